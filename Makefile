@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# What people type.  Meson does the building; every target is safe to repeat.
+
+MESON := .venv/bin/meson
+C_SOURCES := $(wildcard include/*.h include/*/*.h src/*.[ch] src/*/*.[ch] tools/*.[ch] \
+	examples/*.[ch] bench/*.[ch] tests/*/*.[ch])
+PYTHON_SOURCES := src bench tests
+SHELL_SOURCES := setup .ci/run
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@echo "make run    builds, and shows what crossings cost here and what batching saves"
+	@echo "make check  builds and runs all tests"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: ## install what building takes: Debian packages, and Python tools in .venv
+	@./setup
+
+.PHONY: build
+build: build/build.ninja ## build the library, the command, the examples and the tests
+	@$(MESON) compile -C build
+
+build/build.ninja: | setup
+	$(MESON) setup build -Dwerror=true
+
+# clang with AddressSanitizer and UBSan, fuzzers included
+build-asan/build.ninja: | setup
+	CC=clang $(MESON) setup build-asan -Dwerror=true -Dfuzzers=true \
+		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
+
+.PHONY: build-asan
+build-asan: build-asan/build.ninja
+	@$(MESON) compile -C build-asan
+
+.PHONY: run
+run: build ## show what crossings cost here and what batching saves
+	@.venv/bin/python bench/show.py build
+
+.PHONY: check-fast
+check-fast: build ## the tests that take under a minute
+	@$(MESON) test -C build --suite fast --print-errorlogs
+
+.PHONY: check
+check: lint build build-asan ## what CI runs: all tests, also under sanitizers, and the linters
+	@$(MESON) test -C build --suite fast --suite check --print-errorlogs
+	@$(MESON) test -C build-asan --suite fast --suite fuzz --print-errorlogs
+	@.venv/bin/python tests/summary.py build build-asan
+
+.PHONY: check-full
+check-full: check ## long random runs, long fuzzing, valgrind
+	@$(MESON) test -C build --suite full --print-errorlogs
+	@$(MESON) test -C build --suite fast --wrapper 'valgrind --error-exitcode=9 -q' \
+		--no-suite conformance --timeout-multiplier 20 --print-errorlogs
+	@$(MESON) test -C build-asan --suite full --print-errorlogs
+
+.PHONY: lint
+lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
+	clang-format --dry-run -Werror $(C_SOURCES)
+	.venv/bin/ruff check --quiet $(PYTHON_SOURCES)
+	.venv/bin/ruff format --check --quiet $(PYTHON_SOURCES)
+	.venv/bin/mypy --no-error-summary $(PYTHON_SOURCES)
+	shellcheck $(SHELL_SOURCES)
+	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null
+	@echo "clang-tidy ..."
+	@find src tools examples -name '*.c' -print0 | xargs -0 -P 2 -n 4 clang-tidy -p build --quiet
+
+.PHONY: format
+format: setup ## rewrite the sources in the project's format
+	clang-format -i $(C_SOURCES)
+	.venv/bin/ruff check --fix --quiet $(PYTHON_SOURCES)
+	.venv/bin/ruff format --quiet $(PYTHON_SOURCES)
+
+.PHONY: bench
+bench: build ## the figures that the README quotes
+	@.venv/bin/python bench/loop_cost.py build
+	@.venv/bin/python bench/uring_vs_loop.py build
+	@.venv/bin/python bench/mdu_vs_du.py build
+
+.PHONY: install
+install: build ## install under /usr/local, or DESTDIR
+	$(MESON) install -C build --no-rebuild
+
+.PHONY: clean
+clean: ## remove what was built; .venv stays
+	rm -rf build build-asan
