@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The original source API of batch: include this header alone, link nothing.
+ * batch() makes the system call where the kernel has it and runs the loop
+ * elsewhere.  batch(2) describes the program that calls[] forms.
+ *
+ * Environment: BATCH_EMUL forces the loop; BATCH_VERBOSE prints which of the two
+ * is used on standard error.  Both are read at the first call.
+ */
+#ifndef LINUX_BATCH_H
+#define LINUX_BATCH_H
+
+#include <stdlib.h>
+
+#include <ferry/loop.h>
+#include <linux/ferry.h>
+
+#ifndef __NR_batch
+#define __NR_batch FERRY_NR_BATCH
+#endif
+#define __NR_wdcpy FERRY_NR_WDCPY
+
+/** One slot; see struct ferry_slot, whose layout this is. */
+typedef struct syscall {
+	short nr;	/* system call number, __NR_wdcpy, or negative: never implemented */
+	short jumpFail; /* slots to skip when the result is in -4095..-1 */
+	short jump0;	/* slots to skip when the result is 0 */
+	short jumpPos;	/* slots to skip otherwise; any negative jump ends the batch */
+	char argc;	/* arguments in arg[], 0..6 */
+	long arg[6];
+} syscall_t;
+
+/*
+ * Slot makers: scallN(name, jumpFail, jump0, jumpPos, N arguments) is the slot
+ * that calls NAME, as a value and as an element of an initializer.
+ */
+#ifdef __cplusplus
+#define FERRY_SCALL(name, fail, zero, pos, argc, ...) \
+	(syscall_t{                                   \
+		__NR_##name, (short)(fail), (short)(zero), (short)(pos), argc, { __VA_ARGS__ } })
+#else
+#define FERRY_SCALL(name, fail, zero, pos, argc, ...) \
+	((syscall_t){ __NR_##name, (fail), (zero), (pos), argc, { __VA_ARGS__ } })
+#endif
+
+#define scall0(name, fail, zero, pos) FERRY_SCALL(name, fail, zero, pos, 0, 0)
+#define scall1(name, fail, zero, pos, a) FERRY_SCALL(name, fail, zero, pos, 1, (long)(a))
+#define scall2(name, fail, zero, pos, a, b) \
+	FERRY_SCALL(name, fail, zero, pos, 2, (long)(a), (long)(b))
+#define scall3(name, fail, zero, pos, a, b, c) \
+	FERRY_SCALL(name, fail, zero, pos, 3, (long)(a), (long)(b), (long)(c))
+#define scall4(name, fail, zero, pos, a, b, c, d) \
+	FERRY_SCALL(name, fail, zero, pos, 4, (long)(a), (long)(b), (long)(c), (long)(d))
+#define scall5(name, fail, zero, pos, a, b, c, d, e) \
+	FERRY_SCALL(name, fail, zero, pos, 5, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
+#define scall6(name, fail, zero, pos, a, b, c, d, e, f)                                   \
+	FERRY_SCALL(name, fail, zero, pos, 6, (long)(a), (long)(b), (long)(c), (long)(d), \
+		    (long)(e), (long)(f))
+
+/* The same ABI as the kernel's: a query is answered with a positive version. */
+static inline int ferry_kernel_has_batch(void)
+{
+	long answer = ferry_rawcall(__NR_batch, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
+
+	return answer > 0 && (answer & FERRY_VERSION_MASK) == FERRY_ABI_VERSION;
+}
+
+/* 1 to run the loop, 0 to make the system call; says which if asked to. */
+static inline int ferry_choose_emulation(void)
+{
+	static const char emul[] = "sys_batch Emul\n";
+	static const char real[] = "sys_batch Real\n";
+	int emulate = getenv("BATCH_EMUL") || !ferry_kernel_has_batch();
+
+	if (getenv("BATCH_VERBOSE"))
+		ferry_rawcall(__NR_write, 2, (long)(emulate ? emul : real), sizeof(emul) - 1, 0, 0,
+			      0);
+	return emulate;
+}
+
+/**
+ * Runs calls[0 .. ncall - 1] and stores the raw result of each slot that ran in
+ * rets[].  FLAGS is 0, or FERRY_BATCH_QUERY with every other argument 0; SIZE is
+ * 0 or sizeof(syscall_t).
+ *
+ * Returns the index of the last slot that ran, 0 for an empty batch, or -errno
+ * when none could run: -EINVAL for flags, size or ncall, -EFAULT for calls.
+ * Any number of threads may call it at once.
+ */
+static inline long batch(long rets[], syscall_t calls[], unsigned long ncall, long flags, long size)
+{
+	static int chosen; /* 0: not yet; else 1 + ferry_choose_emulation() */
+	int choice = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+	long answer;
+
+	if (FERRY_UNLIKELY(!choice)) {
+		choice = 1 + ferry_choose_emulation();
+		__atomic_store_n(&chosen, choice, __ATOMIC_RELAXED);
+	}
+	if (choice == 1)
+		return ferry_rawcall(__NR_batch, (long)rets, (long)calls, (long)ncall, flags, size,
+				     0);
+	answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
+	if (answer || !ncall)
+		return answer;
+	return ferry_loop(rets, (const struct ferry_slot *)calls, ncall);
+}
+
+#endif /* LINUX_BATCH_H */

@@ -1,0 +1,1 @@
+../../uapi/linux/ferry_blocked.h

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
+/*
+ * ferry's batch ABI: the structures and numbers that user space and the kernel
+ * share.  batch(2) describes them; nothing here needs another header.
+ */
+#ifndef _UAPI_LINUX_FERRY_H
+#define _UAPI_LINUX_FERRY_H
+
+#define FERRY_ABI_VERSION 1
+
+/* System call numbers of the ferry kernel series (experimental range). */
+#define FERRY_NR_NULL 500
+#define FERRY_NR_BATCH 501
+#define FERRY_NR_KSTATS 502
+#define FERRY_NR_MULTI_PAGE_ALLOC 503
+#define FERRY_NR_FLEXSC_REGISTER 504
+#define FERRY_NR_FLEXSC_EXIT 505
+#define FERRY_NR_FLEXSC_SERVE 506
+
+/* Number of batch under the compatibility option of the series (afs_syscall on x86-64). */
+#define FERRY_NR_BATCH_ALIAS 183
+
+/* Slot number of the word copy: *(long *)arg[0] = *(long *)arg[1]. */
+#define FERRY_NR_WDCPY (-2)
+
+#define FERRY_MAX_ARGS 6
+
+/* Bit 7 of argc: from[] is in use and the reserved byte must be 0. */
+#define FERRY_ARGC_FORWARD 0x80
+
+/* Results in -FERRY_MAX_ERRNO .. -1 are failures. */
+#define FERRY_MAX_ERRNO 4095
+
+/* A longer array could not be addressed: batch() refuses it with -EINVAL. */
+#define FERRY_MAX_SLOTS (1UL << 56)
+
+/*
+ * One system call of a batch: 64 bytes, a cache line.  A jump is the number of
+ * slots to skip after a result of its kind; a negative one ends the batch.
+ * The layout is the original syscall_t's, whose padding from[] and reserved use.
+ */
+struct ferry_slot {
+	short nr;			    /* call number, or FERRY_NR_WDCPY */
+	short jump_fail;		    /* result in -4095 .. -1 */
+	short jump_zero;		    /* result 0 */
+	short jump_pos;			    /* any other result */
+	unsigned char argc;		    /* 0 .. 6, and FERRY_ARGC_FORWARD */
+	unsigned char from[FERRY_MAX_ARGS]; /* d > 0: argument k is rets[i - d] */
+	unsigned char reserved;		    /* 0 */
+	long arg[FERRY_MAX_ARGS];
+} __attribute__((__may_alias__)); /* programs hold their slots as syscall_t too */
+
+/*
+ * flags of batch(): 0, or the query.  batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0)
+ * runs nothing and returns FERRY_ABI_VERSION | features << FERRY_FEATURE_SHIFT.
+ */
+#define FERRY_BATCH_QUERY 1L
+#define FERRY_VERSION_MASK 0xffL
+#define FERRY_FEATURE_SHIFT 8
+#define FERRY_FEATURE_WDCPY (1L << 0)
+#define FERRY_FEATURE_FORWARD (1L << 1)
+
+/* /dev/ferry: FERRY_IOC_BATCH runs batch() with the arguments pointed to. */
+struct ferry_batch_args {
+	long *rets;
+	const struct ferry_slot *calls;
+	unsigned long ncall;
+	long flags;
+	long size;
+};
+
+#define FERRY_DEVICE_PATH "/dev/ferry"
+#define FERRY_IOC_BATCH _IOW(0xfe, 1, struct ferry_batch_args)
+
+#endif /* _UAPI_LINUX_FERRY_H */
