@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What an engine is to the library: a name, a probe and a way to run. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <ferry.h>
+
+struct engine {
+	const char *name;
+	const char *summary;
+
+	/* 0 when the calling thread can run batches on it; else -errno, and why. */
+	int (*probe)(const char **why);
+
+	/* Arguments are as ferry_batch() checked them: flags 0, ncall from 1 to FERRY_MAX_SLOTS. */
+	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+};
+
+extern const struct engine loop_engine;
+extern const struct engine uring_engine;
+extern const struct engine device_engine;
+extern const struct engine syscall_engine;
+
+#endif /* ENGINE_H */

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* The loop engine: <ferry/loop.h> is the whole of it. */
+#include <ferry/loop.h>
+
+#include "engine.h"
+
+static int probe(const char **why)
+{
+	*why = "runs on any Linux";
+	return 0;
+}
+
+static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return ferry_loop(rets, calls, ncall);
+}
+
+const struct engine loop_engine = {
+	.name = "loop",
+	.summary = "one system call per slot, in user space: the reference and the fallback",
+	.probe = probe,
+	.run = run,
+};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/* The syscall engine: a kernel with the ferry series runs the batch in one crossing. */
+#include <ferry/loop.h>
+
+#include "engine.h"
+
+static int probe(const char **why)
+{
+	long answer = ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
+
+	if (answer <= 0) {
+		*why = "this kernel does not have the batch system call";
+		return answer ? (int)answer : -ENOSYS;
+	}
+	if ((answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
+		*why = "this kernel's batch has another ABI version";
+		return -EPROTONOSUPPORT;
+	}
+	*why = "this kernel has the batch system call";
+	return 0;
+}
+
+static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0,
+			     sizeof(struct ferry_slot), 0);
+}
+
+const struct engine syscall_engine = {
+	.name = "syscall",
+	.summary = "the batch system call of a kernel with the ferry series: one crossing",
+	.probe = probe,
+	.run = run,
+};

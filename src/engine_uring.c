@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The uring engine: the loop, but for runs of reads and writes that io_uring
+ * completes inline, which go out in one crossing.
+ *
+ * A run is sent unlinked, because a linked request costs as much as the crossing
+ * it saves.  So each request is issued whatever became of the one before it.  That
+ * must not show, and therefore only calls are taken which can run twice, or
+ * run although an earlier one fell short, without a trace: writes to devices that
+ * forget them, reads of /dev/zero, and reads at given offsets of regular files.
+ * They are asked not to block.  The first one that does not transfer its full
+ * length, and all that follow it, run again through the loop.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <ferry/loop.h>
+
+#include "engine.h"
+#include "uring_plan.h"
+#include "uring_ring.h"
+
+#define MAX_TRANSFER 0x7ffff000L /* what one read or write moves at most: read(2) */
+#define MAX_PENALTY 64U
+#define HOUSEKEEPING UINT64_MAX /* user_data of the requests that are no slot */
+#define OWN_POSITION UINT64_MAX /* offset of a request at the file's own position */
+
+/* A run on its way. */
+struct flight {
+	struct uring_run run;
+	long nr;
+	int fd;
+	bool silent; /* requests complete before the submission returns, and tell only of failure */
+	bool fell_short;
+	unsigned int wanted[URING_MAX_RUN]; /* bytes each slot is to transfer */
+};
+
+static bool overlaps(unsigned long start, unsigned long length, const void *array,
+		     unsigned long size)
+{
+	return start < (unsigned long)array + size && (unsigned long)array < start + length;
+}
+
+static bool is_read(long nr)
+{
+	return nr == SYS_read || nr == SYS_pread64;
+}
+
+static bool has_offset(long nr)
+{
+	return nr == SYS_pread64 || nr == SYS_pwrite64;
+}
+
+/*
+ * Whether io_uring does with these arguments just what call NR would.  A read into
+ * the batch's own slots or results would have to be seen by the slots after it.
+ */
+static bool can_be_sent(long nr, const long args[], const long rets[],
+			const struct ferry_slot calls[], unsigned long ncall)
+{
+	unsigned long buffer = args[1], length = args[2];
+
+	if (length > MAX_TRANSFER || (has_offset(nr) && args[3] < 0))
+		return false;
+	if (!is_read(nr))
+		return true;
+	return !overlaps(buffer, length, calls, ncall * sizeof(*calls)) &&
+	       !overlaps(buffer, length, rets, ncall * sizeof(*rets));
+}
+
+/* The arguments of SLOT, in STORE where operands are forwarded, or NULL when it must fail. */
+static const long *arguments(long store[], const struct ferry_slot *slot, const long rets[],
+			     const long *ret)
+{
+	if (slot->argc <= FERRY_MAX_ARGS)
+		return slot->arg;
+	return ferry_forward_args(store, slot, rets, ret) ? NULL : store;
+}
+
+static bool is_memory_device(const struct stat *st, unsigned int minor)
+{
+	const unsigned int mem_major = 1; /* Documentation/admin-guide/devices.txt */
+
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(mem_major, minor);
+}
+
+static bool has_refused(const struct uring_ring *ring, dev_t device)
+{
+	unsigned int i;
+
+	for (i = 0; i < URING_REFUSED_DEVICES; i++)
+		if (ring->refused[i] == device)
+			return true;
+	return false;
+}
+
+static void remember_refusal(struct uring_ring *ring, dev_t device)
+{
+	ring->refused[ring->next_refused++ % URING_REFUSED_DEVICES] = device;
+}
+
+/* Whether calls NR on the file that ST describes may be issued out of turn, and twice. */
+static bool leaves_no_trace(long nr, const struct stat *st)
+{
+	const unsigned int null = 3, zero = 5;
+
+	if (is_memory_device(st, zero))
+		return true;
+	if (is_memory_device(st, null))
+		return !is_read(nr);
+	return nr == SYS_pread64 && S_ISREG(st->st_mode);
+}
+
+/* The ring is empty between submissions and has room for a run, so there always is one. */
+static struct io_uring_sqe *next_sqe(struct io_uring *io)
+{
+	return &io->sq.sqes[io->sq.sqe_tail++ & io->sq.ring_mask];
+}
+
+/* A request that completes silently unless it fails; OP is about file slot 0 of the ring. */
+static struct io_uring_sqe *add_housekeeping(struct io_uring *io, unsigned char op)
+{
+	struct io_uring_sqe *sqe = next_sqe(io);
+
+	*sqe = (struct io_uring_sqe){
+		.opcode = op,
+		.flags = IOSQE_CQE_SKIP_SUCCESS,
+		.user_data = HOUSEKEEPING,
+	};
+	return sqe;
+}
+
+static void add_open(struct io_uring *io, const int *fd)
+{
+	struct io_uring_sqe *sqe = add_housekeeping(io, IORING_OP_FILES_UPDATE);
+
+	sqe->fd = -1;
+	sqe->addr = (unsigned long)fd;
+	sqe->len = 1;
+}
+
+static void add_close(struct io_uring *io)
+{
+	struct io_uring_sqe *sqe = add_housekeeping(io, IORING_OP_CLOSE);
+
+	sqe->file_index = 1; /* slot 0: the kernel counts from 1 here, 0 means none */
+}
+
+/*
+ * Writes the requests of FLIGHT, cutting its run short where a slot as it is now cannot
+ * be sent.  The file is looked up once: a file slot of the ring holds it while
+ * the run is issued, and only then, so that closing the descriptor means what it says.
+ */
+static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
+		      const struct ferry_slot calls[], unsigned long ncall)
+{
+	const int op = is_read(flight->nr) ? IORING_OP_READ : IORING_OP_WRITE;
+	const unsigned char flags =
+		IOSQE_FIXED_FILE | (flight->silent ? IOSQE_CQE_SKIP_SUCCESS : 0);
+	const bool offset = has_offset(flight->nr);
+	long store[FERRY_MAX_ARGS];
+	unsigned int tail;
+	unsigned long k;
+
+	add_open(io, &flight->fd);
+	tail = io->sq.sqe_tail;
+	for (k = 0; k < flight->run.length; k++) {
+		unsigned long i = flight->run.first + k;
+		const long *args = arguments(store, &calls[i], rets, &rets[i]);
+		struct io_uring_sqe *sqe = &io->sq.sqes[tail & io->sq.ring_mask];
+
+		if (!args || !can_be_sent(flight->nr, args, rets, calls, ncall))
+			break;
+		io_uring_prep_rw(op, sqe, 0, (void *)args[1], args[2],
+				 offset ? (unsigned long)args[3] : OWN_POSITION);
+		sqe->flags = flags;
+		sqe->rw_flags = RWF_NOWAIT;
+		sqe->user_data = k;
+		flight->wanted[k] = args[2];
+		rets[i] = args[2];
+		tail++;
+	}
+	io->sq.sqe_tail = tail;
+	flight->run.length = k;
+	add_close(io);
+}
+
+/* Takes back the requests that were written and not submitted. */
+static void discard(struct io_uring *io)
+{
+	io->sq.sqe_tail = io->sq.sqe_head;
+}
+
+/* Stores the results that have come; returns how many slots that were. */
+static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[])
+{
+	unsigned int head = *io->cq.khead;
+	unsigned int tail = io_uring_smp_load_acquire(io->cq.ktail);
+	unsigned long slots = 0;
+
+	for (; head != tail; head++) {
+		const struct io_uring_cqe *cqe = &io->cq.cqes[head & io->cq.ring_mask];
+
+		if (cqe->user_data == HOUSEKEEPING)
+			continue;
+		rets[flight->run.first + cqe->user_data] = cqe->res;
+		flight->fell_short |= cqe->res != (int)flight->wanted[cqe->user_data];
+		slots++;
+	}
+	io_uring_smp_store_release(io->cq.khead, tail);
+	return slots;
+}
+
+/* Issues the run and waits for all of it.  False when the ring is of no more use. */
+static bool issue(struct io_uring *io, struct flight *flight, long rets[])
+{
+	unsigned long completed;
+	int result;
+
+	while (io_uring_sq_ready(io)) {
+		result = io_uring_submit(io);
+		if (result <= 0 && result != -EINTR)
+			return false;
+	}
+	completed = reap(io, flight, rets);
+	while (!flight->silent && completed < flight->run.length) {
+		result = io_uring_submit_and_wait(io, 1);
+		if (result < 0 && result != -EINTR)
+			return false;
+		completed += reap(io, flight, rets);
+	}
+	return true;
+}
+
+/* How many slots from the first on transferred all they were asked to. */
+static unsigned long whole_transfers(const struct flight *flight, const long rets[])
+{
+	unsigned long k = 0;
+
+	if (!flight->fell_short)
+		return flight->run.length;
+	while (rets[flight->run.first + k] == (long)flight->wanted[k])
+		k++;
+	return k;
+}
+
+/* After a run that fell short, leave the next ones to the loop: ever more, up to a limit. */
+static void adapt(struct uring_ring *ring, bool fell_short)
+{
+	if (!fell_short) {
+		ring->penalty = 0;
+		return;
+	}
+	ring->penalty = ring->penalty ? ring->penalty * 2 : 1;
+	if (ring->penalty > MAX_PENALTY)
+		ring->penalty = MAX_PENALTY;
+	ring->runs_to_skip = ring->penalty;
+}
+
+/* Sends out what is in the ring; returns how many slots of its run are done. */
+static unsigned long send_flight(struct uring_ring *ring, struct flight *flight, dev_t device,
+				 long rets[])
+{
+	unsigned long done;
+
+	if (!issue(&ring->io, flight, rets)) {
+		uring_ring_abandon(ring);
+		return 0;
+	}
+	done = whole_transfers(flight, rets);
+	adapt(ring, flight->fell_short);
+	if (flight->fell_short && rets[flight->run.first + done] == -EOPNOTSUPP)
+		remember_refusal(ring, device);
+	uring_ring_release(ring);
+	return done;
+}
+
+/* Whether RING is to be left alone for a run on DEVICE, by what became of earlier ones. */
+static bool is_discouraged(struct uring_ring *ring, dev_t device)
+{
+	if (has_refused(ring, device))
+		return true;
+	if (!ring->runs_to_skip)
+		return false;
+	ring->runs_to_skip--;
+	return true;
+}
+
+/*
+ * Runs the slots of RUN in one crossing, if their file allows it and there is a ring.
+ * Returns how many of them are done; the others are yet to run.
+ */
+static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
+			     const struct ferry_slot calls[], unsigned long ncall)
+{
+	struct flight flight;
+	long store[FERRY_MAX_ARGS];
+	const long *args = arguments(store, &calls[run.first], rets, &rets[run.first]);
+	struct uring_ring *ring;
+	struct stat st;
+
+	if (!args || (int)args[0] == *refused_fd)
+		return 0;
+	flight.run = run;
+	flight.nr = calls[run.first].nr;
+	flight.fell_short = false;
+	flight.fd = (int)args[0];
+	if (ferry_rawcall(SYS_fstat, flight.fd, (long)&st, 0, 0, 0, 0) ||
+	    !leaves_no_trace(flight.nr, &st)) {
+		*refused_fd = flight.fd;
+		return 0;
+	}
+	flight.silent = S_ISCHR(st.st_mode);
+	ring = uring_ring_acquire();
+	if (!ring)
+		return 0;
+	if (is_discouraged(ring, st.st_dev)) {
+		uring_ring_release(ring);
+		return 0;
+	}
+	fill_ring(&ring->io, &flight, rets, calls, ncall);
+	if (flight.run.length < URING_MIN_RUN) {
+		discard(&ring->io);
+		uring_ring_release(ring);
+		return 0;
+	}
+	return send_flight(ring, &flight, st.st_dev, rets);
+}
+
+/* Makes LENGTH slots from the cursor on known to be readable, or as many as there are. */
+static unsigned long look_ahead(struct ferry_cursor *at, unsigned long length,
+				const struct ferry_slot calls[], unsigned long ncall)
+{
+	unsigned long first = at->slot - calls;
+	const struct ferry_slot *wanted = calls + (ncall - first < length ? ncall : first + length);
+	const struct ferry_slot *from;
+
+	if (at->readable < at->slot)
+		at->readable = at->slot;
+	while (at->readable < wanted) {
+		from = at->readable;
+		at->readable = ferry_readable_end(calls, from, ncall);
+		if (at->readable <= from)
+			break;
+	}
+	return at->readable - calls;
+}
+
+/* Runs RUN, which starts at the cursor: in one crossing what can be, the rest by the loop. */
+static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused_fd, long rets[],
+		     const struct ferry_slot calls[], unsigned long ncall)
+{
+	unsigned long done = try_run(run, refused_fd, rets, calls, ncall);
+	unsigned long head;
+
+	at->slot += done;
+	if (done < run.length) {
+		ferry_loop_until(at, calls + run.first + run.length, rets, calls, ncall);
+		return;
+	}
+	at->slot--;
+	memcpy(&head, at->slot, sizeof(head));
+	ferry_cursor_jump(at, calls, head, rets[at->slot - calls]);
+}
+
+static int probe(const char **why)
+{
+	return uring_ring_probe(why);
+}
+
+static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	struct ferry_cursor at = ferry_cursor_at_start(calls);
+	int refused_fd = -1;
+
+	if (ncall < URING_MIN_RUN)
+		return ferry_loop(rets, calls, ncall);
+	while (at.slot && at.slot < calls + ncall) {
+		unsigned long ahead = look_ahead(&at, 2 * URING_MAX_RUN, calls, ncall);
+		struct uring_run run = uring_plan_next(calls, at.slot - calls, ahead);
+		const struct ferry_slot *first = calls + run.first;
+
+		ferry_loop_until(&at, first, rets, calls, ncall);
+		if (!at.slot || at.slot < first)
+			break;
+		if (at.slot == first && run.length)
+			take_run(&at, run, &refused_fd, rets, calls, ncall);
+	}
+	return ferry_cursor_last(&at, calls);
+}
+
+const struct engine uring_engine = {
+	.name = "uring",
+	.summary = "io_uring for the runs of slots it wins, the loop for the rest",
+	.probe = probe,
+	.run = run,
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The ring takes no descriptor once it is set up: it is registered with the
+ * thread and its descriptor closed, so that a program sees the same numbers as under
+ * the loop and cannot close it.  Its state lies in a page that a forked child gets
+ * zeroed, so the child starts without a ring.
+ */
+#include "uring_ring.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RING_ENTRIES 128 /* URING_MAX_RUN and the two that open and close its file */
+_Static_assert(URING_MAX_RUN + 2 <= RING_ENTRIES, "a run fits the ring");
+
+enum state {
+	NONE, /* as the kernel gives a page, and gives it to a forked child */
+	BUSY, /* being made or used: a signal handler finds it so and stays away */
+	READY,
+	REFUSED, /* it cannot be made, or must not be used any more */
+};
+
+struct thread_ring {
+	volatile sig_atomic_t state;
+	int error; /* why it is REFUSED */
+	struct uring_ring ring;
+};
+
+/* Initial-exec: a signal handler may be the first to touch it. */
+static _Thread_local struct thread_ring *mine __attribute__((tls_model("initial-exec")));
+
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+
+static void unmap(void *thread_ring)
+{
+	struct thread_ring *of = thread_ring;
+
+	if (of->state == READY)
+		io_uring_queue_exit(&of->ring.io);
+	munmap(of, sizeof(*of));
+	mine = NULL;
+}
+
+static void make_exit_key(void)
+{
+	pthread_key_create(&exit_key, unmap);
+}
+
+/* The calling thread's state, mapped on first use, or NULL when out of memory. */
+static struct thread_ring *thread_ring(void)
+{
+	struct thread_ring *fresh;
+
+	if (mine)
+		return mine;
+	fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (fresh == MAP_FAILED)
+		return NULL;
+	if (madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK)) {
+		munmap(fresh, sizeof(*fresh));
+		return NULL;
+	}
+	pthread_once(&exit_key_once, make_exit_key);
+	pthread_setspecific(exit_key, fresh);
+	mine = fresh;
+	return fresh;
+}
+
+/*
+ * Single issuer, task work only when asked for: what a ring of one thread wants (Linux
+ * 6.1).  One file slot, filled and emptied within each submission.
+ */
+static int make_ring(struct io_uring *io)
+{
+	const unsigned int flags =
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL;
+	int result = io_uring_queue_init(RING_ENTRIES, io, flags);
+
+	if (result)
+		return result;
+	result = io_uring_ring_dontfork(io);
+	if (!result)
+		result = io_uring_register_files_sparse(io, 1);
+	if (!result)
+		result = io_uring_register_ring_fd(io);
+	if (result < 0) {
+		io_uring_queue_exit(io);
+		return result;
+	}
+	close(io->ring_fd);
+	io->ring_fd = -1;
+	return 0;
+}
+
+/* Makes the ring of a thread that has none.  A signal handler meanwhile finds it busy. */
+static void set_up(struct thread_ring *own)
+{
+	int saved = errno;
+
+	own->state = BUSY;
+	own->error = make_ring(&own->ring.io);
+	own->state = own->error ? REFUSED : READY;
+	errno = saved;
+}
+
+struct uring_ring *uring_ring_acquire(void)
+{
+	struct thread_ring *own = thread_ring();
+
+	if (!own || own->state == BUSY || own->state == REFUSED)
+		return NULL;
+	if (thread_is_watched(&own->ring.tracer))
+		return NULL;
+	if (own->state == NONE)
+		set_up(own);
+	if (own->state != READY)
+		return NULL;
+	own->state = BUSY;
+	atomic_signal_fence(memory_order_seq_cst);
+	return &own->ring;
+}
+
+void uring_ring_release(struct uring_ring *ring)
+{
+	(void)ring;
+	atomic_signal_fence(memory_order_seq_cst);
+	mine->state = READY;
+}
+
+void uring_ring_abandon(struct uring_ring *ring)
+{
+	io_uring_queue_exit(&ring->io);
+	mine->error = -EIO;
+	mine->state = REFUSED;
+}
+
+static const char *refusal(int error)
+{
+	switch (error) {
+	case -ENOSYS:
+		return "this kernel has no io_uring";
+	case -EPERM:
+	case -EACCES:
+		return "io_uring is disabled here (sysctl kernel.io_uring_disabled, or a sandbox)";
+	case -EINVAL:
+		return "this kernel's io_uring is too old: Linux 6.1 or later is needed";
+	case -EMFILE:
+	case -ENFILE:
+		return "no descriptor was free to set up a ring";
+	case -ENOMEM:
+		return "out of memory for a ring";
+	default:
+		return "a ring could not be set up";
+	}
+}
+
+int uring_ring_probe(const char **why)
+{
+	struct uring_ring *ring = uring_ring_acquire();
+
+	if (ring) {
+		uring_ring_release(ring);
+		*why = "completes runs of reads and writes inline, on files that allow it";
+		return 0;
+	}
+	if (mine && mine->state == REFUSED) {
+		*why = refusal(mine->error);
+		return mine->error;
+	}
+	if (mine && mine->state == BUSY) {
+		*why = "the thread is in the middle of a batch";
+		return -EBUSY;
+	}
+	*why = "the thread has a seccomp filter or a tracer, which must see each call by itself";
+	return -EACCES;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Each thread's ring: made on first use, gone with the thread, never inherited. */
+#ifndef URING_RING_H
+#define URING_RING_H
+
+#include <stdbool.h>
+
+#include <liburing.h>
+
+#include "uring_plan.h"
+#include "watched.h"
+
+/* Devices whose files refused to be read without blocking. */
+#define URING_REFUSED_DEVICES 4
+
+struct uring_ring {
+	struct io_uring io;
+	struct tracer_check tracer;
+	dev_t refused[URING_REFUSED_DEVICES];
+	unsigned int next_refused;
+	unsigned int runs_to_skip; /* left to the loop after runs that did not complete */
+	unsigned int penalty;	   /* how many that will be next time */
+};
+
+/*
+ * The calling thread's ring, or NULL when it cannot have one, must not use it now
+ * (see watched.h), or is using it: a signal handler may have interrupted the use.
+ * Give it back with uring_ring_release().
+ */
+struct uring_ring *uring_ring_acquire(void);
+void uring_ring_release(struct uring_ring *ring);
+
+/* Gives the ring back for good: the thread gets no other. */
+void uring_ring_abandon(struct uring_ring *ring);
+
+/* 0 when the calling thread can use a ring; else -errno and why, a constant sentence. */
+int uring_ring_probe(const char **why);
+
+#endif /* URING_RING_H */
