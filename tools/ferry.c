@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* The ferry command: finds the subcommand and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "report.h"
+
+static const struct command *const commands[] = {
+	&probe_command, &run_command, &check_command, &asm_command, &dis_command,
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	size_t i;
+
+	printf("Usage: ferry COMMAND [OPTION...] [FILE]\n"
+	       "Batches of system calls: several calls in one crossing into the kernel.\n\n"
+	       "Commands:\n");
+	for (i = 0; i < COMMANDS; i++)
+		printf("  %-7s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\n'ferry COMMAND --help' tells more, with examples; ferry(1) tells all.\n");
+}
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static int run(int argc, char *argv[])
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		complain("which command? 'ferry --help' lists them");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("ferry %s, batch ABI %d\n", FERRY_PROJECT_VERSION, FERRY_ABI_VERSION);
+		return EXIT_OK;
+	}
+	command = find(argv[1]);
+	if (!command) {
+		complain("there is no command '%s'; 'ferry --help' lists them", argv[1]);
+		return EXIT_USAGE;
+	}
+	return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char *argv[])
+{
+	int status = run(argc, argv);
+
+	return finish_output() ? EXIT_USAGE : status;
+}

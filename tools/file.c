@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/* Whole files in, whole files out: nothing is left half written. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static bool is_standard_stream(const char *path)
+{
+	return !path || !strcmp(path, "-");
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, bytes, length);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		length -= written;
+	}
+	return 0;
+}
+
+static int write_in_place(const char *path, const void *bytes, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, bytes, length);
+	if (close(fd) && !error)
+		error = -errno;
+	return error;
+}
+
+/* The permissions that creating PATH anew would give, or those it has. */
+static mode_t mode_for(const char *path)
+{
+	struct stat st;
+	mode_t mask;
+
+	if (!stat(path, &st))
+		return st.st_mode & 07777;
+	mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int write_and_rename(const char *path, char *temporary, const void *bytes, size_t length)
+{
+	int fd = mkstemp(temporary);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, bytes, length);
+	if (!error && (fchmod(fd, mode_for(path)) || fsync(fd)))
+		error = -errno;
+	if (close(fd) && !error)
+		error = -errno;
+	if (!error && rename(temporary, path))
+		error = -errno;
+	if (error)
+		unlink(temporary);
+	return error;
+}
+
+/* Ctrl-C waits until the file is whole, or gone. */
+static int replace(const char *path, const void *bytes, size_t length)
+{
+	sigset_t all, before;
+	char *temporary;
+	int error;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	error = write_and_rename(path, temporary, bytes, length);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	free(temporary);
+	return error;
+}
+
+int write_file(const char *path, const void *bytes, size_t length)
+{
+	struct stat st;
+	int error;
+
+	if (is_standard_stream(path))
+		error = write_all(STDOUT_FILENO, bytes, length);
+	else if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		error = write_in_place(path, bytes, length);
+	else
+		error = replace(path, bytes, length);
+	if (error)
+		complain("%s: cannot write: %s",
+			 is_standard_stream(path) ? "standard output" : path, strerror(-error));
+	return error;
+}
+
+static int read_all(int fd, char **bytes, size_t *length)
+{
+	size_t room = 0;
+
+	*bytes = NULL;
+	*length = 0;
+	for (;;) {
+		ssize_t got;
+
+		if (room - *length < 4096) {
+			char *larger = realloc(*bytes, room ? room * 2 : 16384);
+
+			if (!larger)
+				return -ENOMEM;
+			*bytes = larger;
+			room = room ? room * 2 : 16384;
+		}
+		got = read(fd, *bytes + *length, room - *length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return 0;
+		*length += got;
+	}
+}
+
+int read_file(const char *path, void **bytes, size_t *length)
+{
+	int fd = is_standard_stream(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	char *content = NULL;
+	int error;
+
+	error = fd < 0 ? -errno : read_all(fd, &content, length);
+	if (fd > STDIN_FILENO)
+		close(fd);
+	if (error) {
+		complain("%s: cannot read: %s", is_standard_stream(path) ? "standard input" : path,
+			 strerror(-error));
+		free(content);
+		return error;
+	}
+	*bytes = content;
+	return 0;
+}
