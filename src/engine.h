@@ -4,6 +4,7 @@
 #define ENGINE_H
 
 #include <ferry.h>
+#include <ferry/loop.h>
 
 struct engine {
 	const char *name;
@@ -20,5 +21,9 @@ extern const struct engine loop_engine;
 extern const struct engine uring_engine;
 extern const struct engine device_engine;
 extern const struct engine syscall_engine;
+
+/* ferry_loop_until(), once: engines that share slots with the loop run the same code. */
+void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
+		const struct ferry_slot calls[], unsigned long ncall);
 
 #endif /* ENGINE_H */

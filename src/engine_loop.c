@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The loop engine: <ferry/loop.h> is the whole of it. */
-#include <ferry/loop.h>
-
 #include "engine.h"
 
 static int probe(const char **why)
@@ -10,9 +8,18 @@ static int probe(const char **why)
 	return 0;
 }
 
+void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
+		const struct ferry_slot calls[], unsigned long ncall)
+{
+	ferry_loop_until(cursor, stop, rets, calls, ncall);
+}
+
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	return ferry_loop(rets, calls, ncall);
+	struct ferry_cursor cursor = ferry_cursor_at_start(calls);
+
+	loop_until(&cursor, calls + ncall, rets, calls, ncall);
+	return ferry_cursor_last(&cursor, calls);
 }
 
 const struct engine loop_engine = {

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <ferry/loop.h>
-
 #include "engine.h"
 #include "uring_plan.h"
 #include "uring_ring.h"
@@ -175,7 +173,7 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		io_uring_prep_rw(op, sqe, 0, (void *)args[1], args[2],
 				 offset ? (unsigned long)args[3] : OWN_POSITION);
 		sqe->flags = flags;
-		sqe->rw_flags = RWF_NOWAIT;
+		sqe->rw_flags = flight->silent ? 0 : RWF_NOWAIT;
 		sqe->user_data = k;
 		flight->wanted[k] = args[2];
 		rets[i] = args[2];
@@ -356,7 +354,7 @@ static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused
 
 	at->slot += done;
 	if (done < run.length) {
-		ferry_loop_until(at, calls + run.first + run.length, rets, calls, ncall);
+		loop_until(at, calls + run.first + run.length, rets, calls, ncall);
 		return;
 	}
 	at->slot--;
@@ -375,13 +373,13 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	int refused_fd = -1;
 
 	if (ncall < URING_MIN_RUN)
-		return ferry_loop(rets, calls, ncall);
+		return loop_engine.run(rets, calls, ncall);
 	while (at.slot && at.slot < calls + ncall) {
 		unsigned long ahead = look_ahead(&at, 2 * URING_MAX_RUN, calls, ncall);
 		struct uring_run run = uring_plan_next(calls, at.slot - calls, ahead);
 		const struct ferry_slot *first = calls + run.first;
 
-		ferry_loop_until(&at, first, rets, calls, ncall);
+		loop_until(&at, first, rets, calls, ncall);
 		if (!at.slot || at.slot < first)
 			break;
 		if (at.slot == first && run.length)

@@ -9,7 +9,7 @@
 
 #include <linux/ferry.h>
 
-/* Shorter runs do not win back what a submission costs (bench/uring_break_even). */
+/* Shorter runs do not win back what a submission costs (bench/uring_vs_loop). */
 #define URING_MIN_RUN 32UL
 
 /* One submission: larger ones gain nothing and leave the first-level cache. */
