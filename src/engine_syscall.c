@@ -8,11 +8,11 @@ static int probe(const char **why)
 {
 	long answer = ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
 
-	if (answer <= 0) {
+	if (ferry_failed(answer)) {
 		*why = "this kernel does not have the batch system call";
-		return answer ? (int)answer : -ENOSYS;
+		return (int)answer;
 	}
-	if ((answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
+	if (answer <= 0 || (answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
 		*why = "this kernel's batch has another ABI version";
 		return -EPROTONOSUPPORT;
 	}

@@ -379,9 +379,16 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 		struct uring_run run = uring_plan_next(calls, at.slot - calls, ahead);
 		const struct ferry_slot *first = calls + run.first;
 
+		if (at.slot == at.readable)
+			break;
 		loop_until(&at, first, rets, calls, ncall);
 		if (!at.slot || at.slot < first)
 			break;
+		if (at.slot == first && run.confines) {
+			uring_ring_forswear();
+			loop_until(&at, calls + ncall, rets, calls, ncall);
+			break;
+		}
 		if (at.slot == first && run.length)
 			take_run(&at, run, &refused_fd, rets, calls, ncall);
 	}

@@ -20,6 +20,12 @@ static bool is_known(long nr)
 	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
 }
 
+/* A call that may put a seccomp filter on the thread. */
+static bool may_confine(long nr)
+{
+	return nr == SYS_seccomp || nr == SYS_prctl;
+}
+
 /* The first word of SLOT: its number and its jumps. */
 static unsigned long head_of(const struct ferry_slot *slot)
 {
@@ -108,6 +114,10 @@ struct uring_run uring_plan_next(const struct ferry_slot calls[], unsigned long 
 	while (run.first < end) {
 		unsigned long length = 1;
 
+		if (may_confine(calls[run.first].nr)) {
+			run.confines = true;
+			return run;
+		}
 		if (is_known(calls[run.first].nr))
 			length = run_length(calls, run.first, end);
 		if (length >= URING_MIN_RUN) {

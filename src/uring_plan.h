@@ -7,6 +7,8 @@
 #ifndef URING_PLAN_H
 #define URING_PLAN_H
 
+#include <stdbool.h>
+
 #include <linux/ferry.h>
 
 /* Shorter runs do not win back what a submission costs (bench/uring_vs_loop). */
@@ -18,6 +20,7 @@
 struct uring_run {
 	unsigned long first;
 	unsigned long length; /* 0: there is none, and first is where the search ended */
+	bool confines;	      /* it ended at a call that may restrict the thread's calls */
 };
 
 /*

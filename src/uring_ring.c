@@ -33,6 +33,9 @@ struct thread_ring {
 /* Initial-exec: a signal handler may be the first to touch it. */
 static _Thread_local struct thread_ring *mine __attribute__((tls_model("initial-exec")));
 
+/* Set for good: a forked child, which loses the page, has inherited the filter. */
+static _Thread_local bool forsworn __attribute__((tls_model("initial-exec")));
+
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 
@@ -111,7 +114,7 @@ static void set_up(struct thread_ring *own)
 
 struct uring_ring *uring_ring_acquire(void)
 {
-	struct thread_ring *own = thread_ring();
+	struct thread_ring *own = forsworn ? NULL : thread_ring();
 
 	if (!own || own->state == BUSY || own->state == REFUSED)
 		return NULL;
@@ -140,13 +143,17 @@ void uring_ring_abandon(struct uring_ring *ring)
 	mine->state = REFUSED;
 }
 
+void uring_ring_forswear(void)
+{
+	forsworn = true;
+}
+
 static const char *refusal(int error)
 {
 	switch (error) {
 	case -ENOSYS:
 		return "this kernel has no io_uring";
 	case -EPERM:
-	case -EACCES:
 		return "io_uring is disabled here (sysctl kernel.io_uring_disabled, or a sandbox)";
 	case -EINVAL:
 		return "this kernel's io_uring is too old: Linux 6.1 or later is needed";

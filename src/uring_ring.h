@@ -33,6 +33,13 @@ void uring_ring_release(struct uring_ring *ring);
 /* Gives the ring back for good: the thread gets no other. */
 void uring_ring_abandon(struct uring_ring *ring);
 
+/*
+ * Keeps the calling thread from rings for good.  For a thread about to confine itself: what
+ * its filter will make of the calls that a ring takes, even to look for the filter,
+ * nobody knows.
+ */
+void uring_ring_forswear(void);
+
 /* 0 when the calling thread can use a ring; else -errno and why, a constant sentence. */
 int uring_ring_probe(const char **why);
 

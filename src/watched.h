@@ -4,19 +4,18 @@
 #define WATCHED_H
 
 #include <stdbool.h>
-#include <time.h>
 
-/* When a thread last looked for a tracer: looking takes microseconds. */
+/* What a thread found when it last looked for a tracer: looking takes microseconds. */
 struct tracer_check {
-	time_t second; /* CLOCK_MONOTONIC_COARSE */
-	long tick;     /* of TRACER_CHECK_NS, within that second */
+	long when; /* CLOCK_MONOTONIC, ns; 0: never */
 	bool traced;
 };
 
 /*
  * True when the thread has a seccomp filter, which io_uring would pass by, or a
- * tracer, which would not see its requests.  The filter is looked for every time;
- * the tracer, at most once in TRACER_CHECK_NS.
+ * tracer, which would not see its requests.  The filter is looked for every time.  A
+ * tracer is looked for from time to time, and whenever it may be what makes a
+ * call slow: one that follows calls stops the thread at each.
  */
 bool thread_is_watched(struct tracer_check *last);
 
