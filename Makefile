@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # What people type.  Meson does the building; every target is safe to repeat.
 
-MESON := .venv/bin/meson
+# Meson and the tests find the pinned tools first.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
 C_SOURCES := $(wildcard include/*.h include/*/*.h src/*.[ch] src/*/*.[ch] tools/*.[ch] \
 	examples/*.[ch] bench/*.[ch] tests/*/*.[ch])
 PYTHON_SOURCES := src bench tests
@@ -22,47 +24,48 @@ setup: ## install what building takes: Debian packages, and Python tools in .ven
 
 .PHONY: build
 build: build/build.ninja ## build the library, the command, the examples and the tests
-	@$(MESON) compile -C build
+	@meson compile -C build
 
 build/build.ninja: | setup
-	$(MESON) setup build -Dwerror=true
+	meson setup build -Dwerror=true
 
 # clang with AddressSanitizer and UBSan, fuzzers included
 build-asan/build.ninja: | setup
-	CC=clang $(MESON) setup build-asan -Dwerror=true -Dfuzzers=true \
+	CC=clang meson setup build-asan -Dwerror=true -Dfuzzers=true \
 		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
 
 .PHONY: build-asan
 build-asan: build-asan/build.ninja
-	@$(MESON) compile -C build-asan
+	@meson compile -C build-asan
 
 .PHONY: run
 run: build ## show what crossings cost here and what batching saves
-	@.venv/bin/python bench/show.py build
+	@python3 bench/show.py build
 
 .PHONY: check-fast
 check-fast: build ## the tests that take under a minute
-	@$(MESON) test -C build --suite fast --print-errorlogs
+	@meson test -C build --suite fast --print-errorlogs
 
 .PHONY: check
 check: lint build build-asan ## what CI runs: all tests, also under sanitizers, and the linters
-	@$(MESON) test -C build --suite fast --suite check --print-errorlogs
-	@$(MESON) test -C build-asan --suite fast --suite fuzz --print-errorlogs
-	@.venv/bin/python tests/summary.py build build-asan
+	@meson test -C build --suite fast --suite check --print-errorlogs
+	@meson test -C build-asan --suite fast --suite fuzz --print-errorlogs
+	@python3 tests/summary.py build build-asan
 
 .PHONY: check-full
 check-full: check ## long random runs, long fuzzing, valgrind
-	@$(MESON) test -C build --suite full --print-errorlogs
-	@$(MESON) test -C build --suite fast --wrapper 'valgrind --error-exitcode=9 -q' \
+	@meson test -C build --suite full --print-errorlogs
+	@meson test -C build --suite fast --wrapper 'valgrind --error-exitcode=9 -q' \
 		--no-suite conformance --timeout-multiplier 20 --print-errorlogs
-	@$(MESON) test -C build-asan --suite full --print-errorlogs
+	@meson test -C build-asan --suite full --print-errorlogs
 
 .PHONY: lint
 lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	clang-format --dry-run -Werror $(C_SOURCES)
-	.venv/bin/ruff check --quiet $(PYTHON_SOURCES)
-	.venv/bin/ruff format --check --quiet $(PYTHON_SOURCES)
-	.venv/bin/mypy --no-error-summary $(PYTHON_SOURCES)
+	ruff check --quiet $(PYTHON_SOURCES)
+	ruff format --check --quiet $(PYTHON_SOURCES)
+	@for folder in src/text bench tests $(dir $(wildcard tests/*/*.py)); do \
+		mypy --no-error-summary $$folder/*.py || exit 1; done
 	shellcheck $(SHELL_SOURCES)
 	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null
 	@echo "clang-tidy ..."
@@ -71,18 +74,18 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 .PHONY: format
 format: setup ## rewrite the sources in the project's format
 	clang-format -i $(C_SOURCES)
-	.venv/bin/ruff check --fix --quiet $(PYTHON_SOURCES)
-	.venv/bin/ruff format --quiet $(PYTHON_SOURCES)
+	ruff check --fix --quiet $(PYTHON_SOURCES)
+	ruff format --quiet $(PYTHON_SOURCES)
 
 .PHONY: bench
 bench: build ## the figures that the README quotes
-	@.venv/bin/python bench/loop_cost.py build
-	@.venv/bin/python bench/uring_vs_loop.py build
-	@.venv/bin/python bench/mdu_vs_du.py build
+	@python3 bench/loop_cost.py build
+	@python3 bench/uring_vs_loop.py build
+	@python3 bench/mdu_vs_du.py build
 
 .PHONY: install
 install: build ## install under /usr/local, or DESTDIR
-	$(MESON) install -C build --no-rebuild
+	meson install -C build --no-rebuild
 
 .PHONY: clean
 clean: ## remove what was built; .venv stays

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/* A text cut into tokens. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "characters.h"
+#include "lexer.h"
+
+#define SHOWN_MAX 40 /* of a word in a message */
+
+void lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_error *error)
+{
+	*lexer = (struct lexer){ text, text + length, { 1, 1 }, error };
+}
+
+static void advance(struct lexer *lexer)
+{
+	const unsigned char passed = (unsigned char)*lexer->next++;
+	bool inside = lexer->next < lexer->end && (*lexer->next & 0xc0) == 0x80;
+
+	if (passed == '\n')
+		lexer->where = (struct place){ lexer->where.line + 1, 1 };
+	else if (!inside)
+		lexer->where.column++;
+}
+
+static void skip_blanks(struct lexer *lexer)
+{
+	while (lexer->next < lexer->end && strchr(" \t\r", *lexer->next))
+		advance(lexer);
+	if (lexer->next < lexer->end && *lexer->next == '#')
+		while (lexer->next < lexer->end && *lexer->next != '\n')
+			advance(lexer);
+}
+
+static void take_word(struct lexer *lexer, struct token *token)
+{
+	while (lexer->next < lexer->end && is_name_character(*lexer->next))
+		advance(lexer);
+	token->span.length = (size_t)(lexer->next - token->span.start);
+}
+
+static int take_number(struct lexer *lexer, struct token *token)
+{
+	const struct span *span = &token->span;
+	int shown = SHOWN_MAX;
+	int base = 10;
+	size_t i = 0;
+
+	take_word(lexer, token);
+	token->kind = TOKEN_NUMBER;
+	if (span->length > 1 && span->start[0] == '0') {
+		base = (span->start[1] | ' ') == 'x' ? 16 : 8;
+		i = base == 16 ? 2 : 1;
+	}
+	if (span->length < SHOWN_MAX)
+		shown = (int)span->length;
+	if (i == span->length)
+		return text_fail(lexer->error, token->where, "no digits after 0x");
+	for (; i < span->length; i++) {
+		int digit = digit_value(span->start[i]);
+
+		if (digit >= base)
+			return text_fail(lexer->error, token->where,
+					 "%.*s is not a number in base %d", shown, span->start,
+					 base);
+		if (__builtin_mul_overflow(token->number, (uint64_t)base, &token->number) ||
+		    __builtin_add_overflow(token->number, (uint64_t)digit, &token->number))
+			return text_fail(lexer->error, token->where,
+					 "integer overflow: %.*s does not fit in 64 bits", shown,
+					 span->start);
+	}
+	return 0;
+}
+
+/* The byte of a one-letter escape, or -1. */
+static int letter_escape(char letter)
+{
+	static const char letters[] = "abefnrtv\\\"'";
+	static const char bytes[] = "\a\b\033\f\n\r\t\v\\\"'";
+	const char *found = letter ? strchr(letters, letter) : NULL;
+
+	return found ? bytes[found - letters] : -1;
+}
+
+/* The value of up to MOST digits in BASE at TEXT; *LENGTH is how many there are. */
+static unsigned int escape_digits(const char *text, const char *end, int base, size_t most,
+				  size_t *length)
+{
+	unsigned int value = 0;
+
+	for (*length = 0; *length < most && text + *length < end; ++*length) {
+		int digit = digit_value(text[*length]);
+
+		if (digit >= base)
+			break;
+		value = value * (unsigned int)base + (unsigned int)digit;
+	}
+	return value;
+}
+
+/*
+ * The byte that the escape at TEXT, behind its backslash, stands for, with its
+ * length in *LENGTH; or -1 when it is none.
+ */
+static int escape_byte(const char *text, const char *end, size_t *length)
+{
+	unsigned int value;
+
+	*length = 1;
+	if (text == end)
+		return -1;
+	if (*text == 'x') {
+		value = escape_digits(text + 1, end, 16, 2, length);
+		return (*length)++ == 2 ? (int)value : -1;
+	}
+	if (digit_value(*text) < 8) {
+		value = escape_digits(text, end, 8, 3, length);
+		return value <= 0xff ? (int)value : -1;
+	}
+	return letter_escape(*text);
+}
+
+/* Passes one character of a string, or one escape, whose byte is *BYTE. */
+static int take_character(struct lexer *lexer, unsigned char *byte)
+{
+	struct place where = lexer->where;
+	size_t length;
+	int escaped;
+
+	*byte = (unsigned char)*lexer->next;
+	advance(lexer);
+	if (*byte != '\\')
+		return 0;
+	escaped = escape_byte(lexer->next, lexer->end, &length);
+	if (escaped < 0)
+		return text_fail(lexer->error, where,
+				 "unknown escape; write \\n, \\t, \\\", \\\\, \\0 or \\xHH");
+	*byte = (unsigned char)escaped;
+	while (length--)
+		advance(lexer);
+	return 0;
+}
+
+static bool at_quote(const struct lexer *lexer, char quote)
+{
+	return lexer->next < lexer->end && *lexer->next == quote;
+}
+
+static bool at_line_end(const struct lexer *lexer)
+{
+	return lexer->next == lexer->end || *lexer->next == '\n' || *lexer->next == '\r';
+}
+
+static int take_string(struct lexer *lexer, struct token *token)
+{
+	unsigned char byte;
+	int error;
+
+	advance(lexer);
+	token->kind = TOKEN_STRING;
+	token->span.start = lexer->next;
+	while (!at_quote(lexer, '"')) {
+		if (at_line_end(lexer))
+			return text_fail(lexer->error, token->where,
+					 "unterminated string: no closing \" on this line");
+		error = take_character(lexer, &byte);
+		if (error)
+			return error;
+	}
+	token->span.length = (size_t)(lexer->next - token->span.start);
+	advance(lexer);
+	return 0;
+}
+
+static int take_character_constant(struct lexer *lexer, struct token *token)
+{
+	unsigned char byte;
+	int error;
+
+	advance(lexer);
+	token->kind = TOKEN_NUMBER;
+	if (at_line_end(lexer) || at_quote(lexer, '\''))
+		return text_fail(lexer->error, token->where, "no character between the quotes");
+	error = take_character(lexer, &byte);
+	if (error)
+		return error;
+	if (!at_quote(lexer, '\''))
+		return text_fail(lexer->error, token->where,
+				 "a character constant is one byte between ' and '");
+	advance(lexer);
+	token->number = byte;
+	token->span.length = (size_t)(lexer->next - token->span.start);
+	return 0;
+}
+
+static int take_punctuation(struct lexer *lexer, struct token *token)
+{
+	static const struct {
+		char text[3];
+		int kind;
+	} pairs[] = { { "->", TOKEN_ARROW }, { "<<", TOKEN_SHIFT } };
+	const char *start = lexer->next;
+	size_t i;
+
+	token->span.length = 1;
+	token->kind = (unsigned char)*start;
+	for (i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		if (lexer->end - start < 2 || memcmp(start, pairs[i].text, 2) != 0)
+			continue;
+		token->kind = pairs[i].kind;
+		token->span.length = 2;
+		advance(lexer);
+		advance(lexer);
+		return 0;
+	}
+	if (*start & 0x80)
+		return text_fail(lexer->error, token->where,
+				 "a letter outside ASCII may stand in strings and comments only");
+	if (!strchr("&()+,-.:=|~$", *start))
+		return text_fail(lexer->error, token->where, "'%c' has no meaning here", *start);
+	advance(lexer);
+	return 0;
+}
+
+int lexer_next(struct lexer *lexer, struct token *token)
+{
+	skip_blanks(lexer);
+	*token = (struct token){ TOKEN_END, lexer->where, { lexer->next, 0 }, 0 };
+	if (lexer->next == lexer->end)
+		return 0;
+	if (*lexer->next == '\n') {
+		token->kind = TOKEN_NEWLINE;
+		advance(lexer);
+		return 0;
+	}
+	if (is_digit(*lexer->next))
+		return take_number(lexer, token);
+	if (is_name_character(*lexer->next)) {
+		token->kind = TOKEN_NAME;
+		take_word(lexer, token);
+		return 0;
+	}
+	if (*lexer->next == '"')
+		return take_string(lexer, token);
+	if (*lexer->next == '\'')
+		return take_character_constant(lexer, token);
+	return take_punctuation(lexer, token);
+}
+
+size_t string_bytes(struct span string, unsigned char *bytes)
+{
+	const char *next = string.start;
+	const char *end = next + string.length;
+	size_t count = 0;
+	size_t length;
+
+	while (next < end) {
+		if (*next != '\\') {
+			bytes[count++] = (unsigned char)*next++;
+			continue;
+		}
+		next++;
+		bytes[count++] = (unsigned char)escape_byte(next, end, &length);
+		next += length;
+	}
+	return count;
+}

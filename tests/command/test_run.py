@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""ferry run: what it prints, and what it exits with."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Ferry
+
+ENGINES = ("auto", "loop", "uring")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_program_runs_and_every_slot_is_shown(ferry: Ferry, program: Path, engine: str) -> None:
+    done = ferry("run", "--engine", engine, program)
+    lines = done.stdout.decode().splitlines()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert lines[0] == "forty-two bytes"
+    assert [line.split() for line in lines[1:6]] == [
+        ["SLOT", "LABEL", "CALL", "RESULT"],
+        ["0", "fd", "openat", "3"],
+        ["1", "len", "read", "16"],
+        ["2", "write", "16"],
+        ["3", "shut", "close", "0"],
+    ]
+    assert lines[6] == "last slot to run: 3"
+
+
+def test_failures_have_names_and_skipped_slots_say_so(ferry: Ferry, program: Path) -> None:
+    (program.parent / "content").unlink()
+    done = ferry("run", program)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0
+    assert lines[1].split(maxsplit=3)[3] == "-2 ENOENT: No such file or directory"
+    assert all(line.endswith("not run") for line in lines[2:5])
+    assert lines[5] == "last slot to run: 0"
+
+
+def test_json_has_every_slot(ferry: Ferry, program: Path) -> None:
+    (program.parent / "content").write_bytes(b"")
+    done = ferry("run", "--json", "--data", "--engine", "loop", program)
+    report = json.loads(done.stdout)
+    assert report["version"] == 1
+    assert report["engine"] == "loop"
+    assert report["returned"] == 3
+    assert [slot["ran"] for slot in report["slots"]] == [True, True, False, True]
+    assert [slot["result"] for slot in report["slots"]] == [3, 0, None, 0]
+    assert [slot["label"] for slot in report["slots"]] == ["fd", "len", None, "shut"]
+    assert report["data"]["data"] == [0] * 4096
+
+
+def test_data_is_printed_as_c_would_write_it(ferry: Ferry) -> None:
+    text = b'bytes a "q\\"\\\\\\n\\x01"\nbuffer b 5\nwords c 1, -2\ncopy(b, c)\n'
+    done = ferry("run", "--data", input=text)
+    assert done.returncode == 0
+    assert b'\na: "q\\"\\\\\\n\\x01"\nb: "\\x01" and 4 zero bytes\nc: 1, -2\n' in done.stdout
+
+
+def test_an_empty_program_is_a_batch_too(ferry: Ferry) -> None:
+    done = ferry("run", input=b"# nothing\n")
+    assert done.returncode == 0
+    assert b"an empty batch: 0\n" in done.stdout
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_object_runs_like_its_text(ferry: Ferry, program: Path, engine: str) -> None:
+    ferry("asm", program, "-o", program.with_suffix(".fo"))
+    text, image = (
+        ferry("run", "--engine", engine, path) for path in (program, program.with_suffix(".fo"))
+    )
+    assert text.stdout == image.stdout
+
+
+def test_the_environment_chooses_the_engine(ferry: Ferry, program: Path) -> None:
+    assert b"engine: loop\n" in ferry("run", program, env={"FERRY_ENGINE": "loop"}).stdout
+    assert b"engine: uring\n" in ferry("run", program, env={"FERRY_ENGINE": "uring"}).stdout
+    assert b"engine: loop\n" in ferry("run", program, env={"BATCH_EMUL": "1"}).stdout
+    both = {"FERRY_ENGINE": "uring"}
+    assert b"engine: loop\n" in ferry("run", "--engine", "loop", program, env=both).stdout
+
+
+def test_a_bad_engine_in_the_environment_is_refused(ferry: Ferry, program: Path) -> None:
+    done = ferry("run", program, env={"FERRY_ENGINE": "warp"})
+    assert done.returncode == 2
+    assert b"FERRY_ENGINE" in done.stderr
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [("warp", b"no engine 'warp'"), ("device", b"device"), ("syscall", b"syscall")],
+)
+def test_an_engine_that_is_not_here_is_refused_with_the_reason(
+    ferry: Ferry, program: Path, engine: str, words: bytes
+) -> None:
+    here = {
+        item["name"]
+        for item in json.loads(ferry("probe", "--json").stdout)["engines"]
+        if item["here"]
+    }
+    if engine in here:
+        assert ferry("run", "--engine", engine, program).returncode == 0
+        return
+    done = ferry("run", "--engine", engine, program)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == b""
+
+
+def test_ctrl_c_ends_a_blocking_program(ferry_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "block.ferry"
+    path.write_text("buffer b 1\nwrite(1, b, 1)\nread(0, b, 1)\n")
+    read_end, write_end = os.pipe()
+    with subprocess.Popen(
+        [ferry_path, "run", path], stdin=read_end, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"\0"  # it runs: slot 0 has written
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == -signal.SIGINT
+    os.close(read_end)
+    os.close(write_end)
+
+
+def test_a_full_disk_is_reported(ferry: Ferry, program: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = ferry("run", "--json", "/dev/null", stdout=full)
+    assert done.returncode == 2
+    assert b"No space left on device" in done.stderr

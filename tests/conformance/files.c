@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: MIT
+/* Reading and writing files of every kind: results, contents, offsets, errors. */
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "groups.h"
+
+/* ---- counts and offsets at the edges; the reference is the same call made alone ---- */
+
+static const long odd_counts[] = {
+	0,	    1,		4096,	    0x7ffff000,	 0x7ffff001,
+	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x100000005,
+	1L << 47,   LONG_MAX,	-1,	    LONG_MIN,	 (1L << 32) - 4096,
+};
+
+static void counts_are_whole_words(void **state)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct ferry_slot calls[4 * ARRAY_SIZE(odd_counts)];
+	long results[ARRAY_SIZE(calls)];
+	static char byte;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		static const short numbers[] = { SYS_write, SYS_read, SYS_pwrite64, SYS_pread64 };
+		short nr = numbers[i / ARRAY_SIZE(odd_counts)];
+		long count = odd_counts[i % ARRAY_SIZE(odd_counts)];
+
+		calls[i] = SLOT(nr, null, &byte, count, 0);
+		results[i] = ferry_rawcall(nr, null, (long)&byte, count, 0, 0, 0);
+	}
+	expect_run(calls, ARRAY_SIZE(calls), results);
+	close(null);
+}
+
+static void offsets_are_whole_words_and_negative_ones_refused(void **state)
+{
+	static const long offsets[] = { 0,	  1,	    5,	      6,
+					7,	  -1,	    -2,	      INT_MIN,
+					LONG_MIN, LONG_MAX, 1L << 32, (1L << 32) - 1,
+					1L << 40, -4096 };
+	int file = disk_file();
+	struct ferry_slot calls[2 * ARRAY_SIZE(offsets)];
+	long results[ARRAY_SIZE(calls)];
+	char byte;
+	size_t i;
+
+	(void)state;
+	expect_equal(write(file, "abcdef", 6), 6);
+	lseek(file, 2, SEEK_SET);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		short nr = i < ARRAY_SIZE(offsets) ? SYS_pread64 : SYS_pwrite64;
+		long offset = offsets[i % ARRAY_SIZE(offsets)];
+
+		/* No byte is written, so that the file stays small. */
+		calls[i] = SLOT(nr, file, &byte, nr == SYS_pread64, offset);
+		results[i] = ferry_rawcall(nr, file, (long)&byte, nr == SYS_pread64, offset, 0, 0);
+	}
+	expect_run(calls, ARRAY_SIZE(calls), results);
+	expect_equal(results[5], -EINVAL);
+	expect_equal(lseek(file, 0, SEEK_CUR), 2);
+	close(file);
+}
+
+static void descriptors_are_the_low_32_bits(void **state)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const long high = 1L << 32;
+	struct ferry_slot calls[40];
+	long results[40];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		calls[i] = SLOT(SYS_write, null + high * (long)(i % 3), "x", 1);
+		results[i] = 1;
+	}
+	calls[7].arg[0] = -1;
+	calls[8].arg[0] = INT_MIN;
+	calls[9].arg[0] = INT_MAX;
+	calls[10].arg[0] = -100; /* AT_FDCWD */
+	for (i = 7; i <= 10; i++)
+		results[i] = -EBADF;
+	expect_run(calls, 40, results);
+	close(null);
+}
+
+/* ---- which errors ---- */
+
+/* A run of 40 calls NR on FD must give ERROR each. */
+static void expect_refusals(short nr, int fd, void *buffer, size_t size, long offset, long error)
+{
+	struct ferry_slot calls[40];
+	long results[40];
+	size_t i;
+
+	for (i = 0; i < 40; i++) {
+		calls[i] = SLOT(nr, fd, buffer, size, offset);
+		results[i] = error;
+	}
+	expect_run(calls, 40, results);
+	expect_equal(ferry_rawcall(nr, fd, (long)buffer, (long)size, offset, 0, 0), error);
+}
+
+static void errors_are_those_of_the_calls(void **state)
+{
+	int reader = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int writer = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int path = open("/dev/null", O_PATH | O_CLOEXEC);
+	int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int full = open("/dev/full", O_RDWR | O_CLOEXEC);
+	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	char byte = 0;
+
+	(void)state;
+	expect_refusals(SYS_write, reader, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_pwrite64, reader, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_read, writer, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_pread64, writer, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_read, path, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_write, path, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_read, 19999, &byte, 1, 0, -EBADF);
+	expect_refusals(SYS_read, directory, &byte, 1, 0, -EISDIR);
+	expect_refusals(SYS_pread64, directory, &byte, 1, 0, -EISDIR);
+	expect_refusals(SYS_write, full, &byte, 1, 0, -ENOSPC);
+	expect_refusals(SYS_read, zero, NULL, 1, 0, -EFAULT);
+	expect_refusals(SYS_read, zero, (void *)LONG_MIN, 1, 0, -EFAULT);
+	close(reader);
+	close(writer);
+	close(path);
+	close(directory);
+	close(full);
+	close(zero);
+}
+
+static void pipes_sockets_and_counters_have_no_offsets(void **state)
+{
+	int ends[2];
+	int counter = eventfd(3, EFD_NONBLOCK | EFD_CLOEXEC);
+	long value;
+
+	(void)state;
+	expect(!pipe2(ends, O_NONBLOCK | O_CLOEXEC));
+	expect_equal(write(ends[1], "data", 4), 4);
+	expect_refusals(SYS_pread64, ends[0], &value, 1, 0, -ESPIPE);
+	expect_refusals(SYS_pwrite64, ends[1], &value, 1, 0, -ESPIPE);
+	expect_refusals(SYS_pread64, ends[0], &value, 1, -1, -EINVAL);
+	expect_refusals(SYS_lseek, ends[0], NULL, SEEK_CUR, 0, -ESPIPE);
+	/* eventfds count, but they are files with a position to the kernel before 6.11. */
+	value = ferry_rawcall(SYS_pread64, counter, (long)&value, 4, 0, 0, 0);
+	expect_refusals(SYS_pread64, counter, &value, 4, 0, value);
+	close(ends[0]);
+	close(ends[1]);
+	close(counter);
+}
+
+static void bad_buffers_in_the_middle_fail_alone(void **state)
+{
+	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+	unsigned char *map =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ferry_slot calls[100];
+	long results[100];
+	unsigned char byte;
+	int i;
+
+	(void)state;
+	munmap(map + PAGE, PAGE);
+	for (i = 0; i < 100; i++) {
+		calls[i] = SLOT(SYS_read, zero, &byte, 1);
+		results[i] = 1;
+	}
+	calls[33] = SLOT(SYS_read, zero, NULL, 1);
+	calls[50] = SLOT(SYS_read, zero, map + PAGE, 10);
+	calls[51] = SLOT(SYS_read, zero, map + PAGE - 10, 20);
+	calls[99] = SLOT(SYS_read, zero, (void *)-4096L, 1);
+	results[33] = -EFAULT;
+	results[50] = -EFAULT;
+	/* How much of a buffer that is partly there gets filled is the device's to say. */
+	results[51] = ferry_rawcall(SYS_read, zero, (long)(map + PAGE - 10), 20, 0, 0, 0);
+	results[99] = -EFAULT;
+	expect_run(calls, 100, results);
+	munmap(map, PAGE);
+	close(zero);
+}
+
+/* ---- descriptors that come and go in the middle of a run ---- */
+
+static void a_descriptor_closed_within_a_run_is_gone_behind_it(void **state)
+{
+	int file = memory_file();
+	int kept = fcntl(file, F_DUPFD_CLOEXEC, 100);
+	struct ferry_slot calls[80];
+	long results[80];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 80; i++) {
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+		results[i] = i < 40 ? 1 : -EBADF;
+	}
+	calls[40] = SLOT(SYS_close, file);
+	results[40] = 0;
+	expect_run(calls, 80, results);
+	expect_equal(lseek(kept, 0, SEEK_END), 40);
+	close(kept);
+}
+
+static void a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it(void **state)
+{
+	int first = memory_file();
+	int second = memory_file();
+	int fd = dup(first);
+	struct ferry_slot calls[81];
+	long results[81];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 81; i++) {
+		calls[i] = SLOT(SYS_write, fd, "x", 1);
+		results[i] = 1;
+	}
+	calls[30] = SLOT(SYS_dup2, second, fd);
+	results[30] = fd;
+	expect_run(calls, 81, results);
+	expect_equal(lseek(first, 0, SEEK_END), 30);
+	expect_equal(lseek(second, 0, SEEK_END), 50);
+	close(first);
+	close(second);
+	close(fd);
+}
+
+static void status_flags_changed_within_a_run_hold_behind_it(void **state)
+{
+	int file = memory_file();
+	struct ferry_slot calls[64];
+	long results[64];
+	char got[8];
+	int i;
+
+	(void)state;
+	expect_equal(write(file, "0123456789", 10), 10);
+	for (i = 0; i < 64; i++) {
+		calls[i] = SLOT(SYS_pwrite64, file, "x", 1, 0);
+		results[i] = 1;
+	}
+	/* With O_APPEND, pwrite appends (pwrite(2), BUGS). */
+	calls[32] = SLOT(SYS_fcntl, file, F_SETFL, O_APPEND);
+	results[32] = 0;
+	expect_run(calls, 64, results);
+	expect_equal(lseek(file, 0, SEEK_END), 10 + 31);
+	expect_equal(pread(file, got, 3, 0), 3);
+	expect_bytes(got, "x12", 3);
+	close(file);
+}
+
+/* ---- offsets ---- */
+
+static void seeks_within_a_run_move_what_follows(void **state)
+{
+	size_t kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++) {
+		int file = file_kinds[kind]();
+		unsigned char got[64];
+		struct ferry_slot calls[64];
+		long results[64];
+		int i;
+
+		expect_equal(write(file, pattern(100), 100), 100);
+		for (i = 0; i < 64; i++) {
+			calls[i] = SLOT(SYS_read, file, &got[i], 1);
+			results[i] = 1;
+		}
+		calls[0] = SLOT(SYS_lseek, file, 5, SEEK_SET);
+		results[0] = 5;
+		calls[20] = SLOT(SYS_lseek, file, 50, SEEK_SET);
+		results[20] = 50;
+		calls[40] = SLOT(SYS_lseek, file, -40, SEEK_CUR);
+		results[40] = 50 + 19 - 40;
+		expect_run(calls, 64, results);
+		for (i = 1; i < 20; i++)
+			expect_equal(got[i], pattern(100)[5 + i - 1]);
+		for (i = 21; i < 40; i++)
+			expect_equal(got[i], pattern(100)[50 + i - 21]);
+		for (i = 41; i < 64; i++)
+			expect_equal(got[i], pattern(100)[29 + i - 41]);
+		expect_equal(lseek(file, 0, SEEK_CUR), 29 + 23);
+		close(file);
+	}
+}
+
+static void descriptors_of_one_description_share_its_offset(void **state)
+{
+	int file = disk_file();
+	int twin = dup(file);
+	struct ferry_slot calls[90];
+	long results[90];
+	unsigned char got[90];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 90; i++) {
+		calls[i] = SLOT(SYS_write, i % 3 ? file : twin, pattern(90) + i, 1);
+		results[i] = 1;
+	}
+	expect_run(calls, 90, results);
+	expect_equal(pread(file, got, 90, 0), 90);
+	expect_bytes(got, pattern(90), 90);
+	expect_equal(lseek(twin, 0, SEEK_CUR), 90);
+	close(file);
+	close(twin);
+}
+
+static void writes_with_o_append_go_to_the_end(void **state)
+{
+	size_t kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++) {
+		int file = file_kinds[kind]();
+		struct ferry_slot calls[70];
+		long results[70];
+		unsigned char got[145];
+		int i;
+
+		expect_equal(write(file, "12345", 5), 5);
+		expect(!fcntl(file, F_SETFL, O_APPEND));
+		for (i = 0; i < 70; i++) {
+			calls[i] = SLOT(i % 2 ? SYS_write : SYS_pwrite64, file,
+					pattern(256) + 2 * i, 2, 0);
+			results[i] = 2;
+		}
+		lseek(file, 1, SEEK_SET);
+		expect_run(calls, 70, results);
+		expect_equal(pread(file, got, 145, 0), 145);
+		expect_bytes(got + 5, pattern(140), 140);
+		close(file);
+	}
+}
+
+static void what_was_written_can_be_read_in_the_same_run(void **state)
+{
+	size_t kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++) {
+		int file = file_kinds[kind]();
+		struct ferry_slot calls[200];
+		long results[200];
+		unsigned char got[100];
+		int i;
+
+		for (i = 0; i < 100; i++) {
+			calls[2 * i] = SLOT(SYS_pwrite64, file, pattern(256) + i, 1, i % 7);
+			calls[2 * i + 1] = SLOT(SYS_pread64, file, &got[i], 1, i % 7);
+			results[2 * i] = 1;
+			results[2 * i + 1] = 1;
+		}
+		expect_run(calls, 200, results);
+		expect_bytes(got, pattern(100), 100);
+		close(file);
+	}
+}
+
+/* A file whose pages are not in memory: reads that have to wait keep their order. */
+static void files_that_are_not_cached_are_read_in_order(void **state)
+{
+	int file = disk_file();
+	struct ferry_slot calls[65];
+	long results[65];
+	static unsigned char got[64 * 512];
+	int i;
+
+	(void)state;
+	expect_equal(write(file, pattern(sizeof(got)), sizeof(got)), sizeof(got));
+	expect(!fsync(file));
+	for (i = 0; i < 64; i++) {
+		calls[i] = SLOT(SYS_pread64, file, got + (63 - i) * 512, 512, (63 - i) * 512);
+		results[i] = 512;
+	}
+	/* The last changes what the first read; the first must have been first. */
+	calls[64] = SLOT(SYS_pwrite64, file, "changed!", 8, 63 * 512);
+	results[64] = 8;
+	expect(!posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+	expect_run(calls, 65, results);
+	expect_bytes(got, pattern(sizeof(got)), sizeof(got));
+	close(file);
+}
+
+/* ---- vectors ---- */
+
+static void vectors_are_read_and_written_whole(void **state)
+{
+	int file = disk_file();
+	unsigned char got[3][8];
+	struct iovec out[] = { { (void *)pattern(16), 5 }, { (void *)(pattern(16) + 5), 11 } };
+	struct iovec in[] = { { got[0], 8 }, { got[1], 0 }, { got[2], 8 } };
+	struct ferry_slot calls[] = {
+		SLOT(SYS_writev, file, out, 2),	      SLOT(SYS_pwritev, file, out, 2, 16, 0),
+		SLOT(SYS_preadv, file, in, 3, 16, 0), SLOT(SYS_preadv2, file, in, 3, 0, 0, 0),
+		SLOT(SYS_writev, file, out, -1),      SLOT(SYS_readv, file, NULL, 1),
+		SLOT(SYS_readv, file, in, 3),	      SLOT(SYS_preadv2, file, in, 3, 0, 0, 0x10000),
+	};
+
+	(void)state;
+	expect_batch(calls, 7, 16, 16, 16, 16, -EINVAL, -EFAULT, 16, -EOPNOTSUPP);
+	expect_bytes(got[0], pattern(16), 8);
+	expect_bytes(got[2], pattern(16) + 8, 8);
+	close(file);
+}
+
+/* ---- limits ---- */
+
+static volatile sig_atomic_t signals_seen;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	signals_seen++;
+}
+
+static void write_beyond_the_limit(void *arg)
+{
+	const struct rlimit limit = { 100, 100 };
+	struct sigaction action = { .sa_handler = count_signal };
+	int file = *(int *)arg;
+	struct ferry_slot calls[60];
+	long results[60];
+	int i;
+
+	expect(!setrlimit(RLIMIT_FSIZE, &limit));
+	sigaction(SIGXFSZ, &action, NULL);
+	for (i = 0; i < 60; i++) {
+		calls[i] = SLOT(SYS_write, file, pattern(3), 3);
+		results[i] = i < 33 ? 3 : i == 33 ? 1 : -EFBIG;
+	}
+	expect_run(calls, 60, results);
+	expect_equal(signals_seen, 26);
+	expect_equal(lseek(file, 0, SEEK_END), 100);
+}
+
+static void writes_beyond_rlimit_fsize_fail_and_signal_each_time(void **state)
+{
+	size_t kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++) {
+		int file = file_kinds[kind]();
+
+		expect_child(write_beyond_the_limit, &file);
+		close(file);
+	}
+}
+
+static void write_beyond_the_limit_unprepared(void *arg)
+{
+	const struct rlimit limit = { 10, 10 };
+	int file = *(int *)arg;
+	struct ferry_slot calls[40];
+	long rets[40];
+	int i;
+
+	expect(!setrlimit(RLIMIT_FSIZE, &limit));
+	for (i = 0; i < 40; i++)
+		calls[i] = SLOT(SYS_write, file, pattern(1), 1);
+	run_batch(rets, calls, 40);
+}
+
+static void sigxfsz_kills_by_default(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	expect_killed(write_beyond_the_limit_unprepared, &file, SIGXFSZ);
+	expect_equal(lseek(file, 0, SEEK_END), 10);
+	close(file);
+}
+
+/* ---- calls beside reading and writing ---- */
+
+static void other_calls_on_files_work_in_between(void **state)
+{
+	int file = disk_file();
+	struct stat status;
+	struct statx extended;
+	struct ferry_slot calls[] = {
+		SLOT(SYS_write, file, pattern(64), 64),
+		SLOT(SYS_fsync, file),
+		SLOT(SYS_ftruncate, file, 10),
+		SLOT(SYS_fstat, file, &status),
+		SLOT(SYS_write, file, pattern(64), 6),
+		SLOT(SYS_fallocate, file, 0, 0, 200),
+		SLOT(SYS_statx, file, "", AT_EMPTY_PATH, STATX_SIZE, &extended),
+		SLOT(SYS_fdatasync, file),
+		SLOT(SYS_fadvise64, file, 0, 0, 99),
+		SLOT(SYS_ftruncate, file, -1),
+	};
+	long allocated = ferry_rawcall(SYS_fallocate, file, 0, 0, 200, 0, 0);
+
+	(void)state;
+	expect(!ftruncate(file, 0));
+	expect_batch(calls, 9, 64, 0, 0, 0, 6, allocated, 0, 0, -EINVAL, -EINVAL);
+	expect_equal(status.st_size, 10);
+	expect_equal(extended.stx_size, allocated ? 70 : 200);
+	close(file);
+}
+
+static void direct_io_follows_the_same_rules(void **state)
+{
+	const char *directory = getenv("TMPDIR");
+	int file = open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC,
+			0600);
+	unsigned char *pages =
+		mmap(NULL, 20 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ferry_slot calls[30];
+	long results[30];
+	int i;
+
+	(void)state;
+	if (file < 0) {
+		print_message("no O_DIRECT or O_TMPFILE here: %s\n", strerror(errno));
+		skip();
+	}
+	memcpy(pages, pattern(10 * PAGE), 10 * PAGE);
+	for (i = 0; i < 30; i++) {
+		unsigned long at = (unsigned long)(i % 10) * PAGE;
+
+		if (i < 10)
+			calls[i] = SLOT(SYS_pwrite64, file, pages + at, PAGE, at);
+		else
+			calls[i] = SLOT(SYS_pread64, file, pages + 10 * PAGE + at, PAGE, at);
+		results[i] = PAGE;
+	}
+	expect_run(calls, 30, results);
+	expect_bytes(pages + 10 * PAGE, pages, 10 * PAGE);
+	munmap(pages, 20 * PAGE);
+	close(file);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(counts_are_whole_words),
+	cmocka_unit_test(offsets_are_whole_words_and_negative_ones_refused),
+	cmocka_unit_test(descriptors_are_the_low_32_bits),
+	cmocka_unit_test(errors_are_those_of_the_calls),
+	cmocka_unit_test(pipes_sockets_and_counters_have_no_offsets),
+	cmocka_unit_test(bad_buffers_in_the_middle_fail_alone),
+	cmocka_unit_test(a_descriptor_closed_within_a_run_is_gone_behind_it),
+	cmocka_unit_test(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it),
+	cmocka_unit_test(status_flags_changed_within_a_run_hold_behind_it),
+	cmocka_unit_test(seeks_within_a_run_move_what_follows),
+	cmocka_unit_test(descriptors_of_one_description_share_its_offset),
+	cmocka_unit_test(writes_with_o_append_go_to_the_end),
+	cmocka_unit_test(what_was_written_can_be_read_in_the_same_run),
+	cmocka_unit_test(files_that_are_not_cached_are_read_in_order),
+	cmocka_unit_test(vectors_are_read_and_written_whole),
+	cmocka_unit_test(writes_beyond_rlimit_fsize_fail_and_signal_each_time),
+	cmocka_unit_test(sigxfsz_kills_by_default),
+	cmocka_unit_test(other_calls_on_files_work_in_between),
+	cmocka_unit_test(direct_io_follows_the_same_rules),
+};
+
+GROUP(files_group, tests);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/* Arrays that are not all there: calls that cannot be read, results that cannot be stored. */
+#include "groups.h"
+
+static unsigned char *map_pages(size_t pages)
+{
+	void *map = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	expect(map != MAP_FAILED);
+	return map;
+}
+
+static void calls_that_cannot_be_read_give_efault(void **state)
+{
+	unsigned char *gone = map_pages(2);
+	struct ferry_slot *bad[] = {
+		NULL,
+		(struct ferry_slot *)8,
+		(struct ferry_slot *)64,
+		(struct ferry_slot *)gone,
+		(struct ferry_slot *)(gone + PAGE + 8),
+		(struct ferry_slot *)LONG_MIN,		 /* not an address */
+		(struct ferry_slot *)0xffff800000000000, /* the kernel's */
+		(struct ferry_slot *)0xffffffffff600000, /* the vsyscall page */
+		(struct ferry_slot *)-4096L,
+		(struct ferry_slot *)-64L, /* ends at the end of addresses */
+		(struct ferry_slot *)-56L, /* and beyond */
+		(struct ferry_slot *)-8L,
+	};
+	long ret = UNTOUCHED;
+	size_t i;
+
+	(void)state;
+	munmap(gone, PAGE);
+	expect(!mprotect(gone + PAGE, PAGE, PROT_NONE));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		expect_equal(run_batch(&ret, bad[i], 1), -EFAULT);
+		expect_equal(run_batch(&ret, bad[i], 100), -EFAULT);
+		expect_equal(run_batch(&ret, bad[i], FERRY_MAX_SLOTS), -EFAULT);
+		expect_equal(ret, UNTOUCHED);
+	}
+	munmap(gone + PAGE, PAGE);
+}
+
+/* N slots whose memory ends after CUT bytes at a page that cannot be read. */
+static void expect_cut(unsigned long n, size_t cut)
+{
+	unsigned char *map = map_pages(8);
+	unsigned char *calls = map + 4 * PAGE - cut;
+	long whole = (long)(cut / sizeof(struct ferry_slot));
+	struct ferry_slot slot;
+	long rets[300];
+	long i;
+
+	for (i = 0; i < (long)n; i++) {
+		slot = result_of(i);
+		memcpy(calls + (size_t)i * sizeof(slot), &slot, sizeof(slot));
+		rets[i] = UNTOUCHED;
+	}
+	expect(!mprotect(map + 4 * PAGE, PAGE, PROT_NONE));
+	expect_equal(run_batch(rets, (void *)calls, n), whole ? whole - 1 : -EFAULT);
+	for (i = 0; i < (long)n; i++)
+		expect_equal(rets[i], i < whole ? i : UNTOUCHED);
+	munmap(map, 8 * PAGE);
+}
+
+static void a_batch_ends_before_the_first_slot_that_cannot_be_read(void **state)
+{
+	static const size_t cuts[] = { 0, 64, 128, 640, 4032, 4096, 4160, 8192, 3 * 4096 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cuts); i++)
+		expect_cut(200, cuts[i]);
+}
+
+static void a_slot_that_is_only_partly_there_does_not_run(void **state)
+{
+	size_t part;
+
+	(void)state;
+	for (part = 8; part < 64; part += 8) {
+		expect_cut(1, part);
+		expect_cut(5, 2 * 64 + part);
+		expect_cut(150, 70 * 64 + part);
+	}
+}
+
+static void slots_may_straddle_pages(void **state)
+{
+	unsigned char *map = map_pages(4);
+	size_t part;
+
+	(void)state;
+	for (part = 8; part < 64; part += 8) {
+		struct ferry_slot *calls = (struct ferry_slot *)(map + part);
+		long rets[180];
+		long i;
+
+		for (i = 0; i < 180; i++) {
+			calls[i] = result_of(i);
+			rets[i] = UNTOUCHED;
+		}
+		expect_equal(run_batch(rets, calls, 180), 179);
+		for (i = 0; i < 180; i++)
+			expect_equal(rets[i], i);
+	}
+	munmap(map, 4 * PAGE);
+}
+
+static void a_jump_over_pages_that_cannot_be_read_goes_on_behind_them(void **state)
+{
+	unsigned char *map = map_pages(4);
+	struct ferry_slot *calls = (struct ferry_slot *)map;
+	long rets[256];
+	long i;
+
+	(void)state;
+	for (i = 0; i < 256; i++) {
+		calls[i] = result_of(i);
+		rets[i] = UNTOUCHED;
+	}
+	calls[10] = jumping(result_of(10), 0, 0, 256 - 30 - 11);
+	munmap(map + PAGE, PAGE);
+	expect(!mprotect(map + 2 * PAGE, PAGE, PROT_NONE));
+	expect_equal(run_batch(rets, calls, 256), 255);
+	for (i = 0; i < 256; i++)
+		expect_equal(rets[i], i <= 10 || i >= 226 ? i : UNTOUCHED);
+	munmap(map, 4 * PAGE);
+}
+
+static void a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there(void **state)
+{
+	unsigned char *map = map_pages(3);
+	struct ferry_slot *calls = (struct ferry_slot *)map;
+	long rets[192];
+	long i;
+
+	(void)state;
+	for (i = 0; i < 192; i++) {
+		calls[i] = result_of(i);
+		rets[i] = UNTOUCHED;
+	}
+	calls[20] = jumping(result_of(20), 0, 0, 79);
+	munmap(map + PAGE, PAGE);
+	expect_equal(run_batch(rets, calls, 192), 20);
+	for (i = 0; i < 192; i++)
+		expect_equal(rets[i], i <= 20 ? i : UNTOUCHED);
+	munmap(map, 3 * PAGE);
+}
+
+static void calls_beyond_the_end_of_a_mapped_file_cannot_be_read(void **state)
+{
+	int file = memory_file();
+	struct ferry_slot *calls;
+	long rets[100];
+	long i;
+
+	(void)state;
+	expect(!ftruncate(file, 2 * PAGE));
+	calls = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(calls != MAP_FAILED);
+	for (i = 0; i < 100; i++) {
+		calls[i] = result_of(i);
+		rets[i] = UNTOUCHED;
+	}
+	expect(!ftruncate(file, PAGE));
+	expect_equal(run_batch(rets, calls, 100), 63);
+	for (i = 0; i < 100; i++)
+		expect_equal(rets[i], i < 64 ? i : UNTOUCHED);
+	munmap(calls, 2 * PAGE);
+	close(file);
+}
+
+static void calls_may_be_read_only(void **state)
+{
+	struct ferry_slot *calls = (struct ferry_slot *)map_pages(1);
+	long rets[3];
+
+	(void)state;
+	calls[0] = result_of(1);
+	calls[1] = forwarding(result_of(2), 1, 1);
+	calls[2] = SLOT(SYS_getpid);
+	expect(!mprotect(calls, PAGE, PROT_READ));
+	expect_equal(run_batch(rets, calls, 3), 2);
+	expect_equal(rets[0], 1);
+	expect_equal(rets[1], 1);
+	expect_equal(rets[2], getpid());
+	munmap(calls, PAGE);
+}
+
+/* ---- results ---- */
+
+static void results_that_are_jumped_over_need_not_be_writable(void **state)
+{
+	long *rets = (long *)map_pages(3);
+	struct guarded batch = guarded_new(1536, AT_END);
+	long i;
+
+	(void)state;
+	for (i = 0; i < 1536; i++)
+		batch.calls[i] = result_of(i);
+	batch.calls[500] = jumping(result_of(500), 0, 0, 524);
+	expect(!mprotect(rets + 512, PAGE, PROT_NONE));
+	expect_equal(run_batch(rets, batch.calls, 1536), 1535);
+	for (i = 0; i < 1536; i++)
+		if (i < 512 || i >= 1024)
+			expect_equal(rets[i], i <= 500 || i >= 1025 ? i : 0);
+	munmap(rets, 3 * PAGE);
+}
+
+static void store_to(void *arg)
+{
+	struct ferry_slot calls[] = { result_of(1) };
+
+	run_batch(arg, calls, 1);
+}
+
+static void results_that_cannot_be_stored_raise_sigsegv(void **state)
+{
+	unsigned char *map = map_pages(1);
+
+	(void)state;
+	expect_killed(store_to, NULL, SIGSEGV);
+	expect_killed(store_to, (void *)8, SIGSEGV);
+	expect(!mprotect(map, PAGE, PROT_READ));
+	expect_killed(store_to, map, SIGSEGV);
+	expect(!mprotect(map, PAGE, PROT_NONE));
+	expect_killed(store_to, map, SIGSEGV);
+	munmap(map, PAGE);
+	expect_killed(store_to, map, SIGSEGV);
+}
+
+/* The first half of the results can be stored, and is, before the signal. */
+static sigjmp_buf after_fault;
+
+static void leave(int sig)
+{
+	(void)sig;
+	siglongjmp(after_fault, 1);
+}
+
+static void store_half(void *arg)
+{
+	struct sigaction action = { .sa_handler = leave };
+	long *rets = (long *)(map_pages(2) + PAGE) - 40;
+	struct ferry_slot calls[80];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	long i;
+
+	for (i = 0; i < 80; i++)
+		calls[i] = arg ? SLOT(SYS_write, null, "x", 1) : result_of(1);
+	expect(!mprotect(rets + 40, PAGE, PROT_NONE));
+	sigaction(SIGSEGV, &action, NULL);
+	if (!sigsetjmp(after_fault, 1)) {
+		run_batch(rets, calls, 80);
+		expect(!"a bad result pointer raises SIGSEGV");
+	}
+	for (i = 0; i < 40; i++)
+		expect_equal(rets[i], 1);
+	/* The thread runs batches as before. */
+	expect_run(calls, 2, ((const long[]){ 1, 1 }));
+}
+
+static void results_before_one_that_cannot_be_stored_are_stored(void **state)
+{
+	(void)state;
+	expect_child(store_half, NULL);
+	expect_child(store_half, "");
+}
+
+/* Slot 1 takes the page of result 0 away, and slot 2 forwards that. */
+static void forward_from(void *arg)
+{
+	unsigned char *map = map_pages(2);
+	struct ferry_slot calls[] = { result_of(1), SLOT(SYS_mprotect, map, PAGE, PROT_NONE),
+				      forwarding(result_of(2), 1, 2) };
+
+	(void)arg;
+	run_batch((long *)(map + PAGE) - 1, calls, 3);
+}
+
+static void forwarding_from_results_that_cannot_be_read_raises_sigsegv(void **state)
+{
+	(void)state;
+	expect_killed(forward_from, NULL, SIGSEGV);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(calls_that_cannot_be_read_give_efault),
+	cmocka_unit_test(a_batch_ends_before_the_first_slot_that_cannot_be_read),
+	cmocka_unit_test(a_slot_that_is_only_partly_there_does_not_run),
+	cmocka_unit_test(slots_may_straddle_pages),
+	cmocka_unit_test(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them),
+	cmocka_unit_test(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there),
+	cmocka_unit_test(calls_beyond_the_end_of_a_mapped_file_cannot_be_read),
+	cmocka_unit_test(calls_may_be_read_only),
+	cmocka_unit_test(results_that_are_jumped_over_need_not_be_writable),
+	cmocka_unit_test(results_that_cannot_be_stored_raise_sigsegv),
+	cmocka_unit_test(results_before_one_that_cannot_be_stored_are_stored),
+	cmocka_unit_test(forwarding_from_results_that_cannot_be_read_raises_sigsegv),
+};
+
+GROUP(memory_group, tests);

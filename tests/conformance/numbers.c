@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/* Call numbers: negative, unknown, blocked, and those beside them. */
+#include <sched.h>
+
+#include <linux/ferry_blocked.h>
+
+#include "groups.h"
+
+static void expect_enosys(short nr, unsigned char argc)
+{
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(nr, 0, 0, 0, 0, 0, 0), result_of(1),
+				      result_of(2) };
+
+	calls[1].argc = argc;
+	expect_pure(calls, 3, getpid(), -ENOSYS, 1, 2);
+	/* It jumps as a failure, as every -ENOSYS does. */
+	calls[1] = jumping(calls[1], 1, -1, -1);
+	expect_pure(calls, 3, getpid(), -ENOSYS, UNTOUCHED, 2);
+}
+
+static void negative_numbers_are_never_implemented(void **state)
+{
+	static const short numbers[] = {
+		-1,    -3,     -4,	 -39,		-500,	      -501, -512,
+		-4096, -32767, SHRT_MIN, SHRT_MIN + 39, SHRT_MIN + 1, -511, SHRT_MIN + 57
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		expect_enosys(numbers[i], 0);
+	expect_enosys(-1, 6);
+	expect_enosys(-1, FERRY_ARGC_FORWARD);
+}
+
+static void negative_numbers_ignore_their_arguments(void **state)
+{
+	struct ferry_slot calls[] = { SLOT(-1, -1, 8, LONG_MIN, LONG_MAX, 1, -4096), SLOT(-3, 8, 8),
+				      SLOT(SHRT_MIN, 8, 8) };
+
+	(void)state;
+	expect_pure(calls, 2, -ENOSYS, -ENOSYS, -ENOSYS);
+}
+
+static void unknown_numbers_give_enosys(void **state)
+{
+	static const short numbers[] = { 510,  511,  512,  513,	   512 + 39, 1023,
+					 1024, 4096, 8191, 0x4000, 32766,    32767 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		expect_enosys(numbers[i], 0);
+}
+
+static const struct {
+	int nr;
+	const char *name;
+} blocked[] = {
+#define ROW(ctx, number, text, reason) { number, text },
+	FERRY_BLOCKED_TABLE(ROW, )
+#undef ROW
+};
+
+static void every_blocked_call_is_refused(void **state)
+{
+	static const unsigned char argcs[] = {
+		0, 1, 2, 3, 4, 5, 6, FERRY_ARGC_FORWARD, FERRY_ARGC_FORWARD | 6
+	};
+	size_t i;
+	size_t a;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(blocked); i++)
+		for (a = 0; blocked[i].nr >= 0 && a < ARRAY_SIZE(argcs); a++)
+			expect_enosys((short)blocked[i].nr, argcs[a]);
+}
+
+/* With arguments that would make each of them work. */
+static void refuse_with_real_arguments(void *arg)
+{
+	static char *const argv[] = { "/bin/false", NULL };
+	char stack[64];
+	struct ferry_slot calls[] = {
+		SLOT(SYS_execve, "/bin/false", argv, argv + 1),
+		SLOT(SYS_execveat, AT_FDCWD, "/bin/false", argv, argv + 1, 0),
+		SLOT(SYS_clone, SIGCHLD, 0, 0, 0, 0),
+		SLOT(SYS_clone, CLONE_VM, stack + sizeof(stack), 0, 0, 0),
+		SLOT(SYS_exit, 3),
+		SLOT(SYS_exit_group, 3),
+		SLOT(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0),
+	};
+
+	(void)arg;
+	expect_batch(calls, 6, -ENOSYS, -ENOSYS, -ENOSYS, -ENOSYS, -ENOSYS, -ENOSYS, -ENOSYS);
+	expect_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	expect_equal(errno, ECHILD);
+	_exit(42);
+}
+
+static void blocked_calls_have_no_effect(void **state)
+{
+	int status = in_child(refuse_with_real_arguments, NULL);
+
+	(void)state;
+	expect(WIFEXITED(status));
+	expect_equal(WEXITSTATUS(status), 42);
+}
+
+static void refuse_all_and_count_children(void *arg)
+{
+	struct ferry_slot calls[ARRAY_SIZE(blocked)];
+	long results[ARRAY_SIZE(blocked)];
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < ARRAY_SIZE(blocked); i++) {
+		calls[i] = SLOT(blocked[i].nr, 0, 0, 0, 0, 0, 0);
+		results[i] = -ENOSYS;
+	}
+	expect_run(calls, ARRAY_SIZE(blocked), results);
+	expect_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	expect_equal(errno, ECHILD);
+}
+
+static void the_whole_table_in_one_batch_is_refused(void **state)
+{
+	(void)state;
+	expect_child(refuse_all_and_count_children, NULL);
+}
+
+static void a_refusal_within_a_run_of_writes_stays_where_it_is(void **state)
+{
+	struct ferry_slot calls[100];
+	long results[100];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		calls[i] = SLOT(SYS_write, null, "x", 1);
+		results[i] = 1;
+	}
+	calls[40] = SLOT(SYS_exit_group, 1);
+	calls[70] = SLOT(-7);
+	results[40] = -ENOSYS;
+	results[70] = -ENOSYS;
+	expect_run(calls, 100, results);
+	close(null);
+}
+
+/* Neighbours in the table of calls, which a wrong bitmap would take with them. */
+static void neighbours_of_blocked_calls_are_made(void **state)
+{
+	struct ferry_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),
+				      SLOT(SYS_kill, getpid(), 0) };
+
+	(void)state;
+	expect_pure(calls, 2, -ECHILD, -EFAULT, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(negative_numbers_are_never_implemented),
+	cmocka_unit_test(negative_numbers_ignore_their_arguments),
+	cmocka_unit_test(unknown_numbers_give_enosys),
+	cmocka_unit_test(every_blocked_call_is_refused),
+	cmocka_unit_test(blocked_calls_have_no_effect),
+	cmocka_unit_test(the_whole_table_in_one_batch_is_refused),
+	cmocka_unit_test(a_refusal_within_a_run_of_writes_stays_where_it_is),
+	cmocka_unit_test(neighbours_of_blocked_calls_are_made),
+};
+
+GROUP(numbers_group, tests);

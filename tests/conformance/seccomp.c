@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* seccomp: no slot escapes a filter or strict mode, and a refused engine makes no noise. */
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "filter.h"
+#include "groups.h"
+#include "workload.h"
+
+#define DENY(error) (SECCOMP_RET_ERRNO | (error))
+#define NNP_SLOT SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+#define FILTER_SLOT(filter) SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &(filter)->program)
+
+/* Runs BODY in a child whose engine is inherited, and in one where it is new. */
+static void expect_everywhere(child_fn body)
+{
+	run_writes();
+	expect_child(body, NULL);
+	expect_child(in_new_thread, body);
+}
+
+/* N calls NR on FD, each refused with ERROR. */
+static void expect_denied(short nr, int fd, int n, long error)
+{
+	struct ferry_slot calls[256];
+	long results[256];
+	char byte = 'x';
+	int i;
+
+	for (i = 0; i < n; i++) {
+		calls[i] = SLOT(nr, fd, &byte, 1, 0, 0, 0);
+		results[i] = error;
+	}
+	expect_run(calls, (unsigned long)n, results);
+}
+
+static void filter_within_batch(void *arg)
+{
+	int file = memory_file();
+	struct filter filter;
+	struct ferry_slot calls[] = { SLOT(SYS_write, file, "a", 1), NNP_SLOT, FILTER_SLOT(&filter),
+				      SLOT(SYS_write, file, "b", 1), SLOT(SYS_getpid) };
+
+	(void)arg;
+	filter_one(&filter, SYS_write, DENY(EACCES));
+	expect_batch(calls, 4, 1, 0, 0, -EACCES, getpid());
+	expect_equal(lseek(file, 0, SEEK_END), 1);
+	expect_denied(SYS_write, file, 1, -EACCES);
+	expect_denied(SYS_write, file, 256, -EACCES);
+	expect_equal(lseek(file, 0, SEEK_END), 1);
+}
+
+static void a_filter_installed_by_a_slot_binds_the_next(void **state)
+{
+	(void)state;
+	expect_everywhere(filter_within_batch);
+}
+
+static void filter_before_run(void *arg)
+{
+	int file = memory_file();
+	struct filter filter;
+	struct ferry_slot calls[300];
+	long results[300];
+	int i;
+
+	(void)arg;
+	filter_one(&filter, SYS_write, DENY(ENOTNAM));
+	for (i = 0; i < 300; i++) {
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+		results[i] = i < 44 ? 1 : -ENOTNAM;
+	}
+	calls[42] = NNP_SLOT;
+	calls[43] = FILTER_SLOT(&filter);
+	results[42] = 0;
+	results[43] = 0;
+	expect_run(calls, 300, results);
+	expect_equal(lseek(file, 0, SEEK_END), 42);
+}
+
+static void a_filter_binds_the_run_of_writes_behind_it(void **state)
+{
+	(void)state;
+	expect_everywhere(filter_before_run);
+}
+
+static void filter_each_call(void *arg)
+{
+	static const short numbers[] = { SYS_read,   SYS_write,	   SYS_pread64, SYS_pwrite64,
+					 SYS_sendto, SYS_recvfrom, SYS_readv,	SYS_writev,
+					 SYS_fsync,  SYS_close,	   SYS_lseek };
+	struct filter filter;
+	int file = memory_file();
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		filter_one(&filter, numbers[i], DENY(1000 + (unsigned int)i));
+		filter_install(&filter);
+		expect_denied(numbers[i], file, 200, -1000 - (long)i);
+	}
+}
+
+static void a_filter_binds_runs_of_every_call(void **state)
+{
+	(void)state;
+	expect_everywhere(filter_each_call);
+}
+
+static void filter_by_argument(void *arg)
+{
+	int file = memory_file();
+	struct filter filter;
+	struct ferry_slot calls[200];
+	long results[200];
+	int i;
+
+	(void)arg;
+	filter_argument(&filter, SYS_write, 2, 7, DENY(EXDEV));
+	filter_install(&filter);
+	for (i = 0; i < 200; i++) {
+		calls[i] = SLOT(SYS_write, file, pattern(16), i % 10);
+		results[i] = i % 10 == 7 ? -EXDEV : i % 10;
+	}
+	expect_run(calls, 200, results);
+}
+
+static void a_filter_sees_the_arguments_of_each_slot(void **state)
+{
+	(void)state;
+	expect_everywhere(filter_by_argument);
+}
+
+/* ---- filters that come from elsewhere ---- */
+
+static pthread_barrier_t step;
+static int thread_file;
+
+static void *write_before_and_after(void *arg)
+{
+	(void)arg;
+	run_writes();
+	pthread_barrier_wait(&step);
+	pthread_barrier_wait(&step);
+	expect_denied(SYS_write, thread_file, 256, -EACCES);
+	return NULL;
+}
+
+static void filter_all_threads(void *arg)
+{
+	struct filter filter;
+	pthread_t thread;
+
+	(void)arg;
+	thread_file = memory_file();
+	pthread_barrier_init(&step, NULL, 2);
+	expect(!pthread_create(&thread, NULL, write_before_and_after, NULL));
+	pthread_barrier_wait(&step);
+	filter_one(&filter, SYS_write, DENY(EACCES));
+	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			&filter.program));
+	pthread_barrier_wait(&step);
+	pthread_join(thread, NULL);
+	expect_equal(lseek(thread_file, 0, SEEK_END), 0);
+}
+
+static void a_filter_put_on_a_thread_by_another_binds_it(void **state)
+{
+	(void)state;
+	expect_child(filter_all_threads, NULL);
+}
+
+static int inherited_file;
+
+static void write_denied(void *arg)
+{
+	(void)arg;
+	expect_denied(SYS_write, inherited_file, 256, -EACCES);
+}
+
+static void filter_then_spawn(void *arg)
+{
+	struct filter filter;
+
+	(void)arg;
+	inherited_file = memory_file();
+	filter_one(&filter, SYS_write, DENY(EACCES));
+	filter_install(&filter);
+	in_new_thread(write_denied);
+	expect_child(write_denied, NULL);
+}
+
+static void a_filter_is_inherited_by_threads_and_children(void **state)
+{
+	(void)state;
+	expect_everywhere(filter_then_spawn);
+}
+
+/* ---- filters that kill ---- */
+
+static void be_killed_by_filter(void *arg)
+{
+	int file = *(int *)arg;
+	struct filter filter;
+	struct ferry_slot calls[60];
+	long rets[60];
+	int i;
+
+	filter_argument(&filter, SYS_write, 2, 2, SECCOMP_RET_KILL_PROCESS);
+	filter_install(&filter);
+	for (i = 0; i < 60; i++)
+		calls[i] = SLOT(SYS_write, file, "xy", i == 40 ? 2 : 1);
+	run_batch(rets, calls, 60);
+}
+
+static void a_slot_that_a_filter_kills_is_the_last(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	expect_killed(be_killed_by_filter, &file, SIGSYS);
+	expect_equal(lseek(file, 0, SEEK_END), 40);
+	close(file);
+}
+
+static void live_in_thread(void *arg)
+{
+	(void)arg;
+	run_writes();
+}
+
+/* A sandbox that kills whoever touches io_uring does not kill a batch of writes. */
+static void live_without_io_uring(void *arg)
+{
+	static const int numbers[] = { SYS_io_uring_setup, SYS_io_uring_enter,
+				       SYS_io_uring_register };
+	struct filter filter;
+
+	(void)arg;
+	filter_make(&filter, numbers, 3, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+	filter_install(&filter);
+	run_writes();
+	in_new_thread(live_in_thread);
+	run_writes();
+}
+
+static void a_filter_that_kills_users_of_io_uring_kills_no_batch(void **state)
+{
+	(void)state;
+	expect_everywhere(live_without_io_uring);
+}
+
+/* One slot installs a filter that allows nothing but what the next slots call. */
+static void live_on_writes_alone(void *arg)
+{
+	static const int numbers[] = { SYS_write, SYS_exit_group };
+	unsigned char *page =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ferry_slot *calls = (struct ferry_slot *)page;
+	int file = memory_file();
+	struct filter filter;
+	long rets[64];
+	int i;
+
+	(void)arg;
+	run_writes();
+	filter_make(&filter, numbers, 2, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+	for (i = 0; i < 64; i++)
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+	calls[0] = NNP_SLOT;
+	calls[1] = FILTER_SLOT(&filter);
+	if (run_batch(rets, calls, 64) != 63)
+		_exit(2);
+	for (i = 2; i < 64; i++)
+		if (rets[i] != 1)
+			_exit(3);
+	_exit(0);
+}
+
+static void a_batch_needs_no_call_beside_its_own_within_a_page(void **state)
+{
+	(void)state;
+	run_writes();
+	expect_child(live_on_writes_alone, NULL);
+}
+
+/* ---- strict mode: read and write, and nothing else ---- */
+
+static void write_in_strict_mode(void *arg)
+{
+	unsigned char *page =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ferry_slot *calls = (struct ferry_slot *)page;
+	int file = *(int *)arg;
+	long rets[64];
+	int i;
+
+	run_writes();
+	for (i = 0; i < 64; i++)
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+	calls[10] = SLOT(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+	calls[60] = SLOT(SYS_getpid);
+	run_batch(rets, calls, 64);
+}
+
+static void strict_mode_lets_writes_through_and_kills_the_rest(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	expect_killed(write_in_strict_mode, &file, SIGKILL);
+	expect_equal(lseek(file, 0, SEEK_END), 59);
+	close(file);
+}
+
+/* ---- a refused engine ---- */
+
+/* The bytes that BODY, in a child that must succeed, prints. */
+static void expect_silence(child_fn body, void *arg)
+{
+	int ends[2];
+	char text[200];
+	ssize_t size;
+	pid_t pid;
+	int status;
+
+	expect(!pipe2(ends, O_CLOEXEC));
+	fflush(NULL);
+	pid = fork();
+	expect(pid >= 0);
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[1]);
+		_exit(in_child(body, arg) ? 1 : 0);
+	}
+	close(ends[1]);
+	size = read(ends[0], text, sizeof(text) - 1);
+	if (size > 0) {
+		text[size] = '\0';
+		suite_fail(__FILE__, __LINE__, "it printed: %s", text);
+	}
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect_equal(status, 0);
+	close(ends[0]);
+}
+
+static unsigned int refusal;
+
+static void refuse_setup(void *arg)
+{
+	struct filter filter;
+
+	(void)arg;
+	filter_one(&filter, SYS_io_uring_setup, DENY(refusal));
+	filter_install(&filter);
+	run_writes();
+	in_new_thread(live_in_thread);
+}
+
+static void where_io_uring_is_refused_results_are_right_and_nothing_is_said(void **state)
+{
+	static const unsigned int refusals[] = { ENOSYS, EPERM, EACCES, ENOMEM, EMFILE };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(refusals); i++) {
+		refusal = refusals[i];
+		expect_silence(refuse_setup, NULL);
+		expect_silence(in_new_thread, refuse_setup);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_filter_installed_by_a_slot_binds_the_next),
+	cmocka_unit_test(a_filter_binds_the_run_of_writes_behind_it),
+	cmocka_unit_test(a_filter_binds_runs_of_every_call),
+	cmocka_unit_test(a_filter_sees_the_arguments_of_each_slot),
+	cmocka_unit_test(a_filter_put_on_a_thread_by_another_binds_it),
+	cmocka_unit_test(a_filter_is_inherited_by_threads_and_children),
+	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
+	cmocka_unit_test(a_filter_that_kills_users_of_io_uring_kills_no_batch),
+	cmocka_unit_test(a_batch_needs_no_call_beside_its_own_within_a_page),
+	cmocka_unit_test(strict_mode_lets_writes_through_and_kills_the_rest),
+	cmocka_unit_test(where_io_uring_is_refused_results_are_right_and_nothing_is_said),
+};
+
+GROUP(seccomp_group, tests);

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: MIT
+/* Signals: between slots, in calls that wait, in handlers that run batches, and fatal ones. */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "groups.h"
+#include "workload.h"
+
+static volatile int seen; /* signals handled */
+static int wake_after;	  /* the handler writes a byte to wake_fd at this signal */
+static int wake_fd;
+
+static void handle(int sig)
+{
+	(void)sig;
+	seen++;
+	if (seen == wake_after)
+		(void)!write(wake_fd, "w", 1);
+}
+
+static void catch_signal(int sig, int flags)
+{
+	struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
+
+	expect(!sigaction(sig, &action, NULL));
+}
+
+/* SIGALRM every USEC microseconds: a call that waits is sure to meet one. */
+static void tick_every(long usec)
+{
+	const struct itimerval timer = { { 0, usec }, { 0, usec } };
+
+	expect(!setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+static void empty_pipe(int ends[2])
+{
+	expect(!pipe2(ends, O_CLOEXEC));
+}
+
+/* ---- calls that wait ---- */
+
+static void interrupt_read(void *arg)
+{
+	int ends[2];
+	char byte;
+
+	(void)arg;
+	empty_pipe(ends);
+	catch_signal(SIGALRM, 0);
+	struct ferry_slot calls[] = { jumping(SLOT(SYS_read, ends[0], &byte, 1), 1, -1, -1),
+				      result_of(1), result_of(2), SLOT(SYS_read, ends[0], &byte, 1),
+				      SLOT(SYS_getpid) };
+	tick_every(2000);
+	expect_batch(calls, 4, -EINTR, UNTOUCHED, 2, -EINTR, getpid());
+	expect(seen >= 2);
+}
+
+static void a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on(void **state)
+{
+	(void)state;
+	expect_child(interrupt_read, NULL);
+}
+
+static void restart_read(void *arg)
+{
+	int ends[2];
+	char byte;
+
+	(void)arg;
+	empty_pipe(ends);
+	wake_fd = ends[1];
+	wake_after = 5;
+	catch_signal(SIGALRM, SA_RESTART);
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_read, ends[0], &byte, 1),
+				      result_of(2) };
+	tick_every(2000);
+	expect_batch(calls, 2, getpid(), 1, 2);
+	expect(seen >= 5);
+	expect_equal(byte, 'w');
+}
+
+static void a_handler_with_sa_restart_lets_a_read_go_on(void **state)
+{
+	(void)state;
+	expect_child(restart_read, NULL);
+}
+
+/* Calls that end with -EINTR after a handler, SA_RESTART or not (signal(7)). */
+static void interrupt_the_rest(void *arg)
+{
+	const int flags = *(int *)arg;
+	const struct timespec long_time = { 1000, 0 };
+	struct timespec rest = { 0, 0 };
+	struct timespec rests = { 0, 0 };
+	struct pollfd nothing;
+	struct epoll_event event;
+	sigset_t none;
+	sigset_t now;
+	int futex = 0;
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	int ends[2];
+
+	empty_pipe(ends);
+	sigemptyset(&none);
+	nothing = (struct pollfd){ .fd = ends[0], .events = POLLIN };
+	catch_signal(SIGALRM, flags);
+	struct ferry_slot calls[] = {
+		SLOT(SYS_nanosleep, &long_time, &rest),
+		SLOT(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, &rests),
+		SLOT(SYS_ppoll, &nothing, 1, NULL, &none, 8),
+		SLOT(SYS_ppoll, &nothing, 1, &long_time, NULL, 8),
+		SLOT(SYS_epoll_pwait, epoll, &event, 1, -1, &none, 8),
+		SLOT(SYS_pselect6, 0, 0, 0, 0, 0, 0),
+		SLOT(SYS_rt_sigsuspend, &none, 8),
+		SLOT(SYS_rt_sigtimedwait, &none, 0, &long_time, 8),
+		SLOT(SYS_futex, &futex, 0, 0, &long_time, 0, 0),
+		SLOT(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, 8),
+		SLOT(SYS_getpid),
+	};
+	/* Only a futex with a timeout goes on after SA_RESTART: it waits for the rest. */
+	if (flags & SA_RESTART)
+		calls[8] = SLOT(SYS_futex, &futex, 0, 1, &long_time, 0, 0);
+	tick_every(2000);
+	expect_batch(calls, 10, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR,
+		     flags & SA_RESTART ? -EAGAIN : -EINTR, 0, getpid());
+	expect_equal(rest.tv_sec, 999);
+	expect_equal(rests.tv_sec, 999);
+	expect_equal(sigismember(&now, SIGALRM), 0);
+}
+
+static void calls_that_are_never_restarted_give_eintr(void **state)
+{
+	int flags = 0;
+
+	(void)state;
+	expect_child(interrupt_the_rest, &flags);
+	flags = SA_RESTART;
+	expect_child(interrupt_the_rest, &flags);
+}
+
+#define STORM 1500
+
+static void weather_a_storm(void *arg)
+{
+	const struct timespec moment = { 0, 30000 };
+	struct guarded batch = guarded_new(STORM, AT_END);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int ends[2];
+	char byte;
+	int i;
+
+	empty_pipe(ends);
+	catch_signal(SIGALRM, *(int *)arg);
+	for (i = 0; i < STORM; i++) {
+		switch (i % 5) {
+		case 0:
+			batch.calls[i] = SLOT(SYS_nanosleep, &moment, NULL);
+			break;
+		case 1:
+			batch.calls[i] = SLOT(SYS_ppoll, NULL, 0, &moment, NULL, 8);
+			break;
+		case 2:
+			batch.calls[i] = SLOT(SYS_getpid);
+			break;
+		case 3:
+			batch.calls[i] = SLOT(SYS_ppoll, &(struct pollfd){ .fd = ends[0] }, 0,
+					      &moment, NULL, 8);
+			break;
+		default:
+			batch.calls[i] = i < STORM / 2 ? SLOT(SYS_write, null, &byte, 1) :
+							 SLOT(SYS_read, null, &byte, 1);
+		}
+	}
+	tick_every(300);
+	expect_equal(run_batch(batch.rets, batch.calls, STORM), STORM - 1);
+	tick_every(0);
+	for (i = 0; i < STORM; i++) {
+		if (i % 5 == 2)
+			expect_equal(batch.rets[i], getpid());
+		else if (i % 5 == 4)
+			expect_equal(batch.rets[i], i < STORM / 2);
+		else
+			expect(batch.rets[i] == 0 || batch.rets[i] == -EINTR);
+	}
+	expect(seen > 10);
+}
+
+static void a_storm_of_timers_shows_no_internal_error(void **state)
+{
+	int flags = 0;
+
+	(void)state;
+	expect_child(weather_a_storm, &flags);
+	flags = SA_RESTART;
+	expect_child(weather_a_storm, &flags);
+}
+
+/* ---- between slots ---- */
+
+static void signal_itself(void *arg)
+{
+	int file = memory_file();
+	int counts[4];
+	sigset_t set;
+
+	(void)arg;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	catch_signal(SIGUSR1, SA_RESTART);
+	struct ferry_slot calls[] = {
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_write, file, &seen, 4), /* 1 */
+		SLOT(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8),
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_write, file, &seen, 4), /* still 1 */
+		SLOT(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8),
+		SLOT(SYS_write, file, &seen, 4), /* 2 */
+		SLOT(SYS_tgkill, getpid(), gettid(), SIGUSR1),
+		SLOT(SYS_write, file, &seen, 4), /* 3 */
+	};
+	expect_batch(calls, 8, 0, 4, 0, 0, 4, 0, 4, 0, 4);
+	expect_equal(pread(file, counts, sizeof(counts), 0), sizeof(counts));
+	expect_equal(counts[0], 1);
+	expect_equal(counts[1], 1);
+	expect_equal(counts[2], 2);
+	expect_equal(counts[3], 3);
+}
+
+static void a_signal_is_handled_before_the_next_slot(void **state)
+{
+	(void)state;
+	expect_child(signal_itself, NULL);
+}
+
+static long *handler_target;
+static long handler_value;
+
+static void rewrite(int sig)
+{
+	(void)sig;
+	*handler_target = handler_value;
+}
+
+static void rewrite_from_handler(void *arg)
+{
+	struct sigaction action = { .sa_handler = rewrite };
+	struct guarded batch = guarded_new(3, AT_END);
+	const long results[] = { 0, getpid(), 3 };
+
+	(void)arg;
+	sigaction(SIGUSR1, &action, NULL);
+	batch.calls[0] = SLOT(SYS_kill, getpid(), SIGUSR1);
+	batch.calls[1] = SLOT(-1);
+	batch.calls[2] = result_of(3);
+	handler_target = (long *)&batch.calls[1];
+	handler_value = head_word(SLOT(SYS_getpid));
+	expect_equal(run_batch(batch.rets, batch.calls, 3), 2);
+	expect_rets(&batch, results);
+}
+
+static void a_handler_may_rewrite_the_slots_to_come(void **state)
+{
+	(void)state;
+	expect_child(rewrite_from_handler, NULL);
+}
+
+/* ---- batches in handlers ---- */
+
+static int inner_file;
+static int inner_wrong;
+static int inner_count;
+
+static void run_inner(int sig)
+{
+	struct ferry_slot calls[64];
+	long rets[64];
+	int i;
+
+	(void)sig;
+	for (i = 0; i < 64; i++)
+		calls[i] = SLOT(SYS_pwrite64, inner_file, "inner", 5, 5 * i);
+	calls[63] = SLOT(SYS_getpid);
+	if (run_batch(rets, calls, 64) != 63)
+		inner_wrong++;
+	for (i = 0; i < 63; i++)
+		inner_wrong += rets[i] != 5;
+	inner_wrong += rets[63] != getpid();
+	inner_count++;
+}
+
+static void run_in_handler_of(int sig, int flags)
+{
+	struct sigaction action = { .sa_handler = run_inner, .sa_flags = flags };
+
+	inner_file = memory_file();
+	expect(!sigaction(sig, &action, NULL));
+}
+
+static void nest_on_kill(void *arg)
+{
+	int file = memory_file();
+	struct ferry_slot calls[128];
+	long results[128];
+	int i;
+
+	(void)arg;
+	run_in_handler_of(SIGUSR1, 0);
+	for (i = 0; i < 128; i++) {
+		calls[i] = SLOT(SYS_write, file, pattern(128) + i, 1);
+		results[i] = 1;
+	}
+	for (i = 30; i < 128; i += 30) {
+		calls[i] = SLOT(SYS_kill, getpid(), SIGUSR1);
+		results[i] = 0;
+	}
+	expect_run(calls, 128, results);
+	expect_equal(inner_count, 4);
+	expect_equal(inner_wrong, 0);
+	expect_equal(lseek(file, 0, SEEK_END), 124);
+}
+
+/* The signal comes out of a write in the middle of a run. */
+static void nest_on_sigpipe(void *arg)
+{
+	struct ferry_slot calls[96];
+	long results[96];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int ends[2];
+	int i;
+
+	(void)arg;
+	empty_pipe(ends);
+	close(ends[0]);
+	run_in_handler_of(SIGPIPE, 0);
+	for (i = 0; i < 96; i++) {
+		calls[i] = SLOT(SYS_write, i % 8 ? null : ends[1], "xy", 2);
+		results[i] = i % 8 ? 2 : -EPIPE;
+	}
+	expect_run(calls, 96, results);
+	expect_equal(inner_count, 12);
+	expect_equal(inner_wrong, 0);
+}
+
+static void nest_on_timer(void *arg)
+{
+	int file = memory_file();
+	struct ferry_slot calls[256];
+	long results[256];
+	static unsigned char got[256];
+	int i;
+
+	(void)arg;
+	run_in_handler_of(SIGALRM, SA_RESTART);
+	for (i = 0; i < 256; i++) {
+		calls[i] = SLOT(SYS_pwrite64, file, pattern(256) + i, 1, i);
+		results[i] = 1;
+	}
+	tick_every(500);
+	while (inner_count < 60)
+		expect_run(calls, 256, results);
+	tick_every(0);
+	expect_equal(inner_wrong, 0);
+	expect_equal(pread(file, got, 256, 0), 256);
+	expect_bytes(got, pattern(256), 256);
+}
+
+static void a_handler_may_run_a_batch(void **state)
+{
+	(void)state;
+	expect_child(nest_on_kill, NULL);
+	expect_child(nest_on_sigpipe, NULL);
+	expect_child(nest_on_timer, NULL);
+}
+
+/* ---- handlers that do not come back ---- */
+
+static sigjmp_buf outside;
+
+static void jump_out(int sig)
+{
+	(void)sig;
+	siglongjmp(outside, 1);
+}
+
+static void leave_batches(void *arg)
+{
+	struct sigaction action = { .sa_handler = jump_out };
+	struct ferry_slot calls[40];
+	long rets[40];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	volatile int left = 0;
+	int ends[2];
+	char byte;
+	int i;
+
+	(void)arg;
+	empty_pipe(ends);
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGPIPE, &action, NULL);
+	for (i = 0; i < 40; i++)
+		calls[i] = SLOT(SYS_write, null, "x", 1);
+	calls[39] = SLOT(SYS_read, ends[0], &byte, 1);
+	if (!sigsetjmp(outside, 1))
+		tick_every(1000);
+	if (left++ < 20)
+		run_batch(rets, calls, 40);
+	tick_every(0);
+	expect_equal(left, 21);
+	/* The byte is still to be had by whoever reads next. */
+	expect_equal(write(ends[1], "b", 1), 1);
+	run_writes();
+	expect_equal(read(ends[0], &byte, 1), 1);
+	/* Out of the middle of a run of writes. */
+	close(ends[0]);
+	calls[20] = SLOT(SYS_write, ends[1], "x", 1);
+	left = 0;
+	sigsetjmp(outside, 1);
+	if (left++ < 20)
+		run_batch(rets, calls, 40);
+	for (i = 0; i < 100; i++)
+		run_writes();
+}
+
+static void a_handler_may_leave_the_batch_by_longjmp(void **state)
+{
+	(void)state;
+	expect_child(leave_batches, NULL);
+}
+
+/* ---- fatal, stopping ---- */
+
+struct waiter {
+	int ready[2];
+	int never[2];
+};
+
+/* Says that it is ready and then waits for ever, in one batch. */
+static void wait_for_ever(void *arg)
+{
+	const struct waiter *waiter = arg;
+	char byte;
+	struct ferry_slot calls[] = { SLOT(SYS_write, waiter->ready[1], "r", 1),
+				      SLOT(SYS_read, waiter->never[0], &byte, 1),
+				      SLOT(SYS_write, waiter->ready[1], "!", 1) };
+	long rets[3];
+
+	run_batch(rets, calls, 3);
+}
+
+static void kill_while_waiting(int sig)
+{
+	struct waiter waiter;
+	char byte;
+	int status;
+	pid_t pid;
+
+	empty_pipe(waiter.ready);
+	empty_pipe(waiter.never);
+	pid = child_start(wait_for_ever, &waiter);
+	expect_equal(read(waiter.ready[0], &byte, 1), 1);
+	kill(pid, sig);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(WIFSIGNALED(status) && WTERMSIG(status) == sig);
+	/* Nothing came after. */
+	close(waiter.ready[1]);
+	expect_equal(read(waiter.ready[0], &byte, 1), 0);
+	close(waiter.ready[0]);
+	close(waiter.never[0]);
+	close(waiter.never[1]);
+}
+
+static void fatal_signals_end_the_batch_at_once(void **state)
+{
+	(void)state;
+	kill_while_waiting(SIGKILL);
+	kill_while_waiting(SIGTERM);
+}
+
+static void kill_itself(void *arg)
+{
+	int file = *(int *)arg;
+	struct ferry_slot calls[] = { SLOT(SYS_write, file, "a", 1),
+				      SLOT(SYS_kill, getpid(), SIGKILL),
+				      SLOT(SYS_write, file, "b", 1) };
+	long rets[3];
+
+	run_batch(rets, calls, 3);
+}
+
+static void no_slot_runs_after_a_fatal_signal(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	expect_killed(kill_itself, &file, SIGKILL);
+	expect_equal(lseek(file, 0, SEEK_END), 1);
+	close(file);
+}
+
+/* Sleeps 60 ms twice, each time stopped and continued on the way. */
+static void sleep_through_stops(void *arg)
+{
+	const struct timespec time = { 0, 60000000 };
+	struct timespec before;
+	struct timespec between;
+	struct timespec after;
+	int ready = *(int *)arg;
+	struct ferry_slot calls[] = {
+		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &before),
+		SLOT(SYS_write, ready, "r", 1),
+		SLOT(SYS_nanosleep, &time, NULL),
+		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &between),
+		SLOT(SYS_write, ready, "r", 1),
+		SLOT(SYS_poll, NULL, 0, 60),
+		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &after),
+	};
+
+	expect_batch(calls, 6, 0, 1, 0, 0, 1, 0, 0);
+	expect((between.tv_sec - before.tv_sec) * 1000000000 + between.tv_nsec - before.tv_nsec >=
+	       60000000);
+	expect((after.tv_sec - between.tv_sec) * 1000000000 + after.tv_nsec - between.tv_nsec >=
+	       60000000);
+}
+
+static void stop_and_continue(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGSTOP);
+	expect_equal(waitpid(pid, &status, WUNTRACED), pid);
+	expect(WIFSTOPPED(status));
+	kill(pid, SIGCONT);
+}
+
+static void calls_that_wait_go_on_after_a_stop(void **state)
+{
+	int ready[2];
+	char byte;
+	int status;
+	pid_t pid;
+	int i;
+
+	(void)state;
+	empty_pipe(ready);
+	pid = child_start(sleep_through_stops, &ready[1]);
+	close(ready[1]);
+	for (i = 0; i < 2; i++) {
+		expect_equal(read(ready[0], &byte, 1), 1);
+		stop_and_continue(pid);
+	}
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect_equal(status, 0);
+	close(ready[0]);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on),
+	cmocka_unit_test(a_handler_with_sa_restart_lets_a_read_go_on),
+	cmocka_unit_test(calls_that_are_never_restarted_give_eintr),
+	cmocka_unit_test(a_storm_of_timers_shows_no_internal_error),
+	cmocka_unit_test(a_signal_is_handled_before_the_next_slot),
+	cmocka_unit_test(a_handler_may_rewrite_the_slots_to_come),
+	cmocka_unit_test(a_handler_may_run_a_batch),
+	cmocka_unit_test(a_handler_may_leave_the_batch_by_longjmp),
+	cmocka_unit_test(fatal_signals_end_the_batch_at_once),
+	cmocka_unit_test(no_slot_runs_after_a_fatal_signal),
+	cmocka_unit_test(calls_that_wait_go_on_after_a_stop),
+};
+
+GROUP(signals_group, tests);

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* The ground that every conformance test stands on; suite.h describes it. */
+#include <sys/resource.h>
+
+#include <linux/batch.h>
+
+#include "suite.h"
+
+#define GUARD 0xa7
+
+static bool child;
+
+/* ---- ways ---- */
+
+static long on_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		    long size)
+{
+	return ferry_batch_on(FERRY_LOOP, rets, calls, ncall, flags, size);
+}
+
+static long on_uring(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		     long size)
+{
+	return ferry_batch_on(FERRY_URING, rets, calls, ncall, flags, size);
+}
+
+static long on_device(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		      long size)
+{
+	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, flags, size);
+}
+
+static long on_syscall(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+		       long flags, long size)
+{
+	return ferry_batch_on(FERRY_SYSCALL, rets, calls, ncall, flags, size);
+}
+
+static long on_auto(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		    long size)
+{
+	return ferry_batch_on(FERRY_AUTO, rets, calls, ncall, flags, size);
+}
+
+static long on_header(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		      long size)
+{
+	return batch(rets, (syscall_t *)calls, ncall, flags, size);
+}
+
+static int probe_loop(const char **why)
+{
+	return ferry_engine_probe(FERRY_LOOP, why);
+}
+
+static int probe_uring(const char **why)
+{
+	return ferry_engine_probe(FERRY_URING, why);
+}
+
+static int probe_device(const char **why)
+{
+	return ferry_engine_probe(FERRY_DEVICE, why);
+}
+
+static int probe_syscall(const char **why)
+{
+	return ferry_engine_probe(FERRY_SYSCALL, why);
+}
+
+static int probe_always(const char **why)
+{
+	*why = "is always there";
+	return 0;
+}
+
+static const struct way ways[] = {
+	{ "loop", probe_loop, on_loop },       { "uring", probe_uring, on_uring },
+	{ "device", probe_device, on_device }, { "syscall", probe_syscall, on_syscall },
+	{ "auto", probe_always, on_auto },     { "header", probe_always, on_header },
+};
+
+const struct way *way;
+
+const char *way_name(size_t i)
+{
+	return i < ARRAY_SIZE(ways) ? ways[i].name : NULL;
+}
+
+const struct way *way_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!strcmp(ways[i].name, name))
+			return &ways[i];
+	return NULL;
+}
+
+long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return way->run(rets, calls, ncall, 0, sizeof(struct ferry_slot));
+}
+
+bool word_copy_may_fault(void)
+{
+	/* The kernel's engines have -EFAULT for it; whatever may loop in user space does not. */
+	return strcmp(way->name, "syscall") != 0 && strcmp(way->name, "device") != 0;
+}
+
+/* ---- slots ---- */
+
+struct ferry_slot result_of(long value)
+{
+	static int mem = -1;
+
+	/* lseek on /proc/PID/mem takes every offset, negative ones too (proc(5)). */
+	if (mem < 0 || fcntl(mem, F_GETFD) < 0) {
+		int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+		mem = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+		close(fd);
+		expect(mem >= 200);
+	}
+	return SLOT(SYS_lseek, mem, value, SEEK_SET);
+}
+
+long head_word(struct ferry_slot slot)
+{
+	long word;
+
+	memcpy(&word, &slot, sizeof(word));
+	return word;
+}
+
+/* ---- expectations ---- */
+
+void suite_fail(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+	char text[400];
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (child) {
+		fprintf(stderr, "%s:%d: in a child: %s\n", file, line, text);
+		fflush(stderr);
+		_exit(1);
+	}
+	print_error("%s\n", text);
+	_fail(file, line);
+}
+
+void expect_long(const char *file, int line, const char *what, long got, long want)
+{
+	if (got != want)
+		suite_fail(file, line, "%s is %ld, not %ld", what, got, want);
+}
+
+void expect_same_bytes(const char *file, int line, const char *what, const void *got,
+		       const void *want, size_t size)
+{
+	const unsigned char *a = got;
+	const unsigned char *b = want;
+	size_t i;
+
+	if (!memcmp(a, b, size))
+		return;
+	for (i = 0; a[i] == b[i]; i++)
+		;
+	suite_fail(file, line, "%s: byte %zu is 0x%02x, not 0x%02x", what, i, a[i], b[i]);
+}
+
+/* ---- guarded arrays ---- */
+
+struct room {
+	unsigned char *base; /* a PROT_NONE page precedes it ... */
+	unsigned char *end;  /* ... and one is here */
+};
+
+static struct room calls_room;
+static struct room rets_room;
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + PAGE - 1) & -PAGE;
+}
+
+static void room_reserve(struct room *room, size_t bytes)
+{
+	unsigned char *map;
+
+	if (room->base)
+		return;
+	bytes = round_up(bytes) + PAGE;
+	map = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect(map != MAP_FAILED);
+	expect(!mprotect(map + PAGE, bytes, PROT_READ | PROT_WRITE));
+	room->base = map + PAGE;
+	room->end = room->base + bytes;
+}
+
+/* The bytes that are watched around an array: its pages, and one more. */
+static unsigned char *watched(const struct room *room, size_t bytes, enum side side, size_t *size)
+{
+	*size = round_up(bytes) + PAGE;
+	return side == AT_END ? room->end - *size : room->base;
+}
+
+static void *room_place(struct room *room, size_t bytes, enum side side)
+{
+	size_t size;
+	unsigned char *start = watched(room, bytes, side, &size);
+
+	memset(start, GUARD, size);
+	return side == AT_END ? room->end - bytes : room->base;
+}
+
+static bool room_intact(const struct room *room, size_t bytes, enum side side)
+{
+	size_t size;
+	const unsigned char *byte = watched(room, bytes, side, &size);
+	const unsigned char *first = side == AT_END ? room->end - bytes : room->base;
+	const unsigned char *end = byte + size;
+
+	for (; byte < end; byte++) {
+		if (byte == first)
+			byte += bytes;
+		if (byte < end && *byte != GUARD)
+			return false;
+	}
+	return true;
+}
+
+struct guarded guarded_new(unsigned long ncall, enum side side)
+{
+	struct guarded batch = { .ncall = ncall, .side = side };
+	unsigned long i;
+
+	expect(ncall <= MAX_GUARDED);
+	room_reserve(&calls_room, MAX_GUARDED * sizeof(struct ferry_slot));
+	room_reserve(&rets_room, MAX_GUARDED * sizeof(long));
+	batch.calls = room_place(&calls_room, ncall * sizeof(struct ferry_slot), side);
+	batch.rets = room_place(&rets_room, ncall * sizeof(long), side);
+	memset(batch.calls, 0, ncall * sizeof(struct ferry_slot));
+	for (i = 0; i < ncall; i++)
+		batch.rets[i] = UNTOUCHED;
+	return batch;
+}
+
+void expect_guards(const char *file, int line, const struct guarded *batch)
+{
+	if (!room_intact(&rets_room, batch->ncall * sizeof(long), batch->side))
+		suite_fail(file, line, "a byte outside rets[0 .. %ld] was written",
+			   (long)batch->ncall - 1);
+	if (!room_intact(&calls_room, batch->ncall * sizeof(struct ferry_slot), batch->side))
+		suite_fail(file, line, "a byte outside calls[0 .. %ld] was written",
+			   (long)batch->ncall - 1);
+}
+
+void expect_rets_at(const char *file, int line, const struct guarded *batch, const long results[])
+{
+	unsigned long i;
+
+	for (i = 0; i < batch->ncall; i++)
+		if (batch->rets[i] != results[i])
+			suite_fail(file, line, "rets[%lu] is %ld, not %ld", i, batch->rets[i],
+				   results[i]);
+	expect_guards(file, line, batch);
+}
+
+void expect_batch_at(const char *file, int line, enum side side, const struct ferry_slot calls[],
+		     unsigned long ncall, long returned, const long results[],
+		     unsigned long nresults)
+{
+	struct guarded batch = guarded_new(ncall, side);
+	long answer;
+
+	if (ncall != nresults)
+		suite_fail(file, line, "%lu slots, but %lu results expected", ncall, nresults);
+	memcpy(batch.calls, calls, ncall * sizeof(*calls));
+	answer = run_batch(batch.rets, batch.calls, ncall);
+	expect_rets_at(file, line, &batch, results);
+	if (answer != returned)
+		suite_fail(file, line, "the batch returned %ld, not %ld", answer, returned);
+	if (memcmp(batch.calls, calls, ncall * sizeof(*calls)) != 0)
+		suite_fail(file, line, "a slot was changed");
+}
+
+/* ---- children ---- */
+
+#define CHILD_SECONDS 30
+
+static void become_child(void)
+{
+	const struct rlimit no_core = { 0, 0 };
+	static const int caught[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS };
+	size_t i;
+
+	child = true;
+	for (i = 0; i < ARRAY_SIZE(caught); i++)
+		signal(caught[i], SIG_DFL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	alarm(CHILD_SECONDS);
+}
+
+pid_t child_start(child_fn body, void *arg)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	expect(pid >= 0);
+	if (pid)
+		return pid;
+	become_child();
+	body(arg);
+	_exit(0);
+}
+
+int in_child(child_fn body, void *arg)
+{
+	pid_t pid = child_start(body, arg);
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		expect_equal(errno, EINTR);
+	return status;
+}
+
+void expect_child_at(const char *file, int line, child_fn body, void *arg)
+{
+	int status = in_child(body, arg);
+
+	if (WIFSIGNALED(status))
+		suite_fail(file, line, "the child died from signal %d (%s)", WTERMSIG(status),
+			   strsignal(WTERMSIG(status)));
+	if (WEXITSTATUS(status))
+		suite_fail(file, line, "the child failed with status %d", WEXITSTATUS(status));
+}
+
+void expect_killed_at(const char *file, int line, child_fn body, void *arg, int sig)
+{
+	int status = in_child(body, arg);
+
+	if (!WIFSIGNALED(status))
+		suite_fail(file, line, "the child exited with status %d, %s expected",
+			   WEXITSTATUS(status), strsignal(sig));
+	if (WTERMSIG(status) != sig)
+		suite_fail(file, line, "signal %d killed the child, not %d", WTERMSIG(status), sig);
+}
+
+/* ---- files ---- */
+
+int memory_file(void)
+{
+	int fd = memfd_create("conformance", MFD_CLOEXEC);
+
+	expect(fd >= 0);
+	return fd;
+}
+
+int disk_file(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/conformance.XXXXXX", directory ? directory : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		suite_fail(__FILE__, __LINE__, "%s: %s; set TMPDIR", path, strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+int (*const file_kinds[])(void) = { memory_file, disk_file };
+
+const unsigned char *pattern(size_t size)
+{
+	static unsigned char bytes[1 << 20];
+	size_t i;
+
+	expect(size <= sizeof(bytes));
+	for (i = 0; !bytes[1] && i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * 2654435761U >> 13 | 1);
+	return bytes;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* What every conformance test builds on: the engine under test, guarded arrays, children. */
+#ifndef SUITE_H
+#define SUITE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ferry.h>
+#include <ferry/rawcall.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define PAGE 4096UL
+
+/* What rets[] holds before a batch: no call under test returns it. */
+#define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
+
+/* ---- the way to run a batch that is under test ---- */
+
+struct way {
+	const char *name;
+	int (*probe)(const char **why);
+	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		    long size);
+};
+
+/** The way under test. */
+extern const struct way *way;
+
+/** The way called NAME, or NULL.  Names are the engines' and "header", <linux/batch.h>. */
+const struct way *way_by_name(const char *name);
+
+/** The name of way I, or NULL past the last. */
+const char *way_name(size_t i);
+
+/** Whether the way under test may raise SIGSEGV where a word copy's pointer is bad. */
+bool word_copy_may_fault(void);
+
+/** Runs a batch with flags 0 and the size of a slot. */
+long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+
+/* ---- slots ---- */
+
+/** The slot that calls NUMBER with the given arguments, 0 to 6. */
+#define SLOT(number, ...)                                                               \
+	((struct ferry_slot){ .nr = (short)(number),                                    \
+			      .argc = SLOT_PICK(0, ##__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0), \
+			      .arg = { SLOT_ARGS(0, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0) } })
+#define SLOT_PICK(zero, a, b, c, d, e, f, picked, ...) picked
+#define SLOT_ARGS(zero, a, b, c, d, e, f, ...) \
+	(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
+
+#define WORD_COPY(to, from) SLOT(FERRY_NR_WDCPY, to, from)
+
+static inline struct ferry_slot jumping(struct ferry_slot slot, short fail, short zero, short pos)
+{
+	slot.jump_fail = fail;
+	slot.jump_zero = zero;
+	slot.jump_pos = pos;
+	return slot;
+}
+
+/** SLOT with argument ARG taken from the result D slots earlier. */
+static inline struct ferry_slot forwarding(struct ferry_slot slot, unsigned int arg,
+					   unsigned char d)
+{
+	slot.argc |= FERRY_ARGC_FORWARD;
+	slot.from[arg] = d;
+	return slot;
+}
+
+/** A slot without effect whose result is VALUE, any long but -516 .. -512. */
+struct ferry_slot result_of(long value);
+
+/** The first word of SLOT: its number and jumps. */
+long head_word(struct ferry_slot slot);
+
+/* ---- expectations: in a child they end it, elsewhere they end the test ---- */
+
+void suite_fail(const char *file, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define expect(condition)                                                                \
+	do {                                                                             \
+		if (!(condition))                                                        \
+			suite_fail(__FILE__, __LINE__, "does not hold: %s", #condition); \
+	} while (0)
+
+#define expect_equal(got, want) expect_long(__FILE__, __LINE__, #got, (long)(got), (long)(want))
+void expect_long(const char *file, int line, const char *what, long got, long want);
+
+#define expect_bytes(got, want, size) expect_same_bytes(__FILE__, __LINE__, #got, got, want, size)
+void expect_same_bytes(const char *file, int line, const char *what, const void *got,
+		       const void *want, size_t size);
+
+/* ---- arrays with PROT_NONE pages and guard bytes right before and after ---- */
+
+enum side {
+	AT_END,	 /* a page that cannot be touched follows the last element */
+	AT_START /* one precedes the first */
+};
+
+struct guarded {
+	struct ferry_slot *calls; /* all zero at first */
+	long *rets;		  /* all UNTOUCHED at first */
+	unsigned long ncall;
+	enum side side;
+};
+
+#define MAX_GUARDED 40000UL
+
+/** Arrays for NCALL slots, up to MAX_GUARDED, valid until the next call; one thread at a time. */
+struct guarded guarded_new(unsigned long ncall, enum side side);
+
+/** Fails unless every byte around both arrays is as guarded_new() left it. */
+void expect_guards(const char *file, int line, const struct guarded *batch);
+
+/** Fails unless rets[] holds RESULTS, and nothing around it was written. */
+#define expect_rets(batch, results) expect_rets_at(__FILE__, __LINE__, batch, results)
+void expect_rets_at(const char *file, int line, const struct guarded *batch, const long results[]);
+
+/*
+ * Runs calls[] once in guarded arrays: it must return RETURNED, leave RESULTS in
+ * rets[] (UNTOUCHED for a slot that does not run), and change no slot.
+ */
+#define expect_batch(calls, returned, ...)                                              \
+	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ARRAY_SIZE(calls), returned, \
+			(const long[]){ __VA_ARGS__ },                                  \
+			ARRAY_SIZE(((const long[]){ __VA_ARGS__ })))
+
+/* expect_batch() at both sides of the guarded arrays, for programs that can run twice. */
+#define expect_pure(calls, returned, ...)                                                         \
+	do {                                                                                      \
+		expect_batch(calls, returned, __VA_ARGS__);                                       \
+		expect_batch_at(__FILE__, __LINE__, AT_START, calls, ARRAY_SIZE(calls), returned, \
+				(const long[]){ __VA_ARGS__ },                                    \
+				ARRAY_SIZE(((const long[]){ __VA_ARGS__ })));                     \
+	} while (0)
+
+void expect_batch_at(const char *file, int line, enum side side, const struct ferry_slot calls[],
+		     unsigned long ncall, long returned, const long results[],
+		     unsigned long nresults);
+
+/** Runs NCALL slots that must all run, in order, each with result WANT[i]. */
+#define expect_run(calls, ncall, want) \
+	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ncall, (long)(ncall)-1, want, ncall)
+
+/* ---- children ---- */
+
+typedef void (*child_fn)(void *arg);
+
+/** Starts BODY in a child with default signal handlers; returns its pid.  It exits with 0. */
+pid_t child_start(child_fn body, void *arg);
+
+/** child_start(), and waits; returns the wait status. */
+int in_child(child_fn body, void *arg);
+
+/** Fails unless BODY comes to its end in a child. */
+#define expect_child(body, arg) expect_child_at(__FILE__, __LINE__, body, arg)
+void expect_child_at(const char *file, int line, child_fn body, void *arg);
+
+/** Fails unless signal SIG kills BODY in a child. */
+#define expect_killed(body, arg, sig) expect_killed_at(__FILE__, __LINE__, body, arg, sig)
+void expect_killed_at(const char *file, int line, child_fn body, void *arg, int sig);
+
+/* ---- files ---- */
+
+/** A new empty nameless file in memory. */
+int memory_file(void);
+
+/** A new empty nameless file in $TMPDIR or /tmp. */
+int disk_file(void);
+
+/** The kinds of regular file that file tests run on. */
+extern int (*const file_kinds[])(void);
+#define FILE_KINDS 2
+
+/** SIZE bytes that differ from place to place; valid for ever. SIZE is at most 1 MiB. */
+const unsigned char *pattern(size_t size);
+
+#endif /* SUITE_H */

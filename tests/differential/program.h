@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A batch program as the tester makes, runs, shrinks and prints it. */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <stdio.h>
+
+#include <linux/ferry.h>
+
+#define MAX_SLOTS 512UL
+#define SLOTS_PER_PAGE 64UL
+
+struct program {
+	unsigned long count; /* slots that are there */
+	unsigned long ncall; /* slots claimed: when more, those behind cannot be read */
+	struct ferry_slot slots[MAX_SLOTS];
+};
+
+/* The name of call NR in C, or NULL for one that no program makes by name. */
+const char *call_name(short nr);
+
+/* Prints PROGRAM as a C array, with addresses named as in world.h. */
+void program_print(const struct program *program, FILE *out);
+
+#endif /* PROGRAM_H */

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""ferry(1) names the commands and options that --help names."""
+
+import re
+import subprocess
+
+import pytest
+from manual_page import plain, sections, source
+
+COMMANDS = ["probe", "run", "check", "asm", "dis"]
+
+
+def output(environment: dict[str, str], *args: str) -> str:
+    done = subprocess.run(
+        ["ferry", *args],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    return done.stdout
+
+
+def options(text: str) -> set[tuple[str, str]]:
+    """Pairs of a short and a long option, as "-j, --json" gives them."""
+    return set(re.findall(r"(-[a-z]), (--[a-z-]+)", text))
+
+
+def options_of_page(command: str) -> set[tuple[str, str]]:
+    section = plain(sections("ferry.1", "SS")[f"ferry {command}"])
+    return options(section.replace(' ", " ', ", "))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_page_and_help_name_the_same_options(command: str, environment: dict[str, str]) -> None:
+    shown = output(environment, command, "--help")
+    assert options_of_page(command) == options(shown)
+    assert {long for _, long in options(shown)} == set(re.findall(r"(?<![\w-])--[a-z-]+", shown))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_synopsis_gives_the_usage_of_the_command(
+    command: str, environment: dict[str, str]
+) -> None:
+    usage = output(environment, command, "--help").splitlines()[0].removeprefix("Usage: ")
+    synopsis = plain(sections("ferry.1")["SYNOPSIS"]).replace('"', "")
+    lines = ["".join(line.split()).removeprefix(".BR") for line in synopsis.splitlines()]
+    assert "".join(usage.split()) in lines
+
+
+def test_the_page_describes_the_commands_that_there_are(environment: dict[str, str]) -> None:
+    listed = re.findall(r"^  (\w+) +\w", output(environment, "--help"), re.M)
+    described = [title.removeprefix("ferry ") for title in sections("ferry.1", "SS")]
+    assert listed == described == COMMANDS
+
+
+def test_the_page_describes_what_ferry_itself_takes(environment: dict[str, str]) -> None:
+    described = set(re.findall(r"--[a-z]+", plain(sections("ferry.1")["OPTIONS"])))
+    assert described == {"--help", "--version"}
+    assert output(environment, "--version").startswith("ferry ")
+
+
+def test_the_page_has_the_version_of_the_command(environment: dict[str, str]) -> None:
+    version = output(environment, "--version").split(",")[0]
+    for page in ("ferry.1", "batch.2", "libferry.3"):
+        assert f'"{version}"' in source(page)

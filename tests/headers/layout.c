@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The layout of a slot and the constants of the ABI, as every program was compiled with them. */
+#include <stddef.h>
+
+#include <ferry.h>
+#include <linux/batch.h>
+
+/* An array of negative size stops the compiler; C89 has no other assertion. */
+#define SAME(name, a, b) extern char name[(a) == (b) ? 1 : -1]
+#define FIELD(type, field, offset, size)                               \
+	SAME(offset_of_##field, offsetof(struct type, field), offset); \
+	SAME(size_of_##field, sizeof(((struct type *)0)->field), size)
+
+SAME(size_of_slot, sizeof(struct ferry_slot), 64);
+FIELD(ferry_slot, nr, 0, 2);
+FIELD(ferry_slot, jump_fail, 2, 2);
+FIELD(ferry_slot, jump_zero, 4, 2);
+FIELD(ferry_slot, jump_pos, 6, 2);
+FIELD(ferry_slot, argc, 8, 1);
+FIELD(ferry_slot, from, 9, 6);
+FIELD(ferry_slot, reserved, 15, 1);
+FIELD(ferry_slot, arg, 16, 48);
+
+SAME(size_of_syscall_t, sizeof(syscall_t), 64);
+SAME(original_nr, offsetof(syscall_t, nr), offsetof(struct ferry_slot, nr));
+SAME(original_jump_fail, offsetof(syscall_t, jumpFail), offsetof(struct ferry_slot, jump_fail));
+SAME(original_jump_zero, offsetof(syscall_t, jump0), offsetof(struct ferry_slot, jump_zero));
+SAME(original_jump_pos, offsetof(syscall_t, jumpPos), offsetof(struct ferry_slot, jump_pos));
+SAME(original_argc, offsetof(syscall_t, argc), offsetof(struct ferry_slot, argc));
+SAME(original_argc_size, sizeof(((syscall_t *)0)->argc), 1);
+SAME(original_arg, offsetof(syscall_t, arg), offsetof(struct ferry_slot, arg));
+SAME(original_arg_size, sizeof(((syscall_t *)0)->arg), 48);
+
+SAME(size_of_device_arguments, sizeof(struct ferry_batch_args), 40);
+FIELD(ferry_batch_args, rets, 0, 8);
+FIELD(ferry_batch_args, calls, 8, 8);
+FIELD(ferry_batch_args, ncall, 16, 8);
+FIELD(ferry_batch_args, flags, 24, 8);
+FIELD(ferry_batch_args, size, 32, 8);
+
+SAME(number_of_null, FERRY_NR_NULL, 500);
+SAME(number_of_batch, FERRY_NR_BATCH, 501);
+SAME(number_of_kstats, FERRY_NR_KSTATS, 502);
+SAME(number_of_multi_page_alloc, FERRY_NR_MULTI_PAGE_ALLOC, 503);
+SAME(number_of_flexsc_register, FERRY_NR_FLEXSC_REGISTER, 504);
+SAME(number_of_flexsc_exit, FERRY_NR_FLEXSC_EXIT, 505);
+SAME(number_of_flexsc_serve, FERRY_NR_FLEXSC_SERVE, 506);
+SAME(number_of_the_alias, FERRY_NR_BATCH_ALIAS, 183);
+SAME(number_of_the_word_copy, FERRY_NR_WDCPY, -2);
+SAME(batch_number_of_programs, __NR_batch, 501);
+SAME(wdcpy_number_of_programs, __NR_wdcpy, -2);
+SAME(number_of_a_go_to, FERRY_NR_GOTO, -1);
+
+SAME(version, FERRY_ABI_VERSION, 1);
+SAME(most_arguments, FERRY_MAX_ARGS, 6);
+SAME(forward_bit, FERRY_ARGC_FORWARD, 0x80);
+SAME(largest_errno, FERRY_MAX_ERRNO, 4095);
+SAME(query_flag, FERRY_BATCH_QUERY, 1);
+SAME(version_mask, FERRY_VERSION_MASK, 0xff);
+SAME(feature_shift, FERRY_FEATURE_SHIFT, 8);
+SAME(wdcpy_feature, FERRY_FEATURE_WDCPY, 1);
+SAME(forward_feature, FERRY_FEATURE_FORWARD, 2);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/* The examples of ferry-asm(5) assemble, come back and call nothing that does not exist. */
+#include "support.h"
+
+#define BEGIN ".EX\n"
+#define END ".EE\n"
+
+/* Undoes what roff needs: `\e` is a backslash, `\-` a minus, `\&` nothing. */
+static void from_roff(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++) {
+		if (text[0] != '\\') {
+			*out++ = *text;
+			continue;
+		}
+		text++;
+		if (*text == 'e')
+			*out++ = '\\';
+		else if (*text == '-')
+			*out++ = '-';
+		else if (*text != '&')
+			fail_msg("an escape that the test does not know: \\%c", *text);
+	}
+	*out = '\0';
+}
+
+static void every_example_of_the_manual_assembles(void **state)
+{
+	char *manual = read_source(MANUAL, "ferry-asm.5");
+	char *rest = manual;
+	int count = 0;
+
+	(void)state;
+	while ((rest = strstr(rest, BEGIN))) {
+		char *example = rest + strlen(BEGIN);
+		struct image *image;
+
+		rest = strstr(example, END);
+		assert_non_null(rest);
+		*rest++ = '\0';
+		from_roff(example);
+		image = assemble(example);
+		assert_true(image_slot_count(image) + image_data_count(image) > 0);
+		assert_round_trip(image);
+		image_free(image);
+		count++;
+	}
+	assert_true(count >= 4);
+	free(manual);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_example_of_the_manual_assembles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/* Running out of memory at every single allocation. */
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "support.h"
+
+static long until_failure; /* allocations that still succeed; negative: all do */
+
+static bool fails(void)
+{
+	return until_failure >= 0 && until_failure-- == 0;
+}
+
+/* The linker sends the library's allocations here. */
+#define WRAP(type, name, parameters, arguments) \
+	type __real_##name parameters;          \
+	type __wrap_##name parameters;          \
+	type __wrap_##name parameters           \
+	{                                       \
+		if (fails())                    \
+			return NULL;            \
+		return __real_##name arguments; \
+	}
+
+WRAP(void *, malloc, (size_t size), (size))
+WRAP(void *, calloc, (size_t count, size_t size), (count, size))
+WRAP(void *, realloc, (void *old, size_t size), (old, size))
+WRAP(void *, reallocarray, (void *old, size_t count, size_t size), (old, count, size))
+WRAP(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+WRAP(char *, strndup, (const char *text, size_t size), (text, size))
+
+void *__real_mmap(void *where, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *where, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *where, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	if (fails())
+		return MAP_FAILED;
+	return __real_mmap(where, size, protection, flags, fd, offset);
+}
+
+static int assemble_load_and_take_apart(const char *text)
+{
+	struct image *image = NULL, *again = NULL;
+	struct text_error error;
+	struct loaded loaded = { 0 };
+	char *disassembly = NULL;
+	void *object = NULL;
+	size_t length;
+	int result = image_assemble(text, strlen(text), &image, &error);
+
+	result = result ? result : image_encode(image, &object, &length);
+	result = result ? result : image_decode(object, length, &again, &error);
+	result = result ? result : image_disassemble(again, &disassembly, &length);
+	result = result ? result : image_load(image, &loaded);
+	image_unload(&loaded);
+	free(disassembly);
+	image_free(again);
+	free(object);
+	image_free(image);
+	return result;
+}
+
+static void every_failed_allocation_is_reported_and_leaks_nothing(void **state)
+{
+	char *text = read_source(PROGRAMS, "constructs.ferry");
+	long allowed = 0;
+	int result;
+
+	(void)state;
+	do {
+		until_failure = allowed++;
+		result = assemble_load_and_take_apart(text);
+		/* Until the failure is past the last allocation. */
+		if (until_failure < 0)
+			assert_int_equal(result, -ENOMEM);
+	} while (until_failure < 0);
+	assert_int_equal(result, 0);
+	assert_true(allowed > 100);
+	until_failure = -1;
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_is_reported_and_leaks_nothing),
+	};
+
+	until_failure = -1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/* The programs in programs/: all come back from their objects, and they do what they say. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ferry/loop.h>
+
+#include "support.h"
+
+static struct image *assemble_program(const char *name)
+{
+	char *text = read_source(PROGRAMS, name);
+	struct image *image = assemble(text);
+
+	free(text);
+	return image;
+}
+
+static void every_program_comes_back_from_object_and_text(void **state)
+{
+	DIR *directory = opendir(PROGRAMS);
+	struct dirent *entry;
+	int count = 0;
+
+	(void)state;
+	assert_non_null(directory);
+	while ((entry = readdir(directory))) {
+		struct image *image;
+
+		if (!strstr(entry->d_name, ".ferry"))
+			continue;
+		image = assemble_program(entry->d_name);
+		assert_round_trip(image);
+		image_free(image);
+		count++;
+	}
+	closedir(directory);
+	assert_true(count >= 8);
+}
+
+/* A loaded program that has run, and what it wrote. */
+struct run {
+	struct image *image;
+	struct loaded loaded;
+	long last;
+	char output[1 << 16];
+	size_t output_length;
+};
+
+static struct run *run_program(const char *name)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	int saved = dup(STDOUT_FILENO);
+	int output = memfd_create("output", 0);
+	ssize_t length;
+
+	run->image = assemble_program(name);
+	assert_int_equal(image_load(run->image, &run->loaded), 0);
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	run->last = ferry_loop(run->loaded.rets, run->loaded.slots, run->loaded.ncall);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	length = pread(output, run->output, sizeof(run->output) - 1, 0);
+	assert_true(length >= 0);
+	run->output_length = (size_t)length;
+	close(output);
+	return run;
+}
+
+static void end_run(struct run *run)
+{
+	image_unload(&run->loaded);
+	image_free(run->image);
+	free(run);
+}
+
+static void assert_output_is_file(const struct run *run, const char *path)
+{
+	char expected[sizeof(run->output)] = "";
+	FILE *file = fopen(path, "r");
+	size_t length;
+
+	if (!file) {
+		assert_int_equal(run->loaded.rets[0], -errno);
+		assert_int_equal(run->output_length, 0);
+		return;
+	}
+	length = fread(expected, 1, sizeof(expected), file);
+	fclose(file);
+	assert_int_equal(run->output_length, length);
+	assert_memory_equal(run->output, expected, length);
+}
+
+static void cat_prints_a_file(void **state)
+{
+	struct run *run = run_program("cat.ferry");
+
+	(void)state;
+	assert_output_is_file(run, "/etc/hostname");
+	end_run(run);
+}
+
+static void sendfile_prints_a_file(void **state)
+{
+	struct run *run = run_program("sendfile.ferry");
+
+	(void)state;
+	assert_output_is_file(run, "/etc/passwd");
+	end_run(run);
+}
+
+static void pathsearch_prints_the_first_path_that_exists(void **state)
+{
+	struct run *run = run_program("pathsearch.ferry");
+
+	(void)state;
+	assert_string_equal(run->output, "/bin/sh\n");
+	assert_int_equal(run->loaded.rets[0], -ENOENT);
+	assert_int_equal(run->loaded.rets[3], -ENOENT);
+	assert_int_equal(run->loaded.rets[6], 0);
+	end_run(run);
+}
+
+static void readv_scatters_and_gathers(void **state)
+{
+	struct run *run = run_program("readv.ferry");
+
+	(void)state;
+	assert_string_equal(run->output, "ahoy ship");
+	assert_int_equal(run->loaded.rets[4], 0);
+	end_run(run);
+}
+
+static void stat_fills_a_buffer_for_each_file(void **state)
+{
+	struct run *run = run_program("stat.ferry");
+	const struct statx *root = run->loaded.data[3];
+	const struct statx *null = run->loaded.data[4];
+	struct stat expected;
+
+	(void)state;
+	assert_int_equal(stat("/", &expected), 0);
+	assert_int_equal(run->loaded.rets[0], 0);
+	assert_int_equal(root->stx_ino, expected.st_ino);
+	assert_true(S_ISDIR(root->stx_mode));
+	assert_int_equal(run->loaded.rets[1], 0);
+	assert_true(S_ISCHR(null->stx_mode));
+	assert_int_equal(run->loaded.rets[2], -ENOENT);
+	end_run(run);
+}
+
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	assert_int_equal(sigaction(signal, NULL, &action), 0);
+	return action.sa_handler == SIG_IGN;
+}
+
+static void sigaction_ignores_and_restores(void **state)
+{
+	struct run *run;
+
+	(void)state;
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	run = run_program("sigaction.ferry");
+	assert_int_equal(run->last, 4);
+	assert_true(is_ignored(SIGHUP));
+	assert_true(is_ignored(SIGTTIN));
+	assert_true(is_ignored(SIGTTOU));
+	assert_false(is_ignored(SIGPIPE));
+	end_run(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_program_comes_back_from_object_and_text),
+		cmocka_unit_test(cat_prints_a_file),
+		cmocka_unit_test(sendfile_prints_a_file),
+		cmocka_unit_test(pathsearch_prints_the_first_path_that_exists),
+		cmocka_unit_test(readv_scatters_and_gathers),
+		cmocka_unit_test(stat_fills_a_buffer_for_each_file),
+		cmocka_unit_test(sigaction_ignores_and_restores),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
