@@ -381,16 +381,18 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 
 		if (at.slot == at.readable)
 			break;
-		loop_until(&at, first, rets, calls, ncall);
-		if (!at.slot || at.slot < first)
-			break;
-		if (at.slot == first && run.confines) {
+		if (at.slot < first) {
+			/* Planned again from there: these slots may change those. */
+			loop_until(&at, first, rets, calls, ncall);
+			if (at.slot && at.slot < first)
+				break;
+		} else if (run.confines) {
 			uring_ring_forswear();
 			loop_until(&at, calls + ncall, rets, calls, ncall);
 			break;
-		}
-		if (at.slot == first && run.length)
+		} else {
 			take_run(&at, run, &refused_fd, rets, calls, ncall);
+		}
 	}
 	return ferry_cursor_last(&at, calls);
 }

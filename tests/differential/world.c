@@ -27,6 +27,8 @@
 #define MASTER(fd) (600 + (fd))
 #define CONTROL_FIRST 600
 #define RETS_GUARD 64UL /* words behind the results that are watched too */
+#define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
+#define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
 #define UNTOUCHED(i) (0x5e5e5e5e00000000L | (long)(i))
 #define DRAINED 8192UL /* bytes that are kept of what a pipe or socket holds */
 #define NAMED_BYTES 512UL
@@ -112,8 +114,8 @@ static void make_memory(void)
 {
 	size_t i;
 
-	map_area(SLOTS_AT, MAX_SLOTS * sizeof(struct ferry_slot));
-	map_area(RETS_AT, (MAX_SLOTS + RETS_GUARD) * sizeof(long) + PAGE - RETS_GUARD * 8);
+	map_area(SLOTS_AT, SLOTS_SIZE);
+	map_area(RETS_AT, RETS_SIZE);
 	map_area(BUFFERS_AT, BUFFERS_SIZE);
 	map_area(STAT_AT, PAGE);
 	map_area(POOL_AT, POOL_SIZE);
@@ -296,8 +298,10 @@ static void reset_memory(const struct program *program)
 	long *rets = (long *)RETS_AT;
 	unsigned long i;
 
+	/* All of each area: a program can write behind its arrays, and read there. */
+	memset((void *)SLOTS_AT, 0, SLOTS_SIZE);
 	memcpy((void *)SLOTS_AT, program->slots, program->count * sizeof(struct ferry_slot));
-	for (i = 0; i < program->count + RETS_GUARD; i++)
+	for (i = 0; i < RETS_SIZE / sizeof(long); i++)
 		rets[i] = UNTOUCHED(i);
 	memcpy((void *)BUFFERS_AT, fresh_buffers, BUFFERS_SIZE);
 	memset((void *)STAT_AT, 0x11, STATS * STAT_SIZE);
