@@ -61,7 +61,7 @@ check-full: check ## long random runs, long fuzzing, valgrind
 
 .PHONY: lint
 lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
-	clang-format --dry-run -Werror $(C_SOURCES)
+	@clang-format --dry-run -Werror $(C_SOURCES)
 	ruff check --quiet $(PYTHON_SOURCES)
 	ruff format --check --quiet $(PYTHON_SOURCES)
 	@for folder in src/text bench tests $(dir $(wildcard tests/*/*.py)); do \
@@ -73,7 +73,7 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 
 .PHONY: format
 format: setup ## rewrite the sources in the project's format
-	clang-format -i $(C_SOURCES)
+	@clang-format -i $(C_SOURCES)
 	ruff check --fix --quiet $(PYTHON_SOURCES)
 	ruff format --quiet $(PYTHON_SOURCES)
 

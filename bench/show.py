@@ -53,8 +53,11 @@ def small_files(directory: Path) -> list[str]:
     found = []
     for root, _, names in os.walk(directory):
         paths = (Path(root) / name for name in names)
-        found += [str(path) for path in paths if not path.is_symlink() and path.is_file()
-                  and not too_large(path)]
+        found += [
+            str(path)
+            for path in paths
+            if not path.is_symlink() and path.is_file() and not too_large(path)
+        ]
     return found
 
 
@@ -110,7 +113,8 @@ def main() -> int:
     compare(here, lambda engine: run([str(build / "examples" / "mdu"), str(directory)], engine))
 
     heading("Small writes and reads: the loop against io_uring (uring_vs_loop)")
-    return subprocess.run([build / "bench" / "uring_vs_loop", "--pairs", "101"], check=False).returncode
+    contest = [str(build / "bench" / "uring_vs_loop"), "--pairs", "101"]
+    return subprocess.run(contest, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -31,8 +31,9 @@ static const char help[] =
 
 #define MAX_SLOTS 1024
 #define TRIALS 10
-#define SLOTS_PER_TRIAL 16384L /* a millisecond or more, so that the clock's own cost is nothing \
-				*/
+#define SLOTS_PER_TRIAL                                                          \
+	16384L /* a millisecond or more, so that the clock's own cost is nothing \
+		*/
 
 static double now(void)
 {

@@ -91,6 +91,8 @@ static inline long ferry_loop_call(unsigned short nr, long a, long b, long c, lo
 		return ferry_rawcall(nr, a, b, c, d, e, f);
 	if ((short)nr != FERRY_NR_WDCPY)
 		return -ENOSYS;
+	if (!a || !b)
+		return -EFAULT; /* other bad pointers raise SIGSEGV here */
 	memcpy(&word, (const void *)b, sizeof(word));
 	memcpy((void *)a, &word, sizeof(word));
 	return 0;
@@ -139,8 +141,8 @@ static inline int ferry_readable(unsigned long addr)
 
 	if ((addr & -FERRY_PAGE) == (frame & -FERRY_PAGE))
 		return 1;
-	return addr && ferry_rawcall(__NR_rt_sigprocmask, no_such_how, (long)addr, 0, sizeof(long),
-				     0, 0) != -EFAULT;
+	return ferry_rawcall(__NR_rt_sigprocmask, no_such_how, (long)addr, 0, sizeof(long), 0, 0) !=
+	       -EFAULT;
 }
 
 /*
@@ -164,7 +166,7 @@ static inline const struct ferry_slot *ferry_readable_end(const struct ferry_slo
 	return calls + (end < ncall ? end : ncall);
 }
 
-/** Why batch() refuses its arguments (-EINVAL), its answer to a query, or 0 to run. */
+/** Why batch() refuses its arguments (-errno), its answer to a query, or 0 to run. */
 static inline long ferry_batch_prepare(const void *rets, const void *calls, unsigned long ncall,
 				       long flags, long size)
 {
@@ -175,6 +177,8 @@ static inline long ferry_batch_prepare(const void *rets, const void *calls, unsi
 		return -EINVAL;
 	if (ncall > FERRY_MAX_SLOTS)
 		return -EINVAL;
+	if (ncall && (!calls || (unsigned long)calls > -ncall * sizeof(struct ferry_slot)))
+		return -EFAULT; /* no array lies there, for it would wrap around */
 	return 0;
 }
 
@@ -258,8 +262,8 @@ static inline void ferry_loop_until(struct ferry_cursor *cursor, const struct fe
 }
 
 /**
- * Runs calls[0 .. ncall - 1] by one system call per slot and stores each slot's
- * raw result in rets[].
+ * Runs calls[0 .. ncall - 1], which ferry_batch_prepare() allows, by one system call per slot and
+ * stores each slot's raw result in rets[].
  *
  * Returns the index of the last slot that ran (0 for an empty batch), or -EFAULT
  * when slot 0 cannot be read.

@@ -12,6 +12,8 @@ int image_assemble(const char *text, size_t length, struct image **out, struct t
 	struct assembly assembly;
 	int failed = assembly_start(&assembly, error);
 
+	/* An empty text may have no address, from which nothing could be counted. */
+	text = length ? text : "";
 	failed = failed ? failed : text_check(text, length, error);
 	failed = failed ? failed : parse_text(&assembly, text, length);
 	failed = failed ? failed : assembly_resolve(&assembly);

@@ -48,10 +48,10 @@ enum kind {
 	STATUS_FLAGS,
 	MESSAGE_FLAGS,
 	WHENCE,
-	ANY_RESULT,    /* the one descriptor whose lseek returns what it is told */
-	TO,	       /* addresses of a word copy */
+	ANY_RESULT, /* the one descriptor whose lseek returns what it is told */
+	TO,	    /* addresses of a word copy */
 	FROM,
-	FIXED,	       /* a constant of the call */
+	FIXED, /* a constant of the call */
 };
 
 static bool holds_anything(enum kind kind)
@@ -82,25 +82,33 @@ static const struct call table[] = {
 	{ CALL(writev), .weight = 2, .kinds = { FD, VECTORS, VECTOR_COUNT } },
 	{ CALL(preadv), .weight = 1, .kinds = { FD, VECTORS, VECTOR_COUNT, OFFSET, FIXED } },
 	{ CALL(pwritev), .weight = 1, .kinds = { FD, VECTORS, VECTOR_COUNT, OFFSET, FIXED } },
-	{ CALL(sendto), .weight = 3, .kinds = { FD, WRITE_FROM, COUNT, MESSAGE_FLAGS, FIXED, FIXED } },
-	{ CALL(recvfrom), .weight = 3, .kinds = { FD, READ_TO, COUNT, MESSAGE_FLAGS, FIXED, FIXED } },
+	{ CALL(sendto), .weight = 3,
+	  .kinds = { FD, WRITE_FROM, COUNT, MESSAGE_FLAGS, FIXED, FIXED } },
+	{ CALL(recvfrom), .weight = 3,
+	  .kinds = { FD, READ_TO, COUNT, MESSAGE_FLAGS, FIXED, FIXED } },
 	{ CALL(lseek), .weight = 8, .kinds = { FD, OFFSET, WHENCE } },
 	{ CALL(ftruncate), .weight = 3, .kinds = { FD, OFFSET } },
 	{ CALL(fstat), .weight = 3, .kinds = { FD, STAT } },
 	{ CALL(dup), .weight = 4, .makes_descriptor = true, .kinds = { FD } },
 	{ CALL(dup2), .weight = 3, .makes_descriptor = true, .kinds = { FD, NEW } },
-	{ CALL(dup3), .weight = 2, .makes_descriptor = true, .kinds = { FD, NEW, FIXED }, .fixed = { 0, 0, O_CLOEXEC } },
-	{ CALL(fcntl), .weight = 2, .makes_descriptor = true, .kinds = { FD, FIXED, NEW }, .fixed = { 0, F_DUPFD } },
+	{ CALL(dup3), .weight = 2, .makes_descriptor = true, .kinds = { FD, NEW, FIXED },
+	  .fixed = { 0, 0, O_CLOEXEC } },
+	{ CALL(fcntl), .weight = 2, .makes_descriptor = true, .kinds = { FD, FIXED, NEW },
+	  .fixed = { 0, F_DUPFD } },
 	{ CALL(fcntl), .weight = 1, .kinds = { FD, FIXED }, .fixed = { 0, F_GETFD } },
 	{ CALL(fcntl), .weight = 1, .kinds = { FD, FIXED, ANY }, .fixed = { 0, F_SETFD } },
 	{ CALL(fcntl), .weight = 1, .kinds = { FD, FIXED }, .fixed = { 0, F_GETFL } },
 	{ CALL(fcntl), .weight = 2, .kinds = { FD, FIXED, STATUS_FLAGS }, .fixed = { 0, F_SETFL } },
 	{ CALL(close), .weight = 5, .kinds = { FREED } },
-	{ CALL(openat), .weight = 4, .makes_descriptor = true, .kinds = { FD, NAME, OPEN_FLAGS, FIXED }, .fixed = { 0, 0, 0, 0600 } },
+	{ CALL(openat), .weight = 4, .makes_descriptor = true,
+	  .kinds = { FD, NAME, OPEN_FLAGS, FIXED }, .fixed = { 0, 0, 0, 0600 } },
 	{ CALL(unlinkat), .weight = 2, .kinds = { FD, NAME, FIXED } },
-	{ CALL(eventfd2), .weight = 1, .makes_descriptor = true, .kinds = { FIXED, FIXED }, .fixed = { 3, EFD_NONBLOCK } },
+	{ CALL(eventfd2), .weight = 1, .makes_descriptor = true, .kinds = { FIXED, FIXED },
+	  .fixed = { 3, EFD_NONBLOCK } },
 	{ CALL(pipe2), .weight = 1, .kinds = { PAIR, FIXED }, .fixed = { 0, O_NONBLOCK } },
-	{ CALL(mmap), .weight = 2, .kinds = { WINDOW, WINDOW_SIZE, PROTECTION, MAP_FLAGS, FIXED, FIXED }, .fixed = { 0, 0, 0, 0, -1, 0 } },
+	{ CALL(mmap), .weight = 2,
+	  .kinds = { WINDOW, WINDOW_SIZE, PROTECTION, MAP_FLAGS, FIXED, FIXED },
+	  .fixed = { 0, 0, 0, 0, -1, 0 } },
 	{ CALL(munmap), .weight = 1, .kinds = { WINDOW, WINDOW_SIZE } },
 	{ .nr = FERRY_NR_WDCPY, .name = "FERRY_NR_WDCPY", .weight = 20, .kinds = { TO, FROM } },
 	{ .nr = -1, .name = "-1", .weight = 5, .kinds = { ANY, ANY, ANY, ANY, ANY, ANY } },
@@ -123,7 +131,16 @@ static const short refused[] = {
 #define NUMBER(ctx, number, text, reason) number,
 	FERRY_BLOCKED_TABLE(NUMBER, )
 #undef NUMBER
-	-3, -4, -100, SHRT_MIN, SHRT_MIN + 39, 511, 512, 513, 4096, 32767,
+		- 3,
+	-4,
+	-100,
+	SHRT_MIN,
+	SHRT_MIN + 39,
+	511,
+	512,
+	513,
+	4096,
+	32767,
 };
 
 /* ---- a program in the making ---- */
@@ -131,9 +148,9 @@ static const short refused[] = {
 struct maker {
 	struct random random;
 	struct program *program;
-	unsigned long i;			  /* the slot being made */
-	unsigned long count;			  /* slots that there will be */
-	const struct call *calls[MAX_SLOTS];	  /* what each slot calls, NULL for no such */
+	unsigned long i;		     /* the slot being made */
+	unsigned long count;		     /* slots that there will be */
+	const struct call *calls[MAX_SLOTS]; /* what each slot calls, NULL for no such */
 };
 
 static unsigned long below(struct maker *make, unsigned long limit)
@@ -151,7 +168,7 @@ static bool percent(struct maker *make, unsigned int chance)
 /* ---- the pool: words that programs copy, all of them good wherever they are copied ---- */
 
 enum {
-	POOL_HEADS = 0,	   /* words 0 .. 63: first words of slots that are safe with any arguments */
+	POOL_HEADS = 0, /* words 0 .. 63: first words of slots that are safe with any arguments */
 	POOL_BUFFERS = 64, /* 64 .. 127: addresses of buffers, good and bad */
 	POOL_GOOD = 128,   /* 128 .. 159: addresses of words that can be read and written */
 	POOL_VALUES = 160, /* 160 .. 191: numbers */
@@ -161,24 +178,24 @@ enum {
 #define POOL_WORD(i) (POOL_AT + 8UL * (i))
 
 static const long values[] = {
-	0,	 1,	    2,	      3,	 8,	    64,	      100,	 4096,
-	4999,	 5000,	    5001,     12287,	 12288,	    12289,    32768,	 65536,
-	INT_MAX, 1L << 31,  1L << 32, LONG_MAX,	 -1,	    -2,	      -38,	 -4094,
-	-4095,	 -4096,	    -4097,    -65536,	 LONG_MIN,  INT_MIN,  UINT_MAX,	 1L << 62,
+	0,     1,     2,     3,	    8,	   64,	    100,      4096,	4999,	  5000,	    5001,
+	12287, 12288, 12289, 32768, 65536, INT_MAX, 1L << 31, 1L << 32, LONG_MAX, -1,	    -2,
+	-38,   -4094, -4095, -4096, -4097, -65536,  LONG_MIN, INT_MIN,	UINT_MAX, 1L << 62,
 };
 
 static short small_jump(struct random *random)
 {
-	static const short jumps[] = { 1, 1, 1, 2, 2, 3, 4, 5, 7, 12, 20, 63, 64, 100, 300, -1,
-				       -2, SHRT_MIN, SHRT_MAX };
+	static const short jumps[] = { 1,  1,  1,  2,	2,   3,	 4,  5,	       7,	12,
+				       20, 63, 64, 100, 300, -1, -2, SHRT_MIN, SHRT_MAX };
 
 	return jumps[random_below(random, LENGTH(jumps))];
 }
 
 static long safe_head(struct random *random)
 {
-	static const short numbers[] = { SYS_getpid, SYS_getppid, -1, SYS_getpid, 511, -7,
-					 SYS_getppid, SYS_restart_syscall };
+	static const short numbers[] = {
+		SYS_getpid, SYS_getppid, -1, SYS_getpid, 511, -7, SYS_getppid, SYS_restart_syscall
+	};
 	struct ferry_slot slot = { .nr = numbers[random_below(random, LENGTH(numbers))] };
 	long word;
 
@@ -273,9 +290,9 @@ static long some_fd(struct maker *make)
 
 static long some_count(struct maker *make)
 {
-	static const long odd[] = { 4095,     4096,	  4097,		5000,	  8192,
-				    16384,    0x7ffff000, 0x7fffffff,	1L << 31, 1L << 32,
-				    (1L << 32) + 5, -1,	  LONG_MIN,	LONG_MAX, 1000 };
+	static const long odd[] = { 4095,	    4096,	4097,	    5000,     8192,
+				    16384,	    0x7ffff000, 0x7fffffff, 1L << 31, 1L << 32,
+				    (1L << 32) + 5, -1,		LONG_MIN,   LONG_MAX, 1000 };
 
 	if (percent(make, 10))
 		return PICK(make, odd);
@@ -486,7 +503,8 @@ static void add_forwarding(struct maker *make, const struct call *call, struct f
 			slot->from[k] = some_distance(make);
 	}
 	if (percent(make, 4) && make->i < 255)
-		slot->from[below(make, 6)] = (unsigned char)(make->i + 1 + below(make, 255 - make->i));
+		slot->from[below(make, 6)] =
+			(unsigned char)(make->i + 1 + below(make, 255 - make->i));
 	if (percent(make, 4))
 		slot->reserved = (unsigned char)(1 + below(make, 255));
 }
@@ -571,7 +589,8 @@ static void put_refused(struct maker *make)
 	put(make, NULL, &slot);
 }
 
-/* Slots that overwrite slots, this one too: with images, or with zeroes, which are read(0, 0, 0). */
+/* Slots that overwrite slots, this one too: with images, or with zeroes, which are read(0, 0, 0).
+ */
 static void put_overwriter(struct maker *make)
 {
 	bool images = percent(make, 70);
@@ -603,8 +622,9 @@ static void put_something(struct maker *make)
 static void put_run(struct maker *make, unsigned long length)
 {
 	const struct call *call = &table[FIRST_TRANSFER + below(make, 4)];
-	static const int likely[] = { FD_DISK, FD_NULL, FD_ZERO, FD_MEMORY, FD_READ_ONLY, FD_NULL,
-				      FD_ZERO, FD_PIPE_READ, FD_PIPE_WRITE, FD_EVENT, FD_SOCKET };
+	static const int likely[] = { FD_DISK,	     FD_NULL,  FD_ZERO,	 FD_MEMORY,
+				      FD_READ_ONLY,  FD_NULL,  FD_ZERO,	 FD_PIPE_READ,
+				      FD_PIPE_WRITE, FD_EVENT, FD_SOCKET };
 	long fd = percent(make, 90) ? PICK(make, likely) : some_fd(make);
 	long count = percent(make, 80) ? (long)(1 + below(make, 32)) : some_count(make);
 	long step = (long)below(make, 12);
@@ -632,7 +652,9 @@ static void put_run(struct maker *make, unsigned long length)
 
 static unsigned long some_length(struct maker *make, unsigned long max)
 {
-	unsigned long length = 1 + below(make, percent(make, 60) ? 16 : percent(make, 50) ? 64 : 300);
+	unsigned long length = 1 + below(make, percent(make, 60) ? 16 :
+					       percent(make, 50) ? 64 :
+								   300);
 
 	return length < max ? length : max;
 }
@@ -647,7 +669,8 @@ static void aim_word_copies(struct maker *make)
 	unsigned long i;
 
 	for (i = 0; i + 1 < make->count; i++) {
-		unsigned long target = i + 1 + below(make, make->count - i - 1 < 16 ? make->count - i - 1 : 16);
+		unsigned long target =
+			i + 1 + below(make, make->count - i - 1 < 16 ? make->count - i - 1 : 16);
 		unsigned long k = below(make, FERRY_MAX_ARGS);
 
 		if (slots[i].nr != FERRY_NR_WDCPY || !percent(make, 60) || !make->calls[target])

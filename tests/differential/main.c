@@ -344,8 +344,9 @@ static int watch_workers(struct test *test, const char **what)
 			left--;
 			if (!status)
 				continue;
-			*what = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
-				WEXITSTATUS(status) == 1 ? "differ" : "could not run";
+			*what = WIFSIGNALED(status)	 ? strsignal(WTERMSIG(status)) :
+				WEXITSTATUS(status) == 1 ? "differ" :
+							   "could not run";
 			return job;
 		}
 		job = hanging(test, &watch);
@@ -522,14 +523,26 @@ static void set_engines(struct options *options, char *names)
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	enum { ENGINES, PROGRAMS, SECONDS, SEED, FIRST, SLOTS, JOBS, SHRINK, NO_SHRINK, MUTATE, HELP };
+	enum {
+		ENGINES,
+		PROGRAMS,
+		SECONDS,
+		SEED,
+		FIRST,
+		SLOTS,
+		JOBS,
+		SHRINK,
+		NO_SHRINK,
+		MUTATE,
+		HELP
+	};
 	static const struct option known[] = {
-		{ "engines", 1, NULL, ENGINES },   { "programs", 1, NULL, PROGRAMS },
-		{ "seconds", 1, NULL, SECONDS },   { "seed", 1, NULL, SEED },
-		{ "first", 1, NULL, FIRST },	   { "slots", 1, NULL, SLOTS },
-		{ "jobs", 1, NULL, JOBS },	   { "shrink", 0, NULL, SHRINK },
+		{ "engines", 1, NULL, ENGINES },     { "programs", 1, NULL, PROGRAMS },
+		{ "seconds", 1, NULL, SECONDS },     { "seed", 1, NULL, SEED },
+		{ "first", 1, NULL, FIRST },	     { "slots", 1, NULL, SLOTS },
+		{ "jobs", 1, NULL, JOBS },	     { "shrink", 0, NULL, SHRINK },
 		{ "no-shrink", 0, NULL, NO_SHRINK }, { "mutate", 0, NULL, MUTATE },
-		{ "help", 0, NULL, HELP },	   { 0 },
+		{ "help", 0, NULL, HELP },	     { 0 },
 	};
 	int option;
 

@@ -91,7 +91,8 @@ void program_print(const struct program *program, FILE *out)
 {
 	unsigned long i;
 
-	fprintf(out, "/* ncall = %lu; see tests/differential/world.h for addresses and descriptors */\n",
+	fprintf(out,
+		"/* ncall = %lu; see tests/differential/world.h for addresses and descriptors */\n",
 		program->ncall);
 	fprintf(out, "struct ferry_slot calls[%lu] = {\n", program->count);
 	for (i = 0; i < program->count; i++)

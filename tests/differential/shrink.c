@@ -137,8 +137,7 @@ static bool clear_operands(struct program *program, unsigned long i, fails_fn fa
 }
 
 /* Arguments of a word copy are addresses and stay. */
-static bool clear_arguments(struct program *program, unsigned long i, fails_fn fails,
-			    void *context)
+static bool clear_arguments(struct program *program, unsigned long i, fails_fn fails, void *context)
 {
 	struct program smaller;
 	bool cleared = false;

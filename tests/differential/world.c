@@ -250,8 +250,8 @@ void world_make(const char *directory)
 /* ---- resetting ---- */
 
 static const int fresh_flags[FD_FREE] = {
-	[FD_APPEND] = O_APPEND,	     [FD_PIPE_READ] = O_NONBLOCK, [FD_PIPE_WRITE] = O_NONBLOCK,
-	[FD_BROKEN] = O_NONBLOCK,    [FD_SOCKET] = O_NONBLOCK,	  [FD_PEER] = O_NONBLOCK,
+	[FD_APPEND] = O_APPEND,	  [FD_PIPE_READ] = O_NONBLOCK, [FD_PIPE_WRITE] = O_NONBLOCK,
+	[FD_BROKEN] = O_NONBLOCK, [FD_SOCKET] = O_NONBLOCK,    [FD_PEER] = O_NONBLOCK,
 	[FD_EVENT] = O_NONBLOCK,
 };
 

@@ -14,12 +14,12 @@
 
 /* ---- memory: a PROT_NONE page precedes and follows each area ---- */
 
-#define SLOTS_AT 0x200000000000UL  /* the program's slots */
-#define RETS_AT 0x200010000000UL   /* its results */
+#define SLOTS_AT 0x200000000000UL   /* the program's slots */
+#define RETS_AT 0x200010000000UL    /* its results */
 #define BUFFERS_AT 0x200020000000UL /* for reading and writing */
-#define STAT_AT 0x200030000000UL   /* for fstat alone: its times are not compared */
-#define POOL_AT 0x200040000000UL   /* read-only words and names, see generate.c */
-#define WINDOW_AT 0x200050000000UL /* for mmap and munmap; nothing there at first */
+#define STAT_AT 0x200030000000UL    /* for fstat alone: its times are not compared */
+#define POOL_AT 0x200040000000UL    /* read-only words and names, see generate.c */
+#define WINDOW_AT 0x200050000000UL  /* for mmap and munmap; nothing there at first */
 #define NOWHERE_AT 0x200060000000UL /* never mapped */
 
 #define BUFFERS_SIZE 16384UL
@@ -80,8 +80,7 @@ struct outcome *outcome_new(void);
 void world_make(const char *directory);
 
 /* Lays PROGRAM into a fresh world, runs it with RUNNER and notes the OUTCOME. */
-void world_run(const struct program *program, const struct runner *runner,
-	       struct outcome *outcome);
+void world_run(const struct program *program, const struct runner *runner, struct outcome *outcome);
 
 /* Whether the world's own descriptors are what they were; if not, makes them anew. */
 bool world_mend(void);

@@ -91,8 +91,10 @@ def test_stopping_and_continuing_loses_nothing(examples: Path, env: dict[str, st
         copied = b""
         while part := os.read(pipe, 20_000):
             copied += part
-            process.send_signal(signal.SIGSTOP)
-            process.send_signal(signal.SIGCONT)
+            # Not at its end, where a leak checker stops the process by the same means.
+            if len(copied) < len(DATA) - 2 * PAGE:
+                process.send_signal(signal.SIGSTOP)
+                process.send_signal(signal.SIGCONT)
         _, errors = process.communicate()
     assert (process.returncode, errors) == (0, b"")
     assert copied == DATA
