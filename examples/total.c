@@ -29,7 +29,7 @@ static const char help[] =
 	"Example: total /usr/include/*.h\n";
 
 /* The batch of one file.  After a failure it goes on at CLOSE, or ends if there is no file. */
-enum { OPEN, STAT, COPY_MAP, COPY_ADVISE, MAP, ADVISE, CLOSE, SLOTS };
+enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, SLOTS };
 
 /* The jump from slot FROM to slot TO. */
 #define SKIP_TO(to, from) ((to) - (from)-1)
@@ -72,21 +72,14 @@ static void map_file(const char *path, struct stat *stat, long results[])
 			   .argc = 2 | FERRY_ARGC_FORWARD,
 			   .from = { STAT - OPEN },
 			   .arg = { 0, (long)stat } },
-		[COPY_MAP] = { .nr = FERRY_NR_WDCPY,
-			       .argc = 2,
-			       .arg = { (long)&calls[MAP].arg[1], (long)&stat->st_size } },
-		[COPY_ADVISE] = { .nr = FERRY_NR_WDCPY,
-				  .argc = 2,
-				  .arg = { (long)&calls[ADVISE].arg[1], (long)&stat->st_size } },
+		[COPY_SIZE] = { .nr = FERRY_NR_WDCPY,
+				.argc = 2,
+				.arg = { (long)&calls[MAP].arg[1], (long)&stat->st_size } },
 		[MAP] = { .nr = SYS_mmap,
 			  .jump_fail = SKIP_TO(CLOSE, MAP),
 			  .argc = 6 | FERRY_ARGC_FORWARD,
 			  .from = { [4] = MAP - OPEN },
 			  .arg = { 0, 0, PROT_READ, MAP_PRIVATE, 0, 0 } },
-		[ADVISE] = { .nr = SYS_madvise,
-			     .argc = 3 | FERRY_ARGC_FORWARD,
-			     .from = { ADVISE - MAP },
-			     .arg = { 0, 0, MADV_SEQUENTIAL } },
 		[CLOSE] = { .nr = SYS_close,
 			    .argc = 1 | FERRY_ARGC_FORWARD,
 			    .from = { CLOSE - OPEN } },

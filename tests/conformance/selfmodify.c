@@ -241,6 +241,28 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
+/* An engine that looks ahead has seen the run before slot 0 changes it. */
+static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
+{
+	enum { CHANGED = 40, RUN = 64 };
+	struct guarded batch = guarded_new(1 + RUN, AT_END);
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct ferry_slot write_and_end = jumping(SLOT(SYS_write, null, "x", 1), -1, -1, -1);
+	long results[1 + RUN];
+	int i;
+
+	(void)state;
+	for (i = 1; i <= RUN; i++) {
+		batch.calls[i] = SLOT(SYS_write, null, "x", 1);
+		results[i] = i <= CHANGED ? 1 : UNTOUCHED;
+	}
+	batch.calls[0] = WORD_COPY(&batch.calls[CHANGED], &write_and_end);
+	results[0] = 0;
+	expect_equal(run_batch(batch.rets, batch.calls, 1 + RUN), CHANGED);
+	expect_rets(&batch, results);
+	close(null);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with),
 	cmocka_unit_test(a_read_over_a_later_slot_is_honoured),
@@ -252,6 +274,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(writes_of_results_take_them_as_they_are_then),
 	cmocka_unit_test(writes_of_slots_take_them_as_they_are_then),
 	cmocka_unit_test(results_stored_over_a_later_slot_are_honoured),
+	cmocka_unit_test(a_run_changed_by_a_slot_before_it_ends_where_it_now_says),
 };
 
 GROUP(selfmodify_group, tests);

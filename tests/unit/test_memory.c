@@ -258,9 +258,11 @@ static void run_with_errors(enum ferry_engine engine)
 	long rets[WRITES];
 
 	for (int i = 0; i < WRITES; i++)
-		calls[i] = (struct ferry_slot){ .nr = SYS_write, .argc = 3, .arg = { -1, 0, 1 } };
+		calls[i] = (struct ferry_slot){ .nr = SYS_write,
+						.argc = 3,
+						.arg = { -1, (long)"x", 1 } };
 	calls[0] = (struct ferry_slot){ .nr = SYS_exit };
-	calls[1] = (struct ferry_slot){ .nr = SYS_openat, .argc = 3, .arg = { -1, 0, 0 } };
+	calls[1] = (struct ferry_slot){ .nr = SYS_openat, .argc = 3, .arg = { -1, (long)"x", 0 } };
 	ferry_engine_probe(engine, NULL);
 	ferry_engine_use(engine);
 	ferry_engine_in_use();
