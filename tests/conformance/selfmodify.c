@@ -241,25 +241,36 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
-/* An engine that looks ahead has seen the run before slot 0 changes it. */
-static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
+enum { CHANGED = 40, RUN = 64 };
+
+static void change_a_run_before_it(int null)
 {
-	enum { CHANGED = 40, RUN = 64 };
 	struct guarded batch = guarded_new(1 + RUN, AT_END);
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct ferry_slot write_and_end = jumping(SLOT(SYS_write, null, "x", 1), -1, -1, -1);
-	long results[1 + RUN];
+	long results[1 + RUN] = { 0 };
 	int i;
 
-	(void)state;
 	for (i = 1; i <= RUN; i++) {
 		batch.calls[i] = SLOT(SYS_write, null, "x", 1);
 		results[i] = i <= CHANGED ? 1 : UNTOUCHED;
 	}
 	batch.calls[0] = WORD_COPY(&batch.calls[CHANGED], &write_and_end);
-	results[0] = 0;
 	expect_equal(run_batch(batch.rets, batch.calls, 1 + RUN), CHANGED);
 	expect_rets(&batch, results);
+}
+
+/*
+ * An engine that looks ahead has seen the run before slot 0 changes it.  Many times, for
+ * the uring engine may leave up to 64 runs to the loop after earlier ones fell short.
+ */
+static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int i;
+
+	(void)state;
+	for (i = 0; i <= 64; i++)
+		change_a_run_before_it(null);
 	close(null);
 }
 

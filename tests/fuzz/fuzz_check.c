@@ -89,12 +89,10 @@ static void aim(struct ferry_slot *slot)
 			slot->arg[k] = (long)&words[(unsigned long)slot->arg[k] % WORDS];
 }
 
-/* A copy whose pointers are not both aimed raises SIGSEGV in the loop when it runs. */
+/* A copy by a forwarded pointer raises SIGSEGV in the loop; one by NULL gives -EFAULT. */
 static bool is_safe_copy(const struct ferry_slot *slot)
 {
-	bool forwards = slot->argc & FERRY_ARGC_FORWARD;
-
-	return slot->arg[0] && slot->arg[1] && !(forwards && (slot->from[0] || slot->from[1]));
+	return !(slot->argc & FERRY_ARGC_FORWARD) || !(slot->from[0] || slot->from[1]);
 }
 
 static bool can_be_run(struct ferry_slot calls[], unsigned long ncall)
