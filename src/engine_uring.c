@@ -30,8 +30,7 @@ struct flight {
 	long nr;
 	int fd;
 	bool silent; /* requests complete before the submission returns, and tell only of failure */
-	bool fell_short;
-	unsigned int wanted[URING_MAX_RUN]; /* bytes each slot is to transfer */
+	unsigned long whole; /* slots from the first on that transferred all they were asked to */
 };
 
 static bool overlaps(unsigned long start, unsigned long length, const void *array,
@@ -176,12 +175,12 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		sqe->flags = flags;
 		sqe->rw_flags = flight->silent ? 0 : RWF_NOWAIT;
 		sqe->user_data = k;
-		flight->wanted[k] = args[2];
-		rets[i] = args[2];
+		rets[i] = args[2]; /* until it turns out otherwise */
 		tail++;
 	}
 	io->sq.sqe_tail = tail;
 	flight->run.length = k;
+	flight->whole = k;
 	add_close(io);
 }
 
@@ -203,9 +202,12 @@ static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[
 
 		if (cqe->user_data == HOUSEKEEPING)
 			continue;
-		rets[flight->run.first + cqe->user_data] = cqe->res;
-		flight->fell_short |= cqe->res != (int)flight->wanted[cqe->user_data];
 		slots++;
+		if (cqe->res == rets[flight->run.first + cqe->user_data])
+			continue;
+		rets[flight->run.first + cqe->user_data] = cqe->res;
+		if (flight->whole > cqe->user_data)
+			flight->whole = cqe->user_data;
 	}
 	io_uring_smp_store_release(io->cq.khead, tail);
 	return slots;
@@ -232,18 +234,6 @@ static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 	return true;
 }
 
-/* How many slots from the first on transferred all they were asked to. */
-static unsigned long whole_transfers(const struct flight *flight, const long rets[])
-{
-	unsigned long k = 0;
-
-	if (!flight->fell_short)
-		return flight->run.length;
-	while (rets[flight->run.first + k] == (long)flight->wanted[k])
-		k++;
-	return k;
-}
-
 /* After a run that fell short, leave the next ones to the loop: ever more, up to a limit. */
 static void adapt(struct uring_ring *ring, bool fell_short)
 {
@@ -261,18 +251,18 @@ static void adapt(struct uring_ring *ring, bool fell_short)
 static unsigned long send_flight(struct uring_ring *ring, struct flight *flight, dev_t device,
 				 long rets[])
 {
-	unsigned long done;
+	bool fell_short;
 
 	if (!issue(&ring->io, flight, rets)) {
 		uring_ring_abandon(ring);
 		return 0;
 	}
-	done = whole_transfers(flight, rets);
-	adapt(ring, flight->fell_short);
-	if (flight->fell_short && rets[flight->run.first + done] == -EOPNOTSUPP)
+	fell_short = flight->whole < flight->run.length;
+	adapt(ring, fell_short);
+	if (fell_short && rets[flight->run.first + flight->whole] == -EOPNOTSUPP)
 		remember_refusal(ring, device);
 	uring_ring_release(ring);
-	return done;
+	return flight->whole;
 }
 
 /* Whether RING is to be left alone for a run on DEVICE, by what became of earlier ones. */
@@ -303,7 +293,6 @@ static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 		return 0;
 	flight.run = run;
 	flight.nr = calls[run.first].nr;
-	flight.fell_short = false;
 	flight.fd = (int)args[0];
 	if (ferry_rawcall(SYS_fstat, flight.fd, (long)&st, 0, 0, 0, 0) ||
 	    !leaves_no_trace(flight.nr, &st)) {
