@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The README shows what really happens: its programs run, its links lead somewhere."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from conftest import SOURCE, Compile
+
+README = (SOURCE / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+FIRST_LINE = Path("/etc/hostname").read_text()
+
+
+def block(start: str) -> str:
+    return next(text for _, text in BLOCKS if text.startswith(start))
+
+
+def test_the_text_program_prints_what_the_readme_shows(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "cat.ferry").write_text(block("string path"))
+    command, output = block("$ ferry run").split("\n", 1)
+    done = subprocess.run(
+        command.removeprefix("$ ").split(),
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(FIRST_LINE)
+    shown = [re.sub(r"\d+$", "N", line) for line in output.splitlines()[1:]]
+    printed = done.stdout.removeprefix(FIRST_LINE).splitlines()
+    assert [re.sub(r"\d+$", "N", line) for line in printed] == shown
+
+
+def test_the_c_program_runs(
+    compile_c: Compile, compiler: list[str], build: Path, environment: dict[str, str]
+) -> None:
+    libraries = [str(build / "src" / "libferry.a"), "-luring", "-pthread"]
+    program = compile_c(block("#include"), compiler, libraries)
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (FIRST_LINE, "")
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert links
+    assert [link for link in links if not (SOURCE / link).exists()] == []
+
+
+def test_every_command_with_a_figure_exists(build: Path) -> None:
+    commands = re.findall(r"\| `(build|python3 bench)/([\w/.]+)[^`]*` \|$", README, re.MULTILINE)
+    assert commands
+    for place, path in commands:
+        assert (build / path if place == "build" else SOURCE / "bench" / path).exists()
