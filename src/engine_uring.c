@@ -173,7 +173,7 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		io_uring_prep_rw(op, sqe, 0, (void *)args[1], args[2],
 				 offset ? (unsigned long)args[3] : OWN_POSITION);
 		sqe->flags = flags;
-		sqe->rw_flags = flight->silent ? 0 : RWF_NOWAIT;
+		sqe->rw_flags = RWF_NOWAIT;
 		sqe->user_data = k;
 		rets[i] = args[2]; /* until it turns out otherwise */
 		tail++;
@@ -362,7 +362,9 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	struct ferry_cursor at = ferry_cursor_at_start(calls);
 	int refused_fd = -1;
 
-	if (ncall < URING_MIN_RUN)
+	/* Results that fall on slots are instructions to later ones: not to be foreseen. */
+	if (ncall < URING_MIN_RUN ||
+	    overlaps((unsigned long)rets, ncall * sizeof(*rets), calls, ncall * sizeof(*calls)))
 		return loop_engine.run(rets, calls, ncall);
 	while (at.slot && at.slot < calls + ncall) {
 		unsigned long ahead = look_ahead(&at, 2 * URING_MAX_RUN, calls, ncall);

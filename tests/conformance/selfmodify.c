@@ -241,7 +241,7 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
-enum { CHANGED = 40, RUN = 64 };
+enum { CHANGED = 40, RUN = 64, UNKNOWN = 511 };
 
 static void change_a_run_before_it(int null)
 {
@@ -274,6 +274,34 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
 	close(null);
 }
 
+/*
+ * rets[] laid over slot 40 of a run: the result 511 of slots 0, 8, 16, 24 and 32 becomes
+ * the number of slots 40 to 44, and -ENOSYS of slot 40 the header of slot 45, which ends
+ * the batch.
+ */
+static void lay_results_over_a_run(int null)
+{
+	static const char text[UNKNOWN];
+	struct guarded batch = guarded_new(RUN, AT_END);
+	int i;
+
+	for (i = 0; i < RUN; i++)
+		batch.calls[i] = SLOT(SYS_write, null, text, UNKNOWN);
+	expect_equal(run_batch((long *)&batch.calls[CHANGED], batch.calls, RUN), CHANGED + 5);
+	expect_guards(__FILE__, __LINE__, &batch);
+}
+
+static void results_stored_over_a_run_are_honoured(void **state)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int i;
+
+	(void)state;
+	for (i = 0; i <= 64; i++)
+		lay_results_over_a_run(null);
+	close(null);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with),
 	cmocka_unit_test(a_read_over_a_later_slot_is_honoured),
@@ -285,6 +313,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(writes_of_results_take_them_as_they_are_then),
 	cmocka_unit_test(writes_of_slots_take_them_as_they_are_then),
 	cmocka_unit_test(results_stored_over_a_later_slot_are_honoured),
+	cmocka_unit_test(results_stored_over_a_run_are_honoured),
 	cmocka_unit_test(a_run_changed_by_a_slot_before_it_ends_where_it_now_says),
 };
 

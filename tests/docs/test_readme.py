@@ -8,7 +8,9 @@ from pathlib import Path
 from conftest import SOURCE, Compile
 
 README = (SOURCE / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+BLOCKS: list[tuple[str, str]] = re.findall(
+    r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL
+)
 FIRST_LINE = Path("/etc/hostname").read_text()
 
 
