@@ -241,7 +241,7 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
-enum { CHANGED = 40, RUN = 64, UNKNOWN = 511 };
+enum { CHANGED = 40, RUN = 64, UNKNOWN = 512 };
 
 static void change_a_run_before_it(int null)
 {
@@ -275,7 +275,7 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
 }
 
 /*
- * rets[] laid over slot 40 of a run: the result 511 of slots 0, 8, 16, 24 and 32 becomes
+ * rets[] laid over slot 40 of a run: the result 512 of slots 0, 8, 16, 24 and 32 becomes
  * the number of slots 40 to 44, and -ENOSYS of slot 40 the header of slot 45, which ends
  * the batch.
  */
