@@ -53,7 +53,7 @@ check-fast: build ## the tests that take under a minute
 .PHONY: check
 check: lint build build-asan ## what CI runs: all tests, also under sanitizers, and the linters
 	@meson test -C build --suite fast --suite check --print-errorlogs
-	@meson test -C build-asan --suite fast --suite fuzz --print-errorlogs
+	@meson test -C build-asan --suite fast --suite check --suite fuzz --print-errorlogs
 	@python3 tests/summary.py build build-asan
 
 .PHONY: check-full

@@ -177,7 +177,7 @@ static inline long ferry_batch_prepare(const void *rets, const void *calls, unsi
 		return -EINVAL;
 	if (ncall > FERRY_MAX_SLOTS)
 		return -EINVAL;
-	if (ncall && (!calls || (unsigned long)calls > -ncall * sizeof(struct ferry_slot)))
+	if (ncall && (!calls || (unsigned long)calls >= -ncall * sizeof(struct ferry_slot)))
 		return -EFAULT; /* no array lies there, for it would wrap around */
 	return 0;
 }

@@ -31,6 +31,21 @@
 /* What rets[] holds before a batch: no call under test returns it. */
 #define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
 
+/*
+ * 1 in a build with ASan and UBSan, whose run-time makes mappings and system calls of its
+ * own, and ends some faults by its own signal.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /* ---- the way to run a batch that is under test ---- */
 
 struct way {
