@@ -14,12 +14,6 @@ struct descriptor {
 	long value; /* the number, or the index of the slot */
 };
 
-/* A call that io_uring completes inline on some files. */
-static bool is_known(long nr)
-{
-	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
-}
-
 /* A call that may put a seccomp filter on the thread. */
 static bool may_confine(long nr)
 {
@@ -84,7 +78,7 @@ static bool is_alike(const struct ferry_slot *slot, const struct ferry_slot *fir
 	       (int)slot->arg[0] == (int)first->arg[0];
 }
 
-/* The length of the run that starts at slot FIRST, a known call. */
+/* The length of the run that starts at slot FIRST, a read or write. */
 static unsigned long run_length(const struct ferry_slot calls[], unsigned long first,
 				unsigned long end)
 {
@@ -106,20 +100,34 @@ static unsigned long run_length(const struct ferry_slot calls[], unsigned long f
 	return i - first;
 }
 
+/* Calls that the plan looks at closer; it passes by all others at a glance. */
+static bool is_noteworthy(short nr)
+{
+	static const bool noteworthy[FERRY_BLOCKED_LIMIT] = {
+		[SYS_read] = true,     [SYS_write] = true, [SYS_pread64] = true,
+		[SYS_pwrite64] = true, [SYS_prctl] = true, [SYS_seccomp] = true,
+	};
+
+	return (unsigned short)nr < FERRY_BLOCKED_LIMIT && noteworthy[nr];
+}
+
 struct uring_run uring_plan_next(const struct ferry_slot calls[], unsigned long first,
 				 unsigned long end)
 {
 	struct uring_run run = { .first = first };
 
 	while (run.first < end) {
-		unsigned long length = 1;
+		unsigned long length;
 
+		if (!is_noteworthy(calls[run.first].nr)) {
+			run.first++;
+			continue;
+		}
 		if (may_confine(calls[run.first].nr)) {
 			run.confines = true;
 			return run;
 		}
-		if (is_known(calls[run.first].nr))
-			length = run_length(calls, run.first, end);
+		length = run_length(calls, run.first, end);
 		if (length >= URING_MIN_RUN) {
 			run.length = length;
 			return run;
