@@ -153,32 +153,34 @@ static void add_close(struct io_uring *io)
 static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		      const struct ferry_slot calls[], unsigned long ncall)
 {
-	const int op = is_read(flight->nr) ? IORING_OP_READ : IORING_OP_WRITE;
+	/* Copies, which no store through a pointer can change: the loop is the cost of a run. */
+	const long nr = flight->nr;
+	const int op = is_read(nr) ? IORING_OP_READ : IORING_OP_WRITE;
 	const unsigned char flags =
 		IOSQE_FIXED_FILE | (flight->silent ? IOSQE_CQE_SKIP_SUCCESS : 0);
-	const bool offset = has_offset(flight->nr);
+	const unsigned long first = flight->run.first, length = flight->run.length;
+	const struct io_uring_sq sq = io->sq;
 	long store[FERRY_MAX_ARGS];
 	unsigned int tail;
 	unsigned long k;
 
 	add_open(io, &flight->fd);
 	tail = io->sq.sqe_tail;
-	for (k = 0; k < flight->run.length; k++) {
-		unsigned long i = flight->run.first + k;
-		const long *args = arguments(store, &calls[i], rets, &rets[i]);
-		struct io_uring_sqe *sqe = &io->sq.sqes[tail & io->sq.ring_mask];
+	for (k = 0; k < length; k++) {
+		const struct ferry_slot *slot = &calls[first + k];
+		const long *args = arguments(store, slot, rets, &rets[first + k]);
+		struct io_uring_sqe *sqe = &sq.sqes[(tail + k) & sq.ring_mask];
 
-		if (!args || !can_be_sent(flight->nr, args, rets, calls, ncall))
+		if (!args || !can_be_sent(nr, args, rets, calls, ncall))
 			break;
 		io_uring_prep_rw(op, sqe, 0, (void *)args[1], args[2],
-				 offset ? (unsigned long)args[3] : OWN_POSITION);
+				 has_offset(nr) ? (unsigned long)args[3] : OWN_POSITION);
 		sqe->flags = flags;
 		sqe->rw_flags = RWF_NOWAIT;
 		sqe->user_data = k;
-		rets[i] = args[2]; /* until it turns out otherwise */
-		tail++;
+		rets[first + k] = args[2]; /* until it turns out otherwise */
 	}
-	io->sq.sqe_tail = tail;
+	io->sq.sqe_tail = tail + k;
 	flight->run.length = k;
 	flight->whole = k;
 	add_close(io);
