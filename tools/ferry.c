@@ -20,7 +20,9 @@ static void print_help(void)
 	       "Commands:\n");
 	for (i = 0; i < COMMANDS; i++)
 		printf("  %-7s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n'ferry COMMAND --help' tells more, with examples; ferry(1) tells all.\n");
+	printf("\n'ferry COMMAND --help' tells more, with examples; 'ferry --version' the "
+	       "version;\n"
+	       "ferry(1) tells all.\n");
 }
 
 static const struct command *find(const char *name)
