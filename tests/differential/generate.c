@@ -114,8 +114,9 @@ static const struct call table[] = {
 	{ .nr = -1, .name = "-1", .weight = 5, .kinds = { ANY, ANY, ANY, ANY, ANY, ANY } },
 };
 
-/* Where read, write, pread64 and pwrite64 stand in the table. */
+/* Where these stand in the table, from FIRST_TRANSFER on. */
 #define FIRST_TRANSFER 3
+enum transfer { READ, WRITE, PREAD, PWRITE, TRANSFERS };
 
 const char *call_name(short nr)
 {
@@ -618,14 +619,33 @@ static void put_something(struct maker *make)
 		put_call(make);
 }
 
-/* A run of like calls on one descriptor, with what may break it. */
-static void put_run(struct maker *make, unsigned long length)
+/* A call on a descriptor: half of the time one that engines may send out together. */
+static const struct call *some_transfer(struct maker *make, long *fd)
 {
-	const struct call *call = &table[FIRST_TRANSFER + below(make, 4)];
 	static const int likely[] = { FD_DISK,	     FD_NULL,  FD_ZERO,	 FD_MEMORY,
 				      FD_READ_ONLY,  FD_NULL,  FD_ZERO,	 FD_PIPE_READ,
 				      FD_PIPE_WRITE, FD_EVENT, FD_SOCKET };
-	long fd = percent(make, 90) ? PICK(make, likely) : some_fd(make);
+	static const struct {
+		enum transfer transfer;
+		int fd;
+	} fit[] = { { READ, FD_ZERO },	 { WRITE, FD_NULL },	 { PREAD, FD_ZERO },
+		    { PWRITE, FD_NULL }, { PREAD, FD_DISK },	 { PREAD, FD_MEMORY },
+		    { WRITE, FD_ZERO },	 { PREAD, FD_READ_ONLY } };
+	unsigned long i = below(make, LENGTH(fit));
+
+	if (percent(make, 50)) {
+		*fd = fit[i].fd;
+		return &table[FIRST_TRANSFER + fit[i].transfer];
+	}
+	*fd = percent(make, 80) ? PICK(make, likely) : some_fd(make);
+	return &table[FIRST_TRANSFER + below(make, TRANSFERS)];
+}
+
+/* A run of like calls on one descriptor, with what may break it. */
+static void put_run(struct maker *make, unsigned long length)
+{
+	long fd;
+	const struct call *call = some_transfer(make, &fd);
 	long count = percent(make, 80) ? (long)(1 + below(make, 32)) : some_count(make);
 	long step = (long)below(make, 12);
 	unsigned int oddness = percent(make, 40) ? 0 : (unsigned int)below(make, 20);

@@ -590,7 +590,7 @@ static void parse(struct options *options, int argc, char **argv)
 	}
 }
 
-/* SIGCHLD is waited for; SIGINT and SIGTERM end the run, which then tidies up. */
+/* SIGCHLD is waited for; a signal to end, or a reader gone, ends the run, which then tidies up. */
 static void prepare_signals(void)
 {
 	struct sigaction action = { .sa_handler = stop };
@@ -601,6 +601,7 @@ static void prepare_signals(void)
 	sigprocmask(SIG_BLOCK, &children, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGPIPE, &action, NULL);
 }
 
 int main(int argc, char **argv)

@@ -26,7 +26,6 @@
 
 #define MASTER(fd) (600 + (fd))
 #define CONTROL_FIRST 600
-#define RETS_GUARD 64UL /* words behind the results that are watched too */
 #define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
 #define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
 #define UNTOUCHED(i) (0x5e5e5e5e00000000L | (long)(i))
@@ -64,7 +63,7 @@ enum { QUEUE_PIPE, QUEUE_SOCKET, QUEUE_PEER, QUEUE_EVENT, QUEUES };
 struct outcome {
 	long returned;
 	long signals;
-	long rets[MAX_SLOTS + RETS_GUARD];
+	long rets[RETS_SIZE / sizeof(long)];
 	struct ferry_slot slots[MAX_SLOTS];
 	unsigned char buffers[BUFFERS_SIZE];
 	unsigned char stats[STATS * STAT_SIZE];
@@ -406,8 +405,8 @@ static void note_stats(unsigned char stats[])
 
 static void note(const struct program *program, struct outcome *outcome)
 {
-	memcpy(outcome->rets, (void *)RETS_AT, (program->count + RETS_GUARD) * sizeof(long));
-	memcpy(outcome->slots, (void *)SLOTS_AT, program->count * sizeof(struct ferry_slot));
+	memcpy(outcome->rets, (void *)RETS_AT, RETS_SIZE);
+	memcpy(outcome->slots, (void *)SLOTS_AT, SLOTS_SIZE);
 	memcpy(outcome->buffers, (void *)BUFFERS_AT, BUFFERS_SIZE);
 	note_stats(outcome->stats);
 	note_descriptors(outcome->descriptors);
@@ -571,9 +570,8 @@ static void compare_queues(struct comparison *c, const struct queue_state *a,
 static void compare_memory(struct comparison *c, const struct program *program,
 			   const struct outcome *a, const struct outcome *b)
 {
-	compare_words(c, "rets", a->rets, b->rets, (program->count + RETS_GUARD) * sizeof(long));
-	compare_words(c, "word of the slots,", a->slots, b->slots,
-		      program->count * sizeof(struct ferry_slot));
+	compare_words(c, "rets", a->rets, b->rets, RETS_SIZE);
+	compare_words(c, "word of the slots,", a->slots, b->slots, SLOTS_SIZE);
 	compare_bytes(c, "buffer byte", a->buffers, b->buffers, BUFFERS_SIZE);
 	compare_bytes(c, "stat byte", a->stats, b->stats, sizeof(a->stats));
 	compare_bytes(c, "mapped: window page", a->window_mapped, b->window_mapped,
