@@ -37,10 +37,8 @@ static void drop_rights(void *arg)
 
 static void skip_unless_root(void)
 {
-	if (geteuid() == 0)
-		return;
-	print_message("only root can give rights away\n");
-	skip();
+	if (geteuid() != 0)
+		suite_skip("only root can give rights away");
 }
 
 static void a_slot_that_drops_rights_binds_the_next(void **state)

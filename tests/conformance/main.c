@@ -31,11 +31,31 @@ static const struct {
 	{ "tracing", &tracing_group },
 };
 
+static void call_test(void *arg)
+{
+	const struct CMUnitTest *test = arg;
+	void *state = NULL;
+
+	test->test_func(&state);
+}
+
+/* The test *STATE in a child: dangers stay there, and no engine remembers the test before. */
+static void run_in_child(void **state)
+{
+	int status = in_child(call_test, *state);
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_SKIPPED)
+		skip();
+	if (WIFSIGNALED(status))
+		fail_msg("signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (WEXITSTATUS(status))
+		fail_msg("see above");
+}
+
 /* Every test of every group, named "ENGINE: GROUP: TEST"; FILTER, if any, is part of the name. */
 static struct CMUnitTest *named_tests(const char *filter, size_t *count)
 {
 	struct CMUnitTest *tests = NULL;
-	struct CMUnitTest test;
 	char *name;
 	size_t g;
 	size_t i;
@@ -43,18 +63,22 @@ static struct CMUnitTest *named_tests(const char *filter, size_t *count)
 	*count = 0;
 	for (g = 0; g < ARRAY_SIZE(groups); g++) {
 		for (i = 0; i < groups[g].group->count; i++) {
-			test = groups[g].group->tests[i];
-			if (asprintf(&name, "%s: %s: %s", way->name, groups[g].name, test.name) < 0)
+			const struct CMUnitTest *own = &groups[g].group->tests[i];
+
+			if (asprintf(&name, "%s: %s: %s", way->name, groups[g].name, own->name) < 0)
 				abort();
 			if (filter && !strstr(name, filter)) {
 				free(name);
 				continue;
 			}
-			test.name = name;
 			tests = reallocarray(tests, *count + 1, sizeof(*tests));
 			if (!tests)
 				abort();
-			tests[(*count)++] = test;
+			tests[(*count)++] = (struct CMUnitTest){
+				.name = name,
+				.test_func = run_in_child,
+				.initial_state = (void *)own,
+			};
 		}
 	}
 	return tests;

@@ -5,7 +5,7 @@
 /* A file that holds SLOTS. */
 static int file_of(const struct ferry_slot slots[], size_t count)
 {
-	int file = memory_file();
+	int file = disk_file();
 
 	expect_equal(pwrite(file, slots, count * sizeof(*slots), 0), count * sizeof(*slots));
 	return file;
@@ -86,16 +86,26 @@ static void a_program_can_be_read_from_a_pipe(void **state)
 	close(ends[1]);
 }
 
-/* Within a run of preads of one file, one of them rewrites the slot N places on. */
-static void expect_rewritten(unsigned long at, unsigned long target)
+/* A run of preads of one file, of which slot AT overwrites slot TARGET. */
+struct rewriting {
+	int (*new_file)(void);
+	unsigned long at;
+	unsigned long target;
+};
+
+static void rewrite_slot(void *arg)
 {
+	const struct rewriting *rewriting = arg;
+	const unsigned long at = rewriting->at;
+	const unsigned long target = rewriting->target;
 	const struct ferry_slot over = SLOT(-9);
-	int file = file_of(&over, 1);
+	int file = rewriting->new_file();
 	struct guarded batch = guarded_new(120, AT_END);
 	static unsigned char buffer[120];
 	long results[120];
 	unsigned long i;
 
+	expect_equal(write(file, &over, sizeof(over)), sizeof(over));
 	for (i = 0; i < 120; i++) {
 		batch.calls[i] = SLOT(SYS_pread64, file, &buffer[i], 1, 8);
 		results[i] = 1;
@@ -107,33 +117,32 @@ static void expect_rewritten(unsigned long at, unsigned long target)
 	expect_equal(run_batch(batch.rets, batch.calls, 120), 119);
 	expect_rets(&batch, results);
 	expect_bytes(&batch.calls[target], &over, sizeof(over));
-	close(file);
 }
 
 static void preads_into_the_slots_of_their_own_run_are_honoured(void **state)
 {
+	static const struct rewriting cases[] = {
+		{ memory_file, 10, 60 }, { disk_file, 0, 1 },	{ disk_file, 0, 119 },
+		{ disk_file, 10, 11 },	 { disk_file, 10, 60 }, { disk_file, 60, 119 },
+		{ disk_file, 60, 60 },	 { disk_file, 60, 3 },	{ disk_file, 119, 0 },
+	};
+	size_t i;
+
 	(void)state;
-	expect_rewritten(0, 1);
-	expect_rewritten(0, 119);
-	expect_rewritten(10, 11);
-	expect_rewritten(10, 60);
-	expect_rewritten(60, 119);
-	expect_rewritten(60, 60);
-	expect_rewritten(60, 3);
-	expect_rewritten(119, 0);
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		expect_child(rewrite_slot, (void *)&cases[i]);
 }
 
 /* A pread that stores an argument of a later slot of its run: the file offset to read. */
-static void preads_into_later_arguments_are_honoured(void **state)
+static void rewrite_arguments(void *arg)
 {
 	struct guarded batch = guarded_new(90, AT_END);
 	static unsigned char buffer[90];
 	const long offset = 4;
 	long results[90];
-	int file = memory_file();
+	int file = file_kinds[*(int *)arg]();
 	int i;
 
-	(void)state;
 	expect_equal(pwrite(file, &offset, 8, 0), 8);
 	for (i = 0; i < 90; i++) {
 		batch.calls[i] = SLOT(SYS_pread64, file, &buffer[i], 1, 0);
@@ -148,19 +157,26 @@ static void preads_into_later_arguments_are_honoured(void **state)
 	expect_equal(buffer[19], 4);
 	expect_equal(buffer[21], 0);
 	expect_equal(buffer[80], 0);
-	close(file);
 }
 
-static void preads_into_results_are_overwritten_by_later_slots_only(void **state)
+static void preads_into_later_arguments_are_honoured(void **state)
+{
+	int kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++)
+		expect_child(rewrite_arguments, &kind);
+}
+
+static void rewrite_results(void *arg)
 {
 	struct guarded batch = guarded_new(60, AT_END);
 	static unsigned char buffer[60];
 	long words[60];
 	long results[60];
-	int file = memory_file();
+	int file = file_kinds[*(int *)arg]();
 	int i;
 
-	(void)state;
 	for (i = 0; i < 60; i++) {
 		words[i] = 100 + i;
 		batch.calls[i] = SLOT(SYS_pread64, file, &buffer[i], 1, 0);
@@ -172,7 +188,15 @@ static void preads_into_results_are_overwritten_by_later_slots_only(void **state
 	results[30] = sizeof(words);
 	expect_equal(run_batch(batch.rets, batch.calls, 60), 59);
 	expect_rets(&batch, results);
-	close(file);
+}
+
+static void preads_into_results_are_overwritten_by_later_slots_only(void **state)
+{
+	int kind;
+
+	(void)state;
+	for (kind = 0; kind < FILE_KINDS; kind++)
+		expect_child(rewrite_results, &kind);
 }
 
 static void writes_of_results_take_them_as_they_are_then(void **state)
@@ -243,13 +267,16 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 
 enum { CHANGED = 40, RUN = 64, UNKNOWN = 512 };
 
-static void change_a_run_before_it(int null)
+/* An engine that looks ahead has seen the run before slot 0 changes it. */
+static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
 {
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(1 + RUN, AT_END);
 	struct ferry_slot write_and_end = jumping(SLOT(SYS_write, null, "x", 1), -1, -1, -1);
 	long results[1 + RUN] = { 0 };
 	int i;
 
+	(void)state;
 	for (i = 1; i <= RUN; i++) {
 		batch.calls[i] = SLOT(SYS_write, null, "x", 1);
 		results[i] = i <= CHANGED ? 1 : UNTOUCHED;
@@ -257,20 +284,6 @@ static void change_a_run_before_it(int null)
 	batch.calls[0] = WORD_COPY(&batch.calls[CHANGED], &write_and_end);
 	expect_equal(run_batch(batch.rets, batch.calls, 1 + RUN), CHANGED);
 	expect_rets(&batch, results);
-}
-
-/*
- * An engine that looks ahead has seen the run before slot 0 changes it.  Many times, for
- * the uring engine may leave up to 64 runs to the loop after earlier ones fell short.
- */
-static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int i;
-
-	(void)state;
-	for (i = 0; i <= 64; i++)
-		change_a_run_before_it(null);
 	close(null);
 }
 
@@ -279,26 +292,18 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
  * the number of slots 40 to 44, and -ENOSYS of slot 40 the header of slot 45, which ends
  * the batch.
  */
-static void lay_results_over_a_run(int null)
+static void results_stored_over_a_run_are_honoured(void **state)
 {
 	static const char text[UNKNOWN];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(RUN, AT_END);
 	int i;
 
+	(void)state;
 	for (i = 0; i < RUN; i++)
 		batch.calls[i] = SLOT(SYS_write, null, text, UNKNOWN);
 	expect_equal(run_batch((long *)&batch.calls[CHANGED], batch.calls, RUN), CHANGED + 5);
 	expect_guards(__FILE__, __LINE__, &batch);
-}
-
-static void results_stored_over_a_run_are_honoured(void **state)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int i;
-
-	(void)state;
-	for (i = 0; i <= 64; i++)
-		lay_results_over_a_run(null);
 	close(null);
 }
 

@@ -152,6 +152,13 @@ void suite_fail(const char *file, int line, const char *format, ...)
 	_fail(file, line);
 }
 
+void suite_skip(const char *reason)
+{
+	printf("skipped: %s\n", reason);
+	fflush(stdout);
+	_exit(CHILD_SKIPPED);
+}
+
 void expect_long(const char *file, int line, const char *what, long got, long want)
 {
 	if (got != want)

@@ -111,6 +111,10 @@ long head_word(struct ferry_slot slot);
 void suite_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** Ends the test as one that cannot run here, for REASON. */
+void suite_skip(const char *reason);
+#define CHILD_SKIPPED 77 /* the status of a child that did */
+
 #define expect(condition)                                                                \
 	do {                                                                             \
 		if (!(condition))                                                        \

@@ -590,11 +590,12 @@ static void put_refused(struct maker *make)
 	put(make, NULL, &slot);
 }
 
-/* Slots that overwrite slots, this one too: with images, or with zeroes, which are read(0, 0, 0).
+/*
+ * A slot that overwrites slots, itself at times: with IMAGES, or with zeroes, which are
+ * read(0, 0, 0).
  */
-static void put_overwriter(struct maker *make)
+static void put_overwriter(struct maker *make, bool images)
 {
-	bool images = percent(make, 70);
 	unsigned long to = slot_ahead(make);
 	unsigned long room = make->count - to;
 	unsigned long slots = 1 + below(make, room < 4 ? room : 4);
@@ -605,7 +606,8 @@ static void put_overwriter(struct maker *make)
 			 (long)(64 * slots), (long)(64 * below(make, IMAGES - 4)) },
 	};
 
-	add_jumps(make, &slot);
+	if (percent(make, 50))
+		add_jumps(make, &slot);
 	put(make, NULL, &slot);
 }
 
@@ -614,7 +616,7 @@ static void put_something(struct maker *make)
 	if (percent(make, 6))
 		put_refused(make);
 	else if (percent(make, 4))
-		put_overwriter(make);
+		put_overwriter(make, percent(make, 70));
 	else
 		put_call(make);
 }
@@ -628,9 +630,9 @@ static const struct call *some_transfer(struct maker *make, long *fd)
 	static const struct {
 		enum transfer transfer;
 		int fd;
-	} fit[] = { { READ, FD_ZERO },	 { WRITE, FD_NULL },	 { PREAD, FD_ZERO },
-		    { PWRITE, FD_NULL }, { PREAD, FD_DISK },	 { PREAD, FD_MEMORY },
-		    { WRITE, FD_ZERO },	 { PREAD, FD_READ_ONLY } };
+	} fit[] = { { READ, FD_ZERO },	  { WRITE, FD_NULL }, { PREAD, FD_ZERO },
+		    { PWRITE, FD_NULL },  { PREAD, FD_DISK }, { PREAD, FD_MEMORY },
+		    { PREAD, FD_IMAGES }, { WRITE, FD_ZERO }, { PREAD, FD_READ_ONLY } };
 	unsigned long i = below(make, LENGTH(fit));
 
 	if (percent(make, 50)) {
@@ -649,12 +651,18 @@ static void put_run(struct maker *make, unsigned long length)
 	long count = percent(make, 80) ? (long)(1 + below(make, 32)) : some_count(make);
 	long step = (long)below(make, 12);
 	unsigned int oddness = percent(make, 40) ? 0 : (unsigned int)below(make, 20);
+	struct ferry_slot common = { 0 }; /* the jumps of them all */
 	unsigned long n;
 
+	if (percent(make, 30))
+		add_jumps(make, &common);
 	for (n = 0; n < length && make->i < make->count; n++) {
 		struct ferry_slot slot = slot_of(make, call);
 
 		slot.arg[0] = fd;
+		slot.jump_fail = common.jump_fail;
+		slot.jump_zero = common.jump_zero;
+		slot.jump_pos = common.jump_pos;
 		if (!percent(make, oddness)) {
 			slot.arg[1] = (long)(BUFFERS_AT + (unsigned long)step * n % 600);
 			slot.arg[2] = count;
@@ -663,6 +671,8 @@ static void put_run(struct maker *make, unsigned long length)
 		if (percent(make, oddness))
 			add_rest(make, call, &slot);
 		put(make, call, &slot);
+		if (fd == FD_IMAGES && percent(make, 5) && make->i < make->count)
+			put_overwriter(make, true);
 		if (percent(make, oddness / 3) && make->i < make->count)
 			put_something(make);
 	}
