@@ -16,7 +16,7 @@ void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_cursor cursor = ferry_cursor_at_start(calls);
+	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
 
 	loop_until(&cursor, calls + ncall, rets, calls, ncall);
 	return ferry_cursor_last(&cursor, calls);

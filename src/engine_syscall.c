@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The syscall engine: a kernel with the ferry series runs the batch in one crossing. */
-#include <ferry/loop.h>
+#include <ferry/batchcall.h>
 
 #include "engine.h"
 
@@ -22,8 +22,7 @@ static int probe(const char **why)
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0,
-			     sizeof(struct ferry_slot), 0);
+	return ferry_batchcall(rets, calls, ncall, 0, sizeof(struct ferry_slot));
 }
 
 const struct engine syscall_engine = {

@@ -361,7 +361,7 @@ static int probe(const char **why)
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_cursor at = ferry_cursor_at_start(calls);
+	struct ferry_cursor at = ferry_cursor_at(0, calls);
 	int refused_fd = -1;
 
 	/* Results that fall on slots are instructions to later ones: not to be foreseen. */

@@ -190,12 +190,14 @@ struct ferry_cursor {
 	long from;			   /* the slot that made it */
 };
 
-/** At slot 0 of a batch that is not empty. */
-static inline struct ferry_cursor ferry_cursor_at_start(const struct ferry_slot calls[])
+/** At slot START < ncall of a batch. */
+static inline struct ferry_cursor ferry_cursor_at(unsigned long start,
+						  const struct ferry_slot calls[])
 {
-	struct ferry_cursor start = { calls, calls, calls, -EFAULT };
+	const struct ferry_slot *slot = calls + start;
+	struct ferry_cursor cursor = { slot, slot, slot, start ? (long)start - 1 : -EFAULT };
 
-	return start;
+	return cursor;
 }
 
 /** What batch() returns when no more slots run: the last one that did. */
@@ -262,20 +264,25 @@ static inline void ferry_loop_until(struct ferry_cursor *cursor, const struct fe
 }
 
 /**
- * Runs calls[0 .. ncall - 1], which ferry_batch_prepare() allows, by one system call per slot and
- * stores each slot's raw result in rets[].
+ * Runs the batch calls[0 .. ncall - 1], which ferry_batch_prepare() allows, from slot START
+ * < ncall on, by one system call per slot.  Stores each slot's raw result in rets[].
  *
- * Returns the index of the last slot that ran (0 for an empty batch), or -EFAULT
- * when slot 0 cannot be read.
+ * Returns the index of the last slot that ran, or where it cannot be read that of the
+ * one before START, -EFAULT for slot 0.
  */
-static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static inline long ferry_loop_from(unsigned long start, long rets[],
+				   const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_cursor cursor = ferry_cursor_at_start(calls);
+	struct ferry_cursor cursor = ferry_cursor_at(start, calls);
 
-	if (!ncall)
-		return 0;
 	ferry_loop_until(&cursor, calls + ncall, rets, calls, ncall);
 	return ferry_cursor_last(&cursor, calls);
+}
+
+/** The whole batch as ferry_loop_from() runs it; 0 for an empty one. */
+static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return ncall ? ferry_loop_from(0, rets, calls, ncall) : 0;
 }
 
 #endif /* FERRY_LOOP_H */

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include <ferry/batchcall.h>
 #include <ferry/loop.h>
 #include <linux/ferry.h>
 
@@ -98,8 +99,7 @@ static inline long batch(long rets[], syscall_t calls[], unsigned long ncall, lo
 		__atomic_store_n(&chosen, choice, __ATOMIC_RELAXED);
 	}
 	if (choice == 1)
-		return ferry_rawcall(__NR_batch, (long)rets, (long)calls, (long)ncall, flags, size,
-				     0);
+		return ferry_batchcall(rets, (const struct ferry_slot *)calls, ncall, flags, size);
 	answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
 	if (answer || !ncall)
 		return answer;

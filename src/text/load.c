@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Giving an image memory to run in. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,47 +41,101 @@ static int load_data(struct loaded *loaded)
 	return 0;
 }
 
-static uint64_t base_address(const struct loaded *loaded, const struct relocation *relocation)
+/* Data is shared by all copies; results and slots are the copy's own. */
+static uint64_t base_address(const struct loaded *loaded, const struct relocation *relocation,
+			     size_t copy)
 {
+	size_t first = copy * loaded->image->slot_count;
+
 	if (relocation->base == BASE_DATA)
 		return (uint64_t)loaded->data[relocation->object];
 	if (relocation->base == BASE_RESULTS)
-		return (uint64_t)loaded->rets;
-	return (uint64_t)loaded->slots;
+		return (uint64_t)(loaded->rets + first);
+	return (uint64_t)(loaded->slots + first);
 }
 
-static void relocate(const struct loaded *loaded, const struct relocation *relocation)
+static void relocate(const struct loaded *loaded, const struct relocation *relocation, size_t copy)
 {
 	const struct word_place *place = &relocation->place;
 	uint64_t word;
 	void *where;
 
 	if (place->holder == HOLDER_SLOT)
-		where = &loaded->slots[place->index].arg[place->word];
-	else
+		where = &loaded->slots[copy * loaded->image->slot_count + place->index]
+				 .arg[place->word];
+	else if (!copy)
 		where = (uint64_t *)loaded->data[place->index] + place->word;
+	else
+		return;
 	memcpy(&word, where, sizeof(word));
-	word += base_address(loaded, relocation);
+	word += base_address(loaded, relocation, copy);
 	memcpy(where, &word, sizeof(word));
+}
+
+static void load_copy(const struct loaded *loaded, size_t copy)
+{
+	const struct image *image = loaded->image;
+	size_t i;
+
+	if (image->slot_count)
+		memcpy(loaded->slots + copy * image->slot_count, image->slots,
+		       image->slot_count * sizeof(*image->slots));
+	for (i = 0; i < image->relocation_count; i++)
+		relocate(loaded, &image->relocations[i], copy);
+}
+
+/* Room for COPIES, before they are loaded. */
+static int allocate(const struct image *image, size_t copies, struct loaded *loaded)
+{
+	size_t slots_size = image->slot_count * copies * sizeof(struct ferry_slot);
+
+	*loaded = (struct loaded){ .ncall = image->slot_count * copies, .image = image };
+	loaded->slots = aligned_alloc(ALIGNMENT, slots_size ? slots_size : ALIGNMENT);
+	loaded->rets = calloc(loaded->ncall + 1, sizeof(*loaded->rets));
+	loaded->data = calloc(image->data_count + 1, sizeof(*loaded->data));
+	if (loaded->slots && loaded->rets && loaded->data && !load_data(loaded))
+		return 0;
+	image_unload(loaded);
+	return -ENOMEM;
 }
 
 int image_load(const struct image *image, struct loaded *loaded)
 {
-	size_t slots_size = image->slot_count * sizeof(struct ferry_slot);
-	size_t i;
+	int error = allocate(image, 1, loaded);
 
-	*loaded = (struct loaded){ .ncall = image->slot_count, .image = image };
-	loaded->slots = aligned_alloc(ALIGNMENT, slots_size ? slots_size : ALIGNMENT);
-	loaded->rets = calloc(image->slot_count + 1, sizeof(*loaded->rets));
-	loaded->data = calloc(image->data_count + 1, sizeof(*loaded->data));
-	if (!loaded->slots || !loaded->rets || !loaded->data || load_data(loaded)) {
-		image_unload(loaded);
-		return -ENOMEM;
+	if (!error)
+		load_copy(loaded, 0);
+	return error;
+}
+
+/* JUMP of slot I of a body, made to end at the end of the body where it leads out of it. */
+static short inside(short jump, size_t i, size_t body)
+{
+	size_t left = body - 1 - i;
+
+	return (short)(jump < 0 || (size_t)jump > left ? left : (size_t)jump);
+}
+
+int image_load_copies(const struct image *image, size_t copies, struct loaded *loaded)
+{
+	size_t body = image->slot_count;
+	size_t i;
+	int error;
+
+	if (body > SHRT_MAX || (body && copies > IMAGE_SLOTS_MAX / body))
+		return -E2BIG;
+	error = allocate(image, copies, loaded);
+	if (error)
+		return error;
+	for (i = 0; i < copies; i++)
+		load_copy(loaded, i);
+	for (i = 0; i < loaded->ncall; i++) {
+		struct ferry_slot *slot = &loaded->slots[i];
+
+		slot->jump_fail = inside(slot->jump_fail, i % body, body);
+		slot->jump_zero = inside(slot->jump_zero, i % body, body);
+		slot->jump_pos = inside(slot->jump_pos, i % body, body);
 	}
-	if (slots_size)
-		memcpy(loaded->slots, image->slots, slots_size);
-	for (i = 0; i < image->relocation_count; i++)
-		relocate(loaded, &image->relocations[i]);
 	return 0;
 }
 

@@ -63,7 +63,15 @@ struct loaded {
  */
 int image_load(const struct image *image, struct loaded *loaded);
 
-/** Frees what image_load() made; an empty *LOADED is fine. */
+/**
+ * Loads IMAGE with COPIES of its slots, 1 or more, one behind the other, for a batch that runs
+ * it as often.  Each copy has results of its own, and all share the data.  A jump out of
+ * the program, its end included, leads to the next copy.  Returns as image_load(), and
+ * -E2BIG for more than 32767 slots in one copy or 2^20 in all.
+ */
+int image_load_copies(const struct image *image, size_t copies, struct loaded *loaded);
+
+/** Frees what image_load() or image_load_copies() made; an empty *LOADED is fine. */
 void image_unload(struct loaded *loaded);
 
 /* ---- looking at an image ---- */

@@ -16,6 +16,7 @@
 
 long fake_kernel_answer = FAKE_KERNEL_RIGHT;
 volatile int fake_kernel_crossings;
+long fake_kernel_refuses = -1;
 
 #if defined(__x86_64__)
 static void get_arguments(const mcontext_t *context, long args[])
@@ -30,6 +31,11 @@ static void set_result(mcontext_t *context, long result)
 {
 	context->gregs[REG_RAX] = result;
 }
+
+static void set_flags(mcontext_t *context, long flags)
+{
+	context->gregs[REG_R10] = flags;
+}
 #elif defined(__aarch64__)
 static void get_arguments(const mcontext_t *context, long args[])
 {
@@ -41,18 +47,43 @@ static void set_result(mcontext_t *context, long result)
 {
 	context->regs[0] = (unsigned long)result;
 }
+
+static void set_flags(mcontext_t *context, long flags)
+{
+	context->regs[3] = (unsigned long)flags;
+}
 #else
 #error "the fake kernel needs this architecture's system call registers"
 #endif
 
-static long answer(long *rets, const struct ferry_slot *calls, const long args[])
+/* Runs slots up to the one that is refused.  Slot 0 needs no position. */
+static long run(long *rets, const struct ferry_slot *calls, unsigned long ncall,
+		mcontext_t *registers)
 {
-	long refused = ferry_batch_prepare(rets, calls, (unsigned long)args[2], args[3], args[4]);
+	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
+	const struct ferry_slot *refused = calls + fake_kernel_refuses;
+
+	if (fake_kernel_refuses < 0 || !ncall)
+		return ferry_loop(rets, calls, ncall);
+	ferry_loop_until(&cursor, refused, rets, calls, ncall);
+	if (cursor.slot != refused)
+		return ferry_cursor_last(&cursor, calls);
+	if (fake_kernel_refuses > 0)
+		set_flags(registers,
+			  FERRY_BATCH_RESUME | fake_kernel_refuses << FERRY_RESUME_SHIFT);
+	return -EOPNOTSUPP;
+}
+
+static long answer(long *rets, const struct ferry_slot *calls, const long args[],
+		   mcontext_t *registers)
+{
+	unsigned long ncall = (unsigned long)args[2];
+	long refused = ferry_batch_prepare(rets, calls, ncall, args[3], args[4]);
 
 	if (args[3] == FERRY_BATCH_QUERY && refused > 0)
 		return fake_kernel_answer;
 	fake_kernel_crossings++;
-	return refused ? refused : ferry_loop(rets, calls, (unsigned long)args[2]);
+	return refused ? refused : run(rets, calls, ncall, registers);
 }
 
 static void trapped(int signal, siginfo_t *info, void *context)
@@ -62,7 +93,8 @@ static void trapped(int signal, siginfo_t *info, void *context)
 
 	CHILD_ASSERT(signal == SIGSYS && info->si_syscall == FERRY_NR_BATCH);
 	get_arguments(registers, args);
-	set_result(registers, answer((long *)args[0], (const struct ferry_slot *)args[1], args));
+	set_result(registers,
+		   answer((long *)args[0], (const struct ferry_slot *)args[1], args, registers));
 }
 
 void fake_kernel_install(void)

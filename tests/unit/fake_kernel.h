@@ -13,6 +13,9 @@ extern long fake_kernel_answer;
 /* How many batches, queries not counted, crossed into it. */
 extern volatile int fake_kernel_crossings;
 
+/* The slot that it leaves to user space, with all that follow; none if negative. */
+extern long fake_kernel_refuses;
+
 /* The answer of a kernel that speaks this library's ABI. */
 #define FAKE_KERNEL_RIGHT \
 	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)

@@ -225,6 +225,31 @@ static void auto_takes_the_system_call_where_there_is_one(void **state)
 	ASSERT_IN_CHILD(library_on_a_kernel_with_batch);
 }
 
+static void run_with_a_slot_refused(void)
+{
+	struct sample sample;
+	const struct ferry_slot *calls = (const struct ferry_slot *)sample.calls;
+
+	fake_kernel_install();
+	make_sample(&sample);
+	CHILD_ASSERT(ran_well(&sample, batch(sample.rets, sample.calls, SLOTS, 0, 0)));
+	make_sample(&sample);
+	CHILD_ASSERT(ran_well(&sample, ferry_batch(sample.rets, calls, SLOTS, 0, 0)));
+	CHILD_ASSERT(fake_kernel_crossings == 2);
+}
+
+static void the_loop_goes_on_where_the_kernel_refuses(void **state)
+{
+	static const long slots[] = { 0, 2, 3, SLOTS - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(slots); i++) {
+		fake_kernel_refuses = slots[i];
+		ASSERT_IN_CHILD(run_with_a_slot_refused);
+	}
+	fake_kernel_refuses = -1;
+}
+
 static void library_with_the_system_call_by_name(void)
 {
 	fake_kernel_install();
@@ -275,6 +300,7 @@ int main(void)
 		TEST(header_says_nothing_unless_asked),
 		TEST(header_refuses_kernels_that_answer_otherwise),
 		TEST(auto_takes_the_system_call_where_there_is_one),
+		TEST(the_loop_goes_on_where_the_kernel_refuses),
 		TEST(environment_can_name_the_system_call),
 		TEST(library_refuses_kernels_that_answer_otherwise),
 	};

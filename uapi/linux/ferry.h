@@ -55,6 +55,16 @@ struct ferry_slot {
  * runs nothing and returns FERRY_ABI_VERSION | features << FERRY_FEATURE_SHIFT.
  */
 #define FERRY_BATCH_QUERY 1L
+
+/*
+ * Bits of flags that the kernel sets, over a restart and when it answers
+ * -EOPNOTSUPP: the batch goes on at slot flags >> FERRY_RESUME_SHIFT, which is
+ * in the middle of its call with FERRY_BATCH_RESTART.
+ */
+#define FERRY_BATCH_RESTART 0x40L
+#define FERRY_BATCH_RESUME 0x80L
+#define FERRY_RESUME_SHIFT 8
+
 #define FERRY_VERSION_MASK 0xffL
 #define FERRY_FEATURE_SHIFT 8
 #define FERRY_FEATURE_WDCPY (1L << 0)

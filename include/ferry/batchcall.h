@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The batch system call of a kernel with the ferry series.  That kernel leaves
+ * to user space what only a call of its own can get right: one that a seccomp
+ * filter or syscall user dispatch answers with SIGSYS.  The loop goes on there.
+ */
+#ifndef FERRY_BATCHCALL_H
+#define FERRY_BATCHCALL_H
+
+#include <ferry/loop.h>
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+/* The fourth argument's register comes back in *FLAGS. */
+static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
+				       unsigned long ncall, long *flags, long size)
+{
+	register long r10 __asm__("r10") = *flags;
+	register long r8 __asm__("r8") = size;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result), "+r"(r10)
+			 : "0"((long)FERRY_NR_BATCH), "D"(rets), "S"(calls), "d"(ncall), "r"(r8)
+			 : "rcx", "r11", "cc", "memory");
+	*flags = r10;
+	return result;
+}
+
+#elif defined(__aarch64__) && defined(__LP64__)
+
+/* The fourth argument's register comes back in *FLAGS. */
+static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
+				       unsigned long ncall, long *flags, long size)
+{
+	register long x8 __asm__("x8") = FERRY_NR_BATCH;
+	register long x0 __asm__("x0") = (long)rets;
+	register long x1 __asm__("x1") = (long)calls;
+	register long x2 __asm__("x2") = (long)ncall;
+	register long x3 __asm__("x3") = *flags;
+	register long x4 __asm__("x4") = size;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0), "+r"(x3)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x4)
+			 : "cc", "memory");
+	*flags = x3;
+	return x0;
+}
+
+#else
+
+/* No kernel has the call here: what it leaves in *FLAGS is of no interest. */
+static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
+				       unsigned long ncall, long *flags, long size)
+{
+	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, *flags, size, 0);
+}
+
+#endif
+
+/**
+ * Makes the system call: batch() with its arguments and its answers, -ENOSYS on
+ * a kernel without it.
+ */
+static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
+				   unsigned long ncall, long flags, long size)
+{
+	long answer = ferry_batchcall_raw(rets, calls, ncall, &flags, size);
+
+	if (FERRY_LIKELY(answer != -EOPNOTSUPP))
+		return answer;
+	if (!(flags & FERRY_BATCH_RESUME))
+		return ferry_loop(rets, calls, ncall);
+	return ferry_loop_from((unsigned long)flags >> FERRY_RESUME_SHIFT, rets, calls, ncall);
+}
+
+#endif /* FERRY_BATCHCALL_H */

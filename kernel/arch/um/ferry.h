@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What batch() needs to know of user-mode Linux on x86-64: the registers that
+ * hold a call, how it is dispatched, and how a slot is fetched.
+ */
+#ifndef __UM_FERRY_H
+#define __UM_FERRY_H
+
+#include <linux/errno.h>
+#include <linux/ferry.h>
+#include <linux/sched.h>
+#include <linux/thread_info.h>
+#include <linux/uaccess.h>
+#include <asm/ptrace.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include <sysdep/ptrace.h>
+
+/* User space ends here. */
+#define FERRY_USER_END TASK_SIZE
+
+/* Numbers from here on are no system calls. */
+#define FERRY_NR_CALLS __NR_syscalls
+
+/* Pending work that a loop of calls would see done between two of them. */
+#define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
+#define FERRY_TIF_WORK _TIF_WORK_MASK
+
+static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
+{
+	switch (k) {
+	case 0:
+		return &UPT_SYSCALL_ARG1(&regs->regs);
+	case 1:
+		return &UPT_SYSCALL_ARG2(&regs->regs);
+	case 2:
+		return &UPT_SYSCALL_ARG3(&regs->regs);
+	case 3:
+		return &UPT_SYSCALL_ARG4(&regs->regs);
+	case 4:
+		return &UPT_SYSCALL_ARG5(&regs->regs);
+	default:
+		return &UPT_SYSCALL_ARG6(&regs->regs);
+	}
+}
+
+static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
+{
+	PT_REGS_SYSCALL_NR(regs) = nr;
+}
+
+static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
+{
+	return PT_REGS_SYSCALL_NR(regs);
+}
+
+/* Whether entry code has more to do for a call of this task than make it. */
+static __always_inline bool ferry_watched(void)
+{
+	return read_thread_flags() & (_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP |
+				      BIT(TIF_SYSCALL_TRACEPOINT));
+}
+
+/* There is no dispatch to user space here. */
+static inline bool ferry_dispatched_to_user(void)
+{
+	return false;
+}
+
+/* Makes the call NR < FERRY_NR_CALLS, whose arguments are in REGS. */
+static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long nr)
+{
+	struct uml_pt_regs *r = &regs->regs;
+
+	ferry_set_nr(regs, nr);
+	return sys_call_table[nr](UPT_SYSCALL_ARG1(r), UPT_SYSCALL_ARG2(r), UPT_SYSCALL_ARG3(r),
+				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
+}
+
+/*
+ * Fetches SLOT, each byte once.  The caller has checked that it lies below
+ * FERRY_USER_END.
+ */
+static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
+				       const struct ferry_slot __user *user)
+{
+	struct ferry_slot slot;
+	int k;
+
+	if (__copy_from_user(&slot, user, sizeof(slot)))
+		return -EFAULT;
+	memcpy(head, &slot, sizeof(*head));
+	for (k = 0; k < FERRY_MAX_ARGS; k++)
+		*ferry_arg(regs, k) = slot.arg[k];
+	return 0;
+}
+
+/* Stores RESULT in *RET, then fetches SLOT.  0, or which of the two failed. */
+static __always_inline int ferry_store_and_fetch(long __user *ret, long result,
+						 struct ferry_head *head, struct pt_regs *regs,
+						 const struct ferry_slot __user *slot)
+{
+	if (__put_user(result, ret))
+		return FERRY_BAD_RET;
+	return ferry_fetch(head, regs, slot) ? FERRY_BAD_SLOT : 0;
+}
+
+#endif /* __UM_FERRY_H */

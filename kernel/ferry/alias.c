@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * batch() under the number that the original one had.  Its callers may pass
+ * anything as flags and size.
+ */
+#include <linux/compat.h>
+#include <linux/syscalls.h>
+
+#include "batch.h"
+
+SYSCALL_DEFINE3(afs_syscall, long __user *, rets, const struct ferry_slot __user *, calls,
+		unsigned long, ncall)
+{
+	/* x32 has this entry of the table too, but other calls. */
+	if (in_compat_syscall())
+		return -ENOSYS;
+	return do_batch(rets, calls, ncall, 0);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * batch(): an array of system calls with forward jumps, run in one crossing.
+ * Documentation/userspace-api/batch.rst says what a batch means.
+ *
+ * The caller's registers do double duty: while a slot runs they hold its call,
+ * so that handlers, tracers, seccomp, audit and /proc find it where they look
+ * for any other.  The caller's own values are put back before batch() returns.
+ */
+#include <linux/errno.h>
+#include <linux/ferry.h>
+#include <linux/minmax.h>
+#include <linux/nospec.h>
+#include <linux/restart_block.h>
+#include <linux/resume_user_mode.h>
+#include <linux/sched/signal.h>
+#include <linux/syscalls.h>
+#include <linux/uaccess.h>
+#include <asm/ferry.h>
+#include <asm/syscall.h>
+#include <uapi/linux/ferry_blocked.h>
+
+#include "batch.h"
+#include "restart.h"
+
+/* What a batch borrows of the caller's registers. */
+struct saved_registers {
+	unsigned long arg[FERRY_MAX_ARGS];
+	unsigned long nr;
+};
+
+#define FLAGS_REGISTER 3 /* the argument of batch() that carries the position */
+
+struct batch {
+	struct pt_regs *regs;
+	long __user *rets;
+	const struct ferry_slot __user *calls;
+	unsigned long ncall;
+	/* Slots before this one, and their results, lie in user space. */
+	unsigned long limit;
+	/* Tracers were told that batch() exited; they see its calls instead. */
+	bool reported;
+	struct ferry_head head; /* of the slot that runs */
+	struct saved_registers saved;
+};
+
+/*
+ * In the place of a result: the batch stops at this slot.  User space never
+ * sees these, nor the restart codes below them.
+ */
+enum {
+	BATCH_REFUSED = 517, /* only a system call of its own can make this one */
+	BATCH_FAULT = 518, /* a result is out of reach, and SIGSEGV on its way */
+};
+
+/* A byte per number: one test per slot, without shifts. */
+#define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = true,
+static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
+	FERRY_BLOCKED_TABLE(BLOCKED_ROW, )
+};
+
+static long bad_result(long __user *ret)
+{
+	force_sig_fault(SIGSEGV, SEGV_MAPERR, ret);
+	return -BATCH_FAULT;
+}
+
+/* Puts results in the place of arguments.  0, or the result of a slot that cannot run. */
+static long forward(struct batch *b, unsigned long i)
+{
+	const struct ferry_head *head = &b->head;
+	int k;
+
+	if (!(head->argc & FERRY_ARGC_FORWARD) ||
+	    (head->argc & ~FERRY_ARGC_FORWARD) > FERRY_MAX_ARGS)
+		return -ENOSYS;
+	if (head->reserved)
+		return -EINVAL;
+	for (k = 0; k < FERRY_MAX_ARGS; k++)
+		if (head->from[k] > i)
+			return -EINVAL;
+	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+		long __user *ret = b->rets + i - head->from[k];
+
+		if (head->from[k] && get_user(*ferry_arg(b->regs, k), ret))
+			return bad_result(ret);
+	}
+	return 0;
+}
+
+static long copy_word(struct pt_regs *regs)
+{
+	unsigned long __user *to = (unsigned long __user *)*ferry_arg(regs, 0);
+	const unsigned long __user *from = (const unsigned long __user *)*ferry_arg(regs, 1);
+	unsigned long word;
+
+	if (get_user(word, from) || put_user(word, to))
+		return -EFAULT;
+	return 0;
+}
+
+static __always_inline long make_call(struct pt_regs *regs, unsigned long nr)
+{
+	if (unlikely(nr >= FERRY_NR_CALLS))
+		return -ENOSYS;
+	nr = array_index_nospec(nr, FERRY_NR_CALLS);
+	if (unlikely(is_blocked[nr]))
+		return -ENOSYS;
+	return ferry_dispatch(regs, nr);
+}
+
+/* Exchanges the caller's values of the registers with those of the slot. */
+static void swap_registers(struct batch *b)
+{
+	unsigned long nr = ferry_get_nr(b->regs);
+	int k;
+
+	for (k = 0; k < FERRY_MAX_ARGS; k++)
+		swap(*ferry_arg(b->regs, k), b->saved.arg[k]);
+	ferry_set_nr(b->regs, b->saved.nr);
+	b->saved.nr = nr;
+}
+
+/*
+ * Watchers expect calls one after another, not one within another.  So for
+ * them batch() exits before its first call, as one that will be restarted
+ * does, and enters again after its last.
+ */
+static void report_exit(struct batch *b)
+{
+	swap_registers(b);
+	syscall_set_return_value(current, b->regs, -ERESTARTNOINTR, 0);
+	subcall_exit(b->regs);
+	swap_registers(b);
+	b->reported = true;
+}
+
+static long restart_call(void)
+{
+	struct restart_block *restart = &current->restart_block;
+
+	return restart->fn(restart);
+}
+
+/*
+ * A call of a task under seccomp, audit, tracepoints or ptrace; NR is
+ * restart_syscall for one that goes on after a signal.
+ */
+static noinline long make_watched_call(struct batch *b, unsigned long nr)
+{
+	struct pt_regs *regs = b->regs;
+	long result;
+
+	if (!b->reported)
+		report_exit(b);
+	ferry_set_nr(regs, nr);
+	syscall_set_return_value(current, regs, -ENOSYS, 0);
+	/*
+	 * A handler of SIGSYS takes the call from the registers and leaves its
+	 * result there.  Only a call from user space has registers to show.
+	 */
+	if (ferry_dispatched_to_user() || seccomp_traps())
+		return -BATCH_REFUSED;
+	if (subcall_enter(regs)) {
+		/* Tracers may have changed the number, and blocked ones stay blocked. */
+		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
+			result = restart_call();
+		else
+			result = make_call(regs, ferry_get_nr(regs));
+		syscall_set_return_value(current, regs, 0, result);
+	}
+	subcall_exit(regs);
+	return syscall_get_return_value(current, regs);
+}
+
+/* A number that is no system call's. */
+static noinline long run_odd_slot(struct batch *b, unsigned long nr)
+{
+	if (b->head.nr == FERRY_NR_WDCPY)
+		return copy_word(b->regs);
+	if (b->head.nr >= 0 && ferry_watched())
+		return make_watched_call(b, nr);
+	return -ENOSYS;
+}
+
+/* Runs slot I, which was fetched to b->head and the registers. */
+static __always_inline long run_slot(struct batch *b, unsigned long i)
+{
+	unsigned long nr = (unsigned short)b->head.nr;
+
+	if (unlikely(b->head.argc > FERRY_MAX_ARGS)) {
+		long bad = forward(b, i);
+
+		if (bad)
+			return bad;
+	}
+	if (unlikely(nr >= FERRY_NR_CALLS))
+		return run_odd_slot(b, nr);
+	nr = array_index_nospec(nr, FERRY_NR_CALLS);
+	if (unlikely(is_blocked[nr]))
+		return -ENOSYS;
+	if (unlikely(ferry_watched()))
+		return make_watched_call(b, nr);
+	return ferry_dispatch(b->regs, nr);
+}
+
+/* The slot after I, or ULONG_MAX when the batch ends. */
+static __always_inline unsigned long next_slot(const struct ferry_head *head, unsigned long i,
+					       long result)
+{
+	short skip;
+
+	if (likely(!head->jump_fail && !head->jump_zero && !head->jump_pos))
+		return i + 1;
+	if (!result)
+		skip = head->jump_zero;
+	else
+		skip = IS_ERR_VALUE(result) ? head->jump_fail : head->jump_pos;
+	return skip < 0 ? ULONG_MAX : i + 1 + skip;
+}
+
+/* The batch goes on at slot I when the signals have been handled. */
+static long leave_for_signals(struct batch *b, unsigned long i, unsigned long how)
+{
+	b->saved.nr = __NR_batch; /* the alias has no flags */
+	b->saved.arg[FLAGS_REGISTER] = FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT;
+	return -ERESTARTNOINTR;
+}
+
+/* The caller has to make the call of slot I. */
+static long refuse(struct batch *b, unsigned long i)
+{
+	if (i)
+		b->saved.arg[FLAGS_REGISTER] = FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT;
+	return -EOPNOTSUPP;
+}
+
+/* What exit to user space does between the calls of a loop, signals excepted. */
+static void do_pending_work(struct pt_regs *regs, unsigned long flags)
+{
+	if (flags & FERRY_TIF_NEED_RESCHED)
+		schedule();
+	if (flags & _TIF_NOTIFY_RESUME)
+		resume_user_mode_work(regs);
+}
+
+/*
+ * What a call that ended with an internal code means for slot I: true if the
+ * slot fails with -EINTR, false if the batch stops there and returns *RET.
+ */
+static noinline bool ends_with_eintr(struct batch *b, unsigned long i, long code, long *ret)
+{
+	if (code == -BATCH_REFUSED) {
+		*ret = refuse(b, i);
+		return false;
+	}
+	if (code == -BATCH_FAULT) {
+		*ret = -EFAULT;
+		return false;
+	}
+	if (!ferry_call_restarts(code))
+		return true;
+	*ret = leave_for_signals(b, i, code == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0);
+	return false;
+}
+
+static __always_inline bool is_internal(long result)
+{
+	return unlikely((unsigned long)(result + BATCH_FAULT) <= BATCH_FAULT - ERESTARTSYS);
+}
+
+/* Stores the result of slot I, after which the batch ends. */
+static long end_batch(struct batch *b, unsigned long i, unsigned long next, long result)
+{
+	if (put_user(result, b->rets + i)) {
+		bad_result(b->rets + i);
+		return -EFAULT;
+	}
+	/* The next slot can be there when the array of results has no room for it. */
+	if (next < b->ncall && access_ok(b->calls + next, sizeof(*b->calls))) {
+		bad_result(b->rets + next);
+		return -EFAULT;
+	}
+	return i;
+}
+
+/* Runs slots from I on, which was fetched; with RESTART, I is in the middle of its call. */
+static long run_slots(struct batch *b, unsigned long i, bool restart)
+{
+	unsigned long next, flags;
+	long result, ret;
+
+	if (unlikely(restart)) {
+		result = ferry_watched() ? make_watched_call(b, __NR_restart_syscall) :
+					   restart_call();
+		goto have_result;
+	}
+	for (;;) {
+		result = run_slot(b, i);
+have_result:
+		if (is_internal(result)) {
+			if (!ends_with_eintr(b, i, result, &ret))
+				return ret;
+			result = -EINTR;
+		}
+		next = next_slot(&b->head, i, result);
+		if (unlikely(next >= b->limit))
+			return end_batch(b, i, next, result);
+		switch (ferry_store_and_fetch(b->rets + i, result, &b->head, b->regs,
+					      b->calls + next)) {
+		case FERRY_BAD_RET:
+			bad_result(b->rets + i);
+			return -EFAULT;
+		case FERRY_BAD_SLOT:
+			return i;
+		}
+		i = next;
+		flags = read_thread_flags();
+		if (unlikely(flags & FERRY_TIF_WORK)) {
+			do_pending_work(b->regs, flags);
+			if (signal_pending(current))
+				return leave_for_signals(b, i, 0);
+		}
+	}
+}
+
+/* Items of SIZE from USER on that lie in user space. */
+static unsigned long items_in_user_space(const void __user *user, size_t size)
+{
+	unsigned long address = (unsigned long)user;
+
+	return address < FERRY_USER_END ? (FERRY_USER_END - address) / size : 0;
+}
+
+/* Runs the batch from slot START on. */
+static long run_batch(struct batch *b, unsigned long start, bool restart)
+{
+	long last;
+	int k;
+
+	if (start >= b->limit && start < b->ncall && access_ok(b->calls + start, 1))
+		bad_result(b->rets + start);
+	if (start >= b->limit)
+		return -EFAULT;
+	for (k = 0; k < FERRY_MAX_ARGS; k++)
+		b->saved.arg[k] = *ferry_arg(b->regs, k);
+	b->saved.nr = ferry_get_nr(b->regs);
+
+	/* A handler that ran before a restart may have unmapped the slot. */
+	last = start ? start - 1 : -EFAULT;
+	if (!ferry_fetch(&b->head, b->regs, b->calls + start))
+		last = run_slots(b, start, restart);
+
+	swap_registers(b);
+	if (b->reported) {
+		syscall_set_return_value(current, b->regs, -ENOSYS, 0);
+		subcall_reenter(b->regs);
+	}
+	return last;
+}
+
+long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
+	      unsigned long flags)
+{
+	struct batch b = {
+		.regs = current_pt_regs(),
+		.rets = rets,
+		.calls = calls,
+		.ncall = ncall,
+		.limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
+			      items_in_user_space(rets, sizeof(*rets))),
+	};
+
+	if (ncall > FERRY_MAX_SLOTS)
+		return -EINVAL;
+	if (!ncall)
+		return 0;
+	if (!calls || (unsigned long)calls >= -ncall * sizeof(*calls))
+		return -EFAULT;
+	return run_batch(&b, flags >> FERRY_RESUME_SHIFT, flags & FERRY_BATCH_RESTART);
+}
+
+#define VERSION_AND_FEATURES \
+	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)
+
+SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,
+		unsigned long, ncall, unsigned long, flags, unsigned long, size)
+{
+	const unsigned long resume = FERRY_BATCH_RESUME | FERRY_BATCH_RESTART |
+				     ~0UL << FERRY_RESUME_SHIFT;
+
+	if (flags & FERRY_BATCH_RESUME)
+		return flags & ~resume ? -EINVAL : do_batch(rets, calls, ncall, flags);
+	if (flags == FERRY_BATCH_QUERY && !rets && !calls && !ncall && !size)
+		return VERSION_AND_FEATURES;
+	if (flags || (size && size != sizeof(*calls)))
+		return -EINVAL;
+	return do_batch(rets, calls, ncall, 0);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Between ferry's system calls and the kernel's entry code.
+ */
+#ifndef _LINUX_FERRY_H
+#define _LINUX_FERRY_H
+
+#include <linux/types.h>
+#include <uapi/linux/ferry.h>
+
+struct pt_regs;
+
+/* A slot without its arguments, which are fetched into the caller's registers. */
+struct ferry_head {
+	union {
+		struct {
+			short nr;
+			short jump_fail;
+			short jump_zero;
+			short jump_pos;
+		};
+		u64 first_word;
+	};
+	union {
+		struct {
+			u8 argc;
+			u8 from[FERRY_MAX_ARGS];
+			u8 reserved;
+		};
+		u64 second_word;
+	};
+};
+
+/* What ferry_store_and_fetch() of <asm/ferry.h> says: which of the two failed. */
+enum { FERRY_BAD_RET = 1, FERRY_BAD_SLOT };
+
+/*
+ * A system call that makes others reports them to whoever watches the task,
+ * as entry code does for calls from user space.  The caller's registers hold
+ * the call: number, arguments, and -ENOSYS as its result.
+ */
+
+/* Work at the entry of a call.  False: do not make it, the result is set. */
+bool subcall_enter(struct pt_regs *regs);
+
+/* Work at the exit of a call, whose result is set. */
+void subcall_exit(struct pt_regs *regs);
+
+/* Reports a call that was allowed before, and exited, as entered again. */
+void subcall_reenter(struct pt_regs *regs);
+
+#ifdef CONFIG_SECCOMP_FILTER
+/* Whether a filter answers the call in current's registers with SIGSYS. */
+bool seccomp_traps(void);
+#else
+static inline bool seccomp_traps(void)
+{
+	return false;
+}
+#endif
+
+#endif /* _LINUX_FERRY_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _FERRY_RESTART_H
+#define _FERRY_RESTART_H
+
+#include <linux/types.h>
+
+/*
+ * Whether a call that ended with CODE, one of -ERESTART*, is made again once
+ * the pending signals have been handled.  If not, it ends with -EINTR.
+ */
+bool ferry_call_restarts(long code);
+
+#endif /* _FERRY_RESTART_H */
