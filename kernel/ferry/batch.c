@@ -56,7 +56,7 @@ enum {
 /* A byte per number: one test per slot, without shifts. */
 #define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = true,
 static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
-	FERRY_BLOCKED_TABLE(BLOCKED_ROW, )
+	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
 };
 
 static long bad_result(long __user *ret)

@@ -32,7 +32,7 @@
 #define FERRY_MAX_ERRNO 4095
 
 /* A longer array could not be addressed: batch() refuses it with -EINVAL. */
-#define FERRY_MAX_SLOTS (1UL << 56)
+#define FERRY_MAX_SLOTS 0x100000000000000UL
 
 /*
  * One system call of a batch: 64 bytes, a cache line.  A jump is the number of
@@ -67,8 +67,8 @@ struct ferry_slot {
 
 #define FERRY_VERSION_MASK 0xffL
 #define FERRY_FEATURE_SHIFT 8
-#define FERRY_FEATURE_WDCPY (1L << 0)
-#define FERRY_FEATURE_FORWARD (1L << 1)
+#define FERRY_FEATURE_WDCPY 0x1L
+#define FERRY_FEATURE_FORWARD 0x2L
 
 /* /dev/ferry: FERRY_IOC_BATCH runs batch() with the arguments pointed to. */
 struct ferry_batch_args {

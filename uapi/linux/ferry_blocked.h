@@ -51,24 +51,41 @@
 
 /* X(context, number, name, reason) for every row; context is passed through. */
 /* clang-format off */
-#define FERRY_BLOCKED_TABLE(X, ctx)                                                              \
-	X(ctx, FERRY_NR_FORK, "fork", "duplicates the caller: the child would go on with the batch")     \
-	X(ctx, FERRY_NR_VFORK, "vfork", "duplicates the caller on its own stack")                        \
-	X(ctx, __NR_clone, "clone", "duplicates the caller: the child returns to another stack")         \
-	X(ctx, FERRY_NR_CLONE3, "clone3", "duplicates the caller: the child returns to another stack")   \
-	X(ctx, __NR_execve, "execve", "replaces the caller, and the batch with it")                      \
-	X(ctx, __NR_execveat, "execveat", "replaces the caller, and the batch with it")                  \
-	X(ctx, __NR_exit, "exit", "ends the caller: no result could be stored")                          \
-	X(ctx, __NR_exit_group, "exit_group", "ends the caller: no result could be stored")              \
-	X(ctx, __NR_rt_sigreturn, "rt_sigreturn", "replaces every register: it has no result")           \
-	X(ctx, __NR_restart_syscall, "restart_syscall", "goes on with a call that the batch did not make") \
-	X(ctx, FERRY_NR_URETPROBE, "uretprobe", "returns to the probed function, not to its caller")     \
-	X(ctx, FERRY_NR_UPROBE, "uprobe", "returns to the probed instruction, not to its caller")        \
-	X(ctx, FERRY_NR_BATCH, "batch", "a batch within a batch would be a backward jump")               \
-	X(ctx, FERRY_NR_BATCH_ALIAS_HERE, "afs_syscall", "is batch under the series' compatibility option") \
-	X(ctx, FERRY_NR_FLEXSC_REGISTER, "flexsc_register", "binds the calling thread to its entries")   \
-	X(ctx, FERRY_NR_FLEXSC_EXIT, "flexsc_exit", "unbinds a runner that may be the caller")           \
-	X(ctx, FERRY_NR_FLEXSC_SERVE, "flexsc_serve", "does not come back while there is work")
+#define FERRY_BLOCKED_TABLE(X, ctx) \
+	X(ctx, FERRY_NR_FORK, "fork", \
+	  "duplicates the caller: the child would go on with the batch") \
+	X(ctx, FERRY_NR_VFORK, "vfork", \
+	  "duplicates the caller on its own stack") \
+	X(ctx, __NR_clone, "clone", \
+	  "duplicates the caller: the child returns to another stack") \
+	X(ctx, FERRY_NR_CLONE3, "clone3", \
+	  "duplicates the caller: the child returns to another stack") \
+	X(ctx, __NR_execve, "execve", \
+	  "replaces the caller, and the batch with it") \
+	X(ctx, __NR_execveat, "execveat", \
+	  "replaces the caller, and the batch with it") \
+	X(ctx, __NR_exit, "exit", \
+	  "ends the caller: no result could be stored") \
+	X(ctx, __NR_exit_group, "exit_group", \
+	  "ends the caller: no result could be stored") \
+	X(ctx, __NR_rt_sigreturn, "rt_sigreturn", \
+	  "replaces every register: it has no result") \
+	X(ctx, __NR_restart_syscall, "restart_syscall", \
+	  "goes on with a call that the batch did not make") \
+	X(ctx, FERRY_NR_URETPROBE, "uretprobe", \
+	  "returns to the probed function, not to its caller") \
+	X(ctx, FERRY_NR_UPROBE, "uprobe", \
+	  "returns to the probed instruction, not to its caller") \
+	X(ctx, FERRY_NR_BATCH, "batch", \
+	  "a batch within a batch would be a backward jump") \
+	X(ctx, FERRY_NR_BATCH_ALIAS_HERE, "afs_syscall", \
+	  "is batch under the series' compatibility option") \
+	X(ctx, FERRY_NR_FLEXSC_REGISTER, "flexsc_register", \
+	  "binds the calling thread to its entries") \
+	X(ctx, FERRY_NR_FLEXSC_EXIT, "flexsc_exit", \
+	  "unbinds a runner that may be the caller") \
+	X(ctx, FERRY_NR_FLEXSC_SERVE, "flexsc_serve", \
+	  "does not come back while there is work")
 /* clang-format on */
 
 /* Numbers from here on are never blocked, and exist in no kernel. */

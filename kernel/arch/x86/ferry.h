@@ -84,8 +84,8 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 }
 
 #define FERRY_FETCH_WORD(from, base, to)				\
-	"1:	movq %c[" from "](%[slot]), %%rax\n"			\
-	"	movq %%rax, %c[" to "](%[" base "])\n"			\
+	"1:	movq %c[" #from "](%[slot]), %%rax\n"			\
+	"	movq %%rax, %c[" #to "](%[" #base "])\n"		\
 	_ASM_EXTABLE_UA(1b, %l[fault])
 
 /*
@@ -96,14 +96,14 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 static __always_inline int ferry_unsafe_fetch(struct ferry_head *head, struct pt_regs *regs,
 					      const struct ferry_slot __user *slot)
 {
-	asm goto(FERRY_FETCH_WORD("slot_first", "head", "head_first")
-		 FERRY_FETCH_WORD("slot_second", "head", "head_second")
-		 FERRY_FETCH_WORD("arg0", "regs", "di")
-		 FERRY_FETCH_WORD("arg1", "regs", "si")
-		 FERRY_FETCH_WORD("arg2", "regs", "dx")
-		 FERRY_FETCH_WORD("arg3", "regs", "r10")
-		 FERRY_FETCH_WORD("arg4", "regs", "r8")
-		 FERRY_FETCH_WORD("arg5", "regs", "r9")
+	asm goto(FERRY_FETCH_WORD(slot_first, head, head_first)
+		 FERRY_FETCH_WORD(slot_second, head, head_second)
+		 FERRY_FETCH_WORD(arg0, regs, di)
+		 FERRY_FETCH_WORD(arg1, regs, si)
+		 FERRY_FETCH_WORD(arg2, regs, dx)
+		 FERRY_FETCH_WORD(arg3, regs, r10)
+		 FERRY_FETCH_WORD(arg4, regs, r8)
+		 FERRY_FETCH_WORD(arg5, regs, r9)
 		 : /* no outputs */
 		 : [slot] "r" (slot), [head] "r" (head), [regs] "r" (regs),
 		   [slot_first] "i" (offsetof(struct ferry_slot, nr)),
