@@ -36,13 +36,16 @@ struct batch {
 	long __user *rets;
 	const struct ferry_slot __user *calls;
 	unsigned long ncall;
-	/* Slots before this one, and their results, lie in user space. */
-	unsigned long limit;
+	/* Slots before this one lie in user space, and so do their results. */
+	const struct ferry_slot __user *end;
 	/* Tracers were told that batch() exited; they see its calls instead. */
 	bool reported;
 	struct ferry_head head; /* of the slot that runs */
 	struct saved_registers saved;
 };
+
+/* Beside FERRY_BAD_RET and FERRY_BAD_SLOT. */
+enum { BATCH_LEFT = FERRY_BAD_SLOT + 1 };
 
 /*
  * In the place of a result: the batch stops at this slot.  User space never
@@ -65,25 +68,31 @@ static long bad_result(long __user *ret)
 	return -BATCH_FAULT;
 }
 
-/* Puts results in the place of arguments.  0, or the result of a slot that cannot run. */
-static long forward(struct batch *b, unsigned long i)
+/*
+ * Puts results in the place of arguments of slot I.  0, or the result of a slot
+ * that cannot run.
+ */
+static noinline long forward(struct batch *b, unsigned long i)
 {
 	const struct ferry_head *head = &b->head;
-	int k;
+	u64 from; /* byte k: how far back the result for argument k is */
 
 	if (!(head->argc & FERRY_ARGC_FORWARD) ||
 	    (head->argc & ~FERRY_ARGC_FORWARD) > FERRY_MAX_ARGS)
 		return -ENOSYS;
 	if (head->reserved)
 		return -EINVAL;
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
-		if (head->from[k] > i)
-			return -EINVAL;
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
-		long __user *ret = b->rets + i - head->from[k];
+	from = head->second_word >> 8;
+	while (from) {
+		unsigned int k = __ffs64(from) / BITS_PER_BYTE;
+		unsigned long back = from >> (k * BITS_PER_BYTE) & 0xff;
+		long __user *ret = b->rets + (i - back);
 
-		if (head->from[k] && get_user(*ferry_arg(b->regs, k), ret))
+		if (back > i)
+			return -EINVAL;
+		if (get_user(*ferry_arg(b->regs, k), ret))
 			return bad_result(ret);
+		from &= ~(0xffULL << (k * BITS_PER_BYTE));
 	}
 	return 0;
 }
@@ -112,13 +121,13 @@ static __always_inline long make_call(struct pt_regs *regs, unsigned long nr)
 /* Exchanges the caller's values of the registers with those of the slot. */
 static void swap_registers(struct batch *b)
 {
-	unsigned long nr = ferry_get_nr(b->regs);
-	int k;
+	struct saved_registers slot;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
-		swap(*ferry_arg(b->regs, k), b->saved.arg[k]);
+	ferry_get_args(b->regs, slot.arg);
+	slot.nr = ferry_get_nr(b->regs);
+	ferry_set_args(b->regs, b->saved.arg);
 	ferry_set_nr(b->regs, b->saved.nr);
-	b->saved.nr = nr;
+	b->saved = slot;
 }
 
 /*
@@ -183,13 +192,14 @@ static noinline long run_odd_slot(struct batch *b, unsigned long nr)
 	return -ENOSYS;
 }
 
-/* Runs slot I, which was fetched to b->head and the registers. */
-static __always_inline long run_slot(struct batch *b, unsigned long i)
+/* Runs SLOT, which was fetched to b->head and the registers. */
+static __always_inline long run_slot(struct batch *b, struct pt_regs *regs,
+				     const struct ferry_slot __user *slot)
 {
 	unsigned long nr = (unsigned short)b->head.nr;
 
 	if (unlikely(b->head.argc > FERRY_MAX_ARGS)) {
-		long bad = forward(b, i);
+		long bad = forward(b, slot - b->calls);
 
 		if (bad)
 			return bad;
@@ -201,28 +211,21 @@ static __always_inline long run_slot(struct batch *b, unsigned long i)
 		return -ENOSYS;
 	if (unlikely(ferry_watched()))
 		return make_watched_call(b, nr);
-	return ferry_dispatch(b->regs, nr);
+	return ferry_dispatch(regs, nr);
 }
 
-/* The slot after I, or ULONG_MAX when the batch ends. */
-static __always_inline unsigned long next_slot(const struct ferry_head *head, unsigned long i,
-					       long result)
+/* Slots to skip after RESULT, negative when the batch ends. */
+static short jump(const struct ferry_head *head, long result)
 {
-	short skip;
-
-	if (likely(!head->jump_fail && !head->jump_zero && !head->jump_pos))
-		return i + 1;
 	if (!result)
-		skip = head->jump_zero;
-	else
-		skip = IS_ERR_VALUE(result) ? head->jump_fail : head->jump_pos;
-	return skip < 0 ? ULONG_MAX : i + 1 + skip;
+		return head->jump_zero;
+	return IS_ERR_VALUE(result) ? head->jump_fail : head->jump_pos;
 }
 
 /* The batch goes on at slot I when the signals have been handled. */
 static long leave_for_signals(struct batch *b, unsigned long i, unsigned long how)
 {
-	b->saved.nr = __NR_batch; /* the alias has no flags */
+	b->saved.nr = __NR_batch; /* for the alias too, which ignores flags */
 	b->saved.arg[FLAGS_REGISTER] = FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT;
 	return -ERESTARTNOINTR;
 }
@@ -236,8 +239,10 @@ static long refuse(struct batch *b, unsigned long i)
 }
 
 /* What exit to user space does between the calls of a loop, signals excepted. */
-static void do_pending_work(struct pt_regs *regs, unsigned long flags)
+static void do_pending_work(struct pt_regs *regs)
 {
+	unsigned long flags = read_thread_flags();
+
 	if (flags & FERRY_TIF_NEED_RESCHED)
 		schedule();
 	if (flags & _TIF_NOTIFY_RESUME)
@@ -269,26 +274,57 @@ static __always_inline bool is_internal(long result)
 	return unlikely((unsigned long)(result + BATCH_FAULT) <= BATCH_FAULT - ERESTARTSYS);
 }
 
-/* Stores the result of slot I, after which the batch ends. */
-static long end_batch(struct batch *b, unsigned long i, unsigned long next, long result)
+/*
+ * The step from SLOT to NEXT when there is work to do that does not wait for the
+ * end of the batch.  What ferry_store_and_fetch() says, or BATCH_LEFT if the batch
+ * does not go on for now: *LEFT is what it returns then.
+ */
+static noinline int step_with_work(struct batch *b, const struct ferry_slot __user *slot,
+				   const struct ferry_slot __user *next, long result, long *left)
 {
+	long __user *ret = b->rets + (slot - b->calls);
+	int error;
+
+	/* Nobody is left to see a result, and other processes must not. */
+	if (fatal_signal_pending(current)) {
+		*left = -EINTR;
+		return BATCH_LEFT;
+	}
+	error = ferry_store_and_fetch(ret, result, &b->head, b->regs, next);
+	if (error)
+		return error;
+	do_pending_work(b->regs);
+	if (!signal_pending(current))
+		return 0;
+	*left = leave_for_signals(b, next - b->calls, 0);
+	return BATCH_LEFT;
+}
+
+/* Stores the result of slot I, after which none of the slots before b->end runs. */
+static noinline long end_batch(struct batch *b, unsigned long i,
+			       const struct ferry_slot __user *next, long result)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
 	if (put_user(result, b->rets + i)) {
 		bad_result(b->rets + i);
 		return -EFAULT;
 	}
-	/* The next slot can be there when the array of results has no room for it. */
-	if (next < b->ncall && access_ok(b->calls + next, sizeof(*b->calls))) {
-		bad_result(b->rets + next);
+	/* The next slot may be there when the array of results has no room for it. */
+	if (next && next < b->calls + b->ncall && access_ok(next, sizeof(*next))) {
+		bad_result(b->rets + (next - b->calls));
 		return -EFAULT;
 	}
 	return i;
 }
 
-/* Runs slots from I on, which was fetched; with RESTART, I is in the middle of its call. */
-static long run_slots(struct batch *b, unsigned long i, bool restart)
+/* Runs slots from SLOT on, which was fetched; with RESTART it is in the middle of its call. */
+static long run_slots(struct batch *b, const struct ferry_slot __user *slot, bool restart)
 {
-	unsigned long next, flags;
-	long result, ret;
+	long __user *ret = b->rets + (slot - b->calls);
+	struct pt_regs *regs = b->regs;
+	long result, left;
+	int error;
 
 	if (unlikely(restart)) {
 		result = ferry_watched() ? make_watched_call(b, __NR_restart_syscall) :
@@ -296,31 +332,43 @@ static long run_slots(struct batch *b, unsigned long i, bool restart)
 		goto have_result;
 	}
 	for (;;) {
-		result = run_slot(b, i);
+		const struct ferry_slot __user *next;
+		long __user *next_ret;
+
+		result = run_slot(b, regs, slot);
 have_result:
 		if (is_internal(result)) {
-			if (!ends_with_eintr(b, i, result, &ret))
-				return ret;
+			if (!ends_with_eintr(b, slot - b->calls, result, &left))
+				return left;
 			result = -EINTR;
 		}
-		next = next_slot(&b->head, i, result);
-		if (unlikely(next >= b->limit))
-			return end_batch(b, i, next, result);
-		switch (ferry_store_and_fetch(b->rets + i, result, &b->head, b->regs,
-					      b->calls + next)) {
+		next = slot + 1;
+		next_ret = ret + 1;
+		if (unlikely(ferry_has_jumps(&b->head))) {
+			short skip = jump(&b->head, result);
+
+			if (skip < 0)
+				return end_batch(b, slot - b->calls, NULL, result);
+			next += skip;
+			next_ret += skip;
+		}
+		if (unlikely(next >= b->end))
+			return end_batch(b, slot - b->calls, next, result);
+		if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
+			error = ferry_store_and_fetch(ret, result, &b->head, regs, next);
+		else
+			error = step_with_work(b, slot, next, result, &left);
+		switch (error) {
 		case FERRY_BAD_RET:
-			bad_result(b->rets + i);
+			bad_result(ret);
 			return -EFAULT;
 		case FERRY_BAD_SLOT:
-			return i;
+			return slot - b->calls;
+		case BATCH_LEFT:
+			return left;
 		}
-		i = next;
-		flags = read_thread_flags();
-		if (unlikely(flags & FERRY_TIF_WORK)) {
-			do_pending_work(b->regs, flags);
-			if (signal_pending(current))
-				return leave_for_signals(b, i, 0);
-		}
+		slot = next;
+		ret = next_ret;
 	}
 }
 
@@ -332,26 +380,26 @@ static unsigned long items_in_user_space(const void __user *user, size_t size)
 	return address < FERRY_USER_END ? (FERRY_USER_END - address) / size : 0;
 }
 
-/* Runs the batch from slot START on. */
-static long run_batch(struct batch *b, unsigned long start, bool restart)
+/* Runs the batch from the slot on that FLAGS say, 0 if they are 0. */
+static long run_batch(struct batch *b, unsigned long flags)
 {
+	unsigned long start = flags >> FERRY_RESUME_SHIFT;
+	const struct ferry_slot __user *slot = b->calls + start;
 	long last;
-	int k;
 
-	if (start >= b->limit && start < b->ncall && access_ok(b->calls + start, 1))
-		bad_result(b->rets + start);
-	if (start >= b->limit)
-		return -EFAULT;
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
-		b->saved.arg[k] = *ferry_arg(b->regs, k);
+	ferry_get_args(b->regs, b->saved.arg);
 	b->saved.nr = ferry_get_nr(b->regs);
+	/* A position is the kernel's; the caller had passed 0. */
+	if (flags)
+		b->saved.arg[FLAGS_REGISTER] = 0;
 
 	/* A handler that ran before a restart may have unmapped the slot. */
 	last = start ? start - 1 : -EFAULT;
-	if (!ferry_fetch(&b->head, b->regs, b->calls + start))
-		last = run_slots(b, start, restart);
+	if (!ferry_fetch(&b->head, b->regs, slot))
+		last = run_slots(b, slot, flags & FERRY_BATCH_RESTART);
 
-	swap_registers(b);
+	ferry_set_args(b->regs, b->saved.arg);
+	ferry_set_nr(b->regs, b->saved.nr);
 	if (b->reported) {
 		syscall_set_return_value(current, b->regs, -ENOSYS, 0);
 		subcall_reenter(b->regs);
@@ -362,14 +410,10 @@ static long run_batch(struct batch *b, unsigned long start, bool restart)
 long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
 	      unsigned long flags)
 {
-	struct batch b = {
-		.regs = current_pt_regs(),
-		.rets = rets,
-		.calls = calls,
-		.ncall = ncall,
-		.limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
-			      items_in_user_space(rets, sizeof(*rets))),
-	};
+	unsigned long limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
+				   items_in_user_space(rets, sizeof(*rets)));
+	unsigned long start = flags >> FERRY_RESUME_SHIFT;
+	struct batch b;
 
 	if (ncall > FERRY_MAX_SLOTS)
 		return -EINVAL;
@@ -377,7 +421,18 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 		return 0;
 	if (!calls || (unsigned long)calls >= -ncall * sizeof(*calls))
 		return -EFAULT;
-	return run_batch(&b, flags >> FERRY_RESUME_SHIFT, flags & FERRY_BATCH_RESTART);
+	if (start >= limit) {
+		if (start < ncall && access_ok(calls + start, sizeof(*calls)))
+			bad_result(rets + start);
+		return -EFAULT;
+	}
+	b.regs = current_pt_regs();
+	b.rets = rets;
+	b.calls = calls;
+	b.ncall = ncall;
+	b.end = calls + limit;
+	b.reported = false;
+	return run_batch(&b, flags);
 }
 
 #define VERSION_AND_FEATURES \

@@ -31,6 +31,12 @@ struct ferry_head {
 	};
 };
 
+/* Both architectures with batch() are little-endian: the number is in the low bits. */
+static __always_inline bool ferry_has_jumps(const struct ferry_head *head)
+{
+	return head->first_word >> 16;
+}
+
 /* What ferry_store_and_fetch() of <asm/ferry.h> says: which of the two failed. */
 enum { FERRY_BAD_RET = 1, FERRY_BAD_SLOT };
 

@@ -44,6 +44,16 @@ static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
 	}
 }
 
+static inline void ferry_get_args(struct pt_regs *regs, unsigned long args[])
+{
+	syscall_get_arguments(current, regs, args);
+}
+
+static inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
+{
+	syscall_set_arguments(current, regs, args);
+}
+
 static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
 {
 	PT_REGS_SYSCALL_NR(regs) = nr;
@@ -85,13 +95,11 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 				       const struct ferry_slot __user *user)
 {
 	struct ferry_slot slot;
-	int k;
 
 	if (__copy_from_user(&slot, user, sizeof(slot)))
 		return -EFAULT;
 	memcpy(head, &slot, sizeof(*head));
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
-		*ferry_arg(regs, k) = slot.arg[k];
+	ferry_set_args(regs, (unsigned long *)slot.arg);
 	return 0;
 }
 

@@ -33,20 +33,33 @@
 
 static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
 {
-	switch (k) {
-	case 0:
-		return &regs->di;
-	case 1:
-		return &regs->si;
-	case 2:
-		return &regs->dx;
-	case 3:
-		return &regs->r10;
-	case 4:
-		return &regs->r8;
-	default:
-		return &regs->r9;
-	}
+	static const u8 offsets[FERRY_MAX_ARGS] = {
+		offsetof(struct pt_regs, di),  offsetof(struct pt_regs, si),
+		offsetof(struct pt_regs, dx),  offsetof(struct pt_regs, r10),
+		offsetof(struct pt_regs, r8),  offsetof(struct pt_regs, r9),
+	};
+
+	return (void *)regs + offsets[k];
+}
+
+static __always_inline void ferry_get_args(const struct pt_regs *regs, unsigned long args[])
+{
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+}
+
+static __always_inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
+{
+	regs->di = args[0];
+	regs->si = args[1];
+	regs->dx = args[2];
+	regs->r10 = args[3];
+	regs->r8 = args[4];
+	regs->r9 = args[5];
 }
 
 static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
@@ -83,9 +96,11 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 	return sys_call_table[nr](regs);
 }
 
-#define FERRY_FETCH_WORD(from, base, to)				\
-	"1:	movq %c[" #from "](%[slot]), %%rax\n"			\
-	"	movq %%rax, %c[" #to "](%[" #base "])\n"		\
+#define FERRY_WORD(address) "m" (*(u64 __force *)(address))
+
+#define FERRY_FETCH_WORD(from, to)					\
+	"1:	movq %[" #from "], %%rax\n"				\
+	"	movq %%rax, %[" #to "]\n"				\
 	_ASM_EXTABLE_UA(1b, %l[fault])
 
 /*
@@ -96,32 +111,23 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 static __always_inline int ferry_unsafe_fetch(struct ferry_head *head, struct pt_regs *regs,
 					      const struct ferry_slot __user *slot)
 {
-	asm goto(FERRY_FETCH_WORD(slot_first, head, head_first)
-		 FERRY_FETCH_WORD(slot_second, head, head_second)
-		 FERRY_FETCH_WORD(arg0, regs, di)
-		 FERRY_FETCH_WORD(arg1, regs, si)
-		 FERRY_FETCH_WORD(arg2, regs, dx)
-		 FERRY_FETCH_WORD(arg3, regs, r10)
-		 FERRY_FETCH_WORD(arg4, regs, r8)
-		 FERRY_FETCH_WORD(arg5, regs, r9)
-		 : /* no outputs */
-		 : [slot] "r" (slot), [head] "r" (head), [regs] "r" (regs),
-		   [slot_first] "i" (offsetof(struct ferry_slot, nr)),
-		   [slot_second] "i" (offsetof(struct ferry_slot, argc)),
-		   [arg0] "i" (offsetof(struct ferry_slot, arg[0])),
-		   [arg1] "i" (offsetof(struct ferry_slot, arg[1])),
-		   [arg2] "i" (offsetof(struct ferry_slot, arg[2])),
-		   [arg3] "i" (offsetof(struct ferry_slot, arg[3])),
-		   [arg4] "i" (offsetof(struct ferry_slot, arg[4])),
-		   [arg5] "i" (offsetof(struct ferry_slot, arg[5])),
-		   [head_first] "i" (offsetof(struct ferry_head, first_word)),
-		   [head_second] "i" (offsetof(struct ferry_head, second_word)),
-		   [di] "i" (offsetof(struct pt_regs, di)),
-		   [si] "i" (offsetof(struct pt_regs, si)),
-		   [dx] "i" (offsetof(struct pt_regs, dx)),
-		   [r10] "i" (offsetof(struct pt_regs, r10)),
-		   [r8] "i" (offsetof(struct pt_regs, r8)),
-		   [r9] "i" (offsetof(struct pt_regs, r9))
+	asm goto(FERRY_FETCH_WORD(user_head, head)
+		 FERRY_FETCH_WORD(user_rest, rest)
+		 FERRY_FETCH_WORD(arg0, di)
+		 FERRY_FETCH_WORD(arg1, si)
+		 FERRY_FETCH_WORD(arg2, dx)
+		 FERRY_FETCH_WORD(arg3, r10)
+		 FERRY_FETCH_WORD(arg4, r8)
+		 FERRY_FETCH_WORD(arg5, r9)
+		 : /* no outputs, hence the clobbered memory */
+		 : [user_head] FERRY_WORD(&slot->nr), [head] FERRY_WORD(&head->first_word),
+		   [user_rest] FERRY_WORD(&slot->argc), [rest] FERRY_WORD(&head->second_word),
+		   [arg0] FERRY_WORD(&slot->arg[0]), [di] FERRY_WORD(&regs->di),
+		   [arg1] FERRY_WORD(&slot->arg[1]), [si] FERRY_WORD(&regs->si),
+		   [arg2] FERRY_WORD(&slot->arg[2]), [dx] FERRY_WORD(&regs->dx),
+		   [arg3] FERRY_WORD(&slot->arg[3]), [r10] FERRY_WORD(&regs->r10),
+		   [arg4] FERRY_WORD(&slot->arg[4]), [r8] FERRY_WORD(&regs->r8),
+		   [arg5] FERRY_WORD(&slot->arg[5]), [r9] FERRY_WORD(&regs->r9)
 		 : "rax", "memory" : fault);
 	return 0;
 fault:
