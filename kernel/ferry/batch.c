@@ -40,6 +40,12 @@ struct batch {
 	const struct ferry_slot __user *end;
 	/* Tracers were told that batch() exited; they see its calls instead. */
 	bool reported;
+	enum {
+		NOT_STOPPED,
+		STOPPED_REFUSING, /* only a system call of its own can make this one */
+		STOPPED_FAULTING, /* a result is out of reach, and SIGSEGV on its way */
+		STOPPED_FOR_SIGNALS,
+	} stopped;
 	struct ferry_head head; /* of the slot that runs */
 	struct saved_registers saved;
 };
@@ -47,25 +53,19 @@ struct batch {
 /* Beside FERRY_BAD_RET and FERRY_BAD_SLOT. */
 enum { BATCH_LEFT = FERRY_BAD_SLOT + 1 };
 
-/*
- * In the place of a result: the batch stops at this slot.  User space never
- * sees these, nor the restart codes below them.
- */
-enum {
-	BATCH_REFUSED = 517, /* only a system call of its own can make this one */
-	BATCH_FAULT = 518, /* a result is out of reach, and SIGSEGV on its way */
-};
-
 /* A byte per number: one test per slot, without shifts. */
 #define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = true,
 static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
 };
 
+/* Instead of a result: what has become of the batch is in b->stopped. */
+#define NO_RESULT (-ERESTARTNOINTR)
+
 static long bad_result(long __user *ret)
 {
 	force_sig_fault(SIGSEGV, SEGV_MAPERR, ret);
-	return -BATCH_FAULT;
+	return -EFAULT;
 }
 
 /*
@@ -90,8 +90,11 @@ static noinline long forward(struct batch *b, unsigned long i)
 
 		if (back > i)
 			return -EINVAL;
-		if (get_user(*ferry_arg(b->regs, k), ret))
-			return bad_result(ret);
+		if (get_user(*ferry_arg(b->regs, k), ret)) {
+			bad_result(ret);
+			b->stopped = STOPPED_FAULTING;
+			return NO_RESULT;
+		}
 		from &= ~(0xffULL << (k * BITS_PER_BYTE));
 	}
 	return 0;
@@ -168,8 +171,10 @@ static noinline long make_watched_call(struct batch *b, unsigned long nr)
 	 * A handler of SIGSYS takes the call from the registers and leaves its
 	 * result there.  Only a call from user space has registers to show.
 	 */
-	if (ferry_dispatched_to_user() || seccomp_traps())
-		return -BATCH_REFUSED;
+	if (ferry_dispatched_to_user() || seccomp_traps()) {
+		b->stopped = STOPPED_REFUSING;
+		return NO_RESULT;
+	}
 	if (subcall_enter(regs)) {
 		/* Tracers may have changed the number, and blocked ones stay blocked. */
 		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
@@ -249,29 +254,29 @@ static void do_pending_work(struct pt_regs *regs)
 		resume_user_mode_work(regs);
 }
 
-/*
- * What a call that ended with an internal code means for slot I: true if the
- * slot fails with -EINTR, false if the batch stops there and returns *RET.
- */
-static noinline bool ends_with_eintr(struct batch *b, unsigned long i, long code, long *ret)
-{
-	if (code == -BATCH_REFUSED) {
-		*ret = refuse(b, i);
-		return false;
-	}
-	if (code == -BATCH_FAULT) {
-		*ret = -EFAULT;
-		return false;
-	}
-	if (!ferry_call_restarts(code))
-		return true;
-	*ret = leave_for_signals(b, i, code == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0);
-	return false;
-}
-
+/* One of -ERESTART*, or NO_RESULT: nothing that user space may see. */
 static __always_inline bool is_internal(long result)
 {
-	return unlikely((unsigned long)(result + BATCH_FAULT) <= BATCH_FAULT - ERESTARTSYS);
+	return unlikely((unsigned long)(result + ERESTART_RESTARTBLOCK) <=
+			ERESTART_RESTARTBLOCK - ERESTARTSYS);
+}
+
+/*
+ * The result of slot I, whose call ended with CODE; or, if that stops the batch,
+ * what batch() returns.
+ */
+static noinline long settle(struct batch *b, unsigned long i, long code)
+{
+	if (b->stopped == STOPPED_REFUSING)
+		return refuse(b, i);
+	if (b->stopped == STOPPED_FAULTING)
+		return -EFAULT;
+	if (code == -ENOIOCTLCMD) /* among the restart codes, but a driver's */
+		return code;
+	if (!ferry_call_restarts(code))
+		return -EINTR;
+	b->stopped = STOPPED_FOR_SIGNALS;
+	return leave_for_signals(b, i, code == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0);
 }
 
 /*
@@ -306,15 +311,11 @@ static noinline long end_batch(struct batch *b, unsigned long i,
 {
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	if (put_user(result, b->rets + i)) {
-		bad_result(b->rets + i);
-		return -EFAULT;
-	}
+	if (put_user(result, b->rets + i))
+		return bad_result(b->rets + i);
 	/* The next slot may be there when the array of results has no room for it. */
-	if (next && next < b->calls + b->ncall && access_ok(next, sizeof(*next))) {
-		bad_result(b->rets + (next - b->calls));
-		return -EFAULT;
-	}
+	if (next && next < b->calls + b->ncall && access_ok(next, sizeof(*next)))
+		return bad_result(b->rets + (next - b->calls));
 	return i;
 }
 
@@ -338,9 +339,9 @@ static long run_slots(struct batch *b, const struct ferry_slot __user *slot, boo
 		result = run_slot(b, regs, slot);
 have_result:
 		if (is_internal(result)) {
-			if (!ends_with_eintr(b, slot - b->calls, result, &left))
-				return left;
-			result = -EINTR;
+			result = settle(b, slot - b->calls, result);
+			if (b->stopped)
+				return result;
 		}
 		next = slot + 1;
 		next_ret = ret + 1;
@@ -360,8 +361,7 @@ have_result:
 			error = step_with_work(b, slot, next, result, &left);
 		switch (error) {
 		case FERRY_BAD_RET:
-			bad_result(ret);
-			return -EFAULT;
+			return bad_result(ret);
 		case FERRY_BAD_SLOT:
 			return slot - b->calls;
 		case BATCH_LEFT:
@@ -423,7 +423,7 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 		return -EFAULT;
 	if (start >= limit) {
 		if (start < ncall && access_ok(calls + start, sizeof(*calls)))
-			bad_result(rets + start);
+			return bad_result(rets + start);
 		return -EFAULT;
 	}
 	b.regs = current_pt_regs();
@@ -432,6 +432,7 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 	b.ncall = ncall;
 	b.end = calls + limit;
 	b.reported = false;
+	b.stopped = NOT_STOPPED;
 	return run_batch(&b, flags);
 }
 
