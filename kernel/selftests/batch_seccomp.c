@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/* seccomp and syscall user dispatch: no slot escapes them. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include "ferry_test.h"
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
+#define PR_SYS_DISPATCH_ON 1
+#define SYSCALL_DISPATCH_FILTER_ALLOW 0
+#define SYSCALL_DISPATCH_FILTER_BLOCK 1
+#endif
+
+/* A filter that answers call NR with ACTION and allows all others. */
+struct filter {
+	struct sock_filter code[4];
+	struct sock_fprog program;
+};
+
+static void make_filter(struct filter *filter, int nr, unsigned int action)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	memcpy(filter->code, code, sizeof(code));
+	filter->program.len = ARRAY_SIZE(code);
+	filter->program.filter = filter->code;
+}
+
+/* Installs such a filter; what seccomp() returns. */
+static long install(int nr, unsigned int action, unsigned int flags)
+{
+	struct filter filter;
+
+	make_filter(&filter, nr, action);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter.program);
+}
+
+FIXTURE(seccomp)
+{
+	int file;
+	long *shared;
+	struct ferry_slot calls[3]; /* getpid, write, getpid */
+	long rets[3];
+};
+
+FIXTURE_SETUP(seccomp)
+{
+	const struct ferry_slot calls[] = {
+		SLOT(__NR_getpid),
+		SLOT(__NR_write, 0, P("abc"), 3),
+		SLOT(__NR_getpid),
+	};
+	int i;
+
+	if (!have_batch())
+		SKIP(return, NO_BATCH);
+	self->file = memfd_create("seccomp", 0);
+	ASSERT_LE(0, self->file);
+	self->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	memcpy(self->calls, calls, sizeof(calls));
+	self->calls[1].arg[0] = self->file;
+	for (i = 0; i < 3; i++)
+		self->rets[i] = UNTOUCHED;
+}
+
+FIXTURE_TEARDOWN(seccomp)
+{
+}
+
+#define EXPECT_RESULTS(write_result, written)					\
+	do {									\
+		EXPECT_EQ(2, batch(self->rets, self->calls, 3));		\
+		EXPECT_EQ(THIS_PROCESS, self->rets[0]);				\
+		EXPECT_EQ(write_result, self->rets[1]);				\
+		EXPECT_EQ(THIS_PROCESS, self->rets[2]);				\
+		EXPECT_EQ(written, lseek(self->file, 0, SEEK_END));		\
+	} while (0)
+
+TEST_F(seccomp, allows)
+{
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_ALLOW, 0));
+	EXPECT_RESULTS(3, 3);
+}
+
+TEST_F(seccomp, logs)
+{
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_LOG, 0));
+	EXPECT_RESULTS(3, 3);
+}
+
+TEST_F(seccomp, denies)
+{
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_ERRNO | ENOTNAM, 0));
+	EXPECT_RESULTS(-ENOTNAM, 0);
+}
+
+TEST_F(seccomp, denies_with_zero)
+{
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_ERRNO, 0));
+	EXPECT_RESULTS(0, 0);
+}
+
+TEST_F(seccomp, without_a_tracer_denies_what_one_should_see)
+{
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_TRACE | 7, 0));
+	EXPECT_RESULTS(-ENOSYS, 0);
+}
+
+TEST_F(seccomp, denies_batch_itself)
+{
+	ASSERT_EQ(0, install(FERRY_NR_BATCH, SECCOMP_RET_ERRNO | EPERM, 0));
+	EXPECT_EQ(-EPERM, batch(self->rets, self->calls, 3));
+	EXPECT_EQ(UNTOUCHED, self->rets[0]);
+}
+
+TEST_F(seccomp, binds_the_slot_behind_the_one_that_installs_it)
+{
+	struct filter filter;
+	struct ferry_slot calls[] = {
+		SLOT(__NR_write, self->file, P("a"), 1),
+		SLOT(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		SLOT(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, P(&filter.program)),
+		SLOT(__NR_write, self->file, P("b"), 1),
+		SLOT(__NR_getpid),
+	};
+	long rets[ARRAY_SIZE(calls)];
+
+	make_filter(&filter, __NR_write, SECCOMP_RET_ERRNO | EACCES);
+	EXPECT_EQ(4, batch(rets, calls, 5));
+	EXPECT_EQ(1, rets[0]);
+	EXPECT_EQ(0, rets[1]);
+	EXPECT_EQ(0, rets[2]);
+	EXPECT_EQ(-EACCES, rets[3]);
+	EXPECT_EQ(THIS_PROCESS, rets[4]);
+	EXPECT_EQ(1, lseek(self->file, 0, SEEK_END));
+}
+
+/* A filter that forbids batch() comes too late for the one that installs it. */
+TEST_F(seccomp, does_not_apply_in_retrospect)
+{
+	struct filter filter;
+	struct ferry_slot calls[] = {
+		SLOT(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		SLOT(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, P(&filter.program)),
+		SLOT(__NR_getpid),
+	};
+	long rets[ARRAY_SIZE(calls)];
+
+	make_filter(&filter, FERRY_NR_BATCH, SECCOMP_RET_KILL_PROCESS);
+	EXPECT_EQ(2, batch(rets, calls, 3));
+	EXPECT_EQ(THIS_PROCESS, rets[2]);
+}
+
+/* ---- actions that end the caller ---- */
+
+/* How a child ended that ran CALLS under a filter which answers write with ACTION. */
+static int status_under(unsigned int action, long rets[], struct ferry_slot calls[], int ncall)
+{
+	int status = -1;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		install(__NR_write, action, 0);
+		batch(rets, calls, ncall);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+TEST_F(seccomp, kills)
+{
+	static const unsigned int actions[] = {
+		SECCOMP_RET_KILL_THREAD, SECCOMP_RET_KILL_PROCESS, 0x00010000 /* unknown */
+	};
+	int status;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(actions); i++) {
+		memset(self->shared, 0, 3 * sizeof(long));
+		status = status_under(actions[i], self->shared, self->calls, 3);
+		ASSERT_TRUE(WIFSIGNALED(status));
+		EXPECT_EQ(SIGSYS, WTERMSIG(status));
+		EXPECT_NE(0, self->shared[0]);
+		EXPECT_EQ(0, self->shared[1]);
+		EXPECT_EQ(0, self->shared[2]);
+	}
+	EXPECT_EQ(0, lseek(self->file, 0, SEEK_END));
+}
+
+TEST_F(seccomp, is_strict)
+{
+	struct ferry_slot calls[] = {
+		SLOT(__NR_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0),
+		SLOT(__NR_write, self->file, P("abc"), 3),
+		SLOT(__NR_getpid),
+		SLOT(__NR_write, self->file, P("abc"), 3),
+	};
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		batch(self->shared, calls, 4);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(SIGKILL, WTERMSIG(status));
+	EXPECT_EQ(3, lseek(self->file, 0, SEEK_END));
+}
+
+/* ---- actions that take others ---- */
+
+/* A slot that traps is the caller's to make: batch() says at which one it stands. */
+TEST_F(seccomp, leaves_to_its_caller_what_traps)
+{
+	long arg[FERRY_MAX_ARGS] = { P(self->rets), P(self->calls), 3, 0, 64, 6 };
+
+	ASSERT_EQ(0, install(__NR_write, SECCOMP_RET_TRAP, 0));
+	EXPECT_EQ(-EOPNOTSUPP, raw_call(FERRY_NR_BATCH, arg));
+	EXPECT_EQ(FERRY_BATCH_RESUME | 1L << FERRY_RESUME_SHIFT, arg[3]);
+	EXPECT_EQ(P(self->rets), arg[0]);
+	EXPECT_EQ(P(self->calls), arg[1]);
+	EXPECT_EQ(3, arg[2]);
+	EXPECT_EQ(64, arg[4]);
+	EXPECT_EQ(6, arg[5]);
+	EXPECT_EQ(THIS_PROCESS, self->rets[0]);
+	EXPECT_EQ(UNTOUCHED, self->rets[1]);
+	EXPECT_EQ(UNTOUCHED, self->rets[2]);
+	EXPECT_EQ(0, lseek(self->file, 0, SEEK_END));
+
+	/* From there on, nothing ran; and behind it, all does. */
+	arg[3] = FERRY_BATCH_RESUME | 2L << FERRY_RESUME_SHIFT;
+	EXPECT_EQ(2, raw_call(FERRY_NR_BATCH, arg));
+	EXPECT_EQ(THIS_PROCESS, self->rets[2]);
+}
+
+TEST_F(seccomp, leaves_the_first_slot_to_its_caller)
+{
+	long arg[FERRY_MAX_ARGS] = { P(self->rets), P(self->calls), 3, 0, 64, 0 };
+
+	ASSERT_EQ(0, install(__NR_getpid, SECCOMP_RET_TRAP, 0));
+	EXPECT_EQ(-EOPNOTSUPP, raw_call(FERRY_NR_BATCH, arg));
+	EXPECT_EQ(0, arg[3]);
+	EXPECT_EQ(UNTOUCHED, self->rets[0]);
+}
+
+static void *answer_one(void *arg)
+{
+	int listener = *(int *)arg;
+	struct seccomp_notif request = {};
+	struct seccomp_notif_resp response = {};
+	long right;
+
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request))
+		return (void *)0;
+	right = request.data.nr == __NR_write && request.data.args[2] == 3 &&
+		request.data.arch == AUDIT_ARCH_X86_64 && request.data.instruction_pointer;
+	response.id = request.id;
+	response.val = 42;
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response))
+		return (void *)0;
+	return (void *)right;
+}
+
+TEST_F(seccomp, asks_a_supervisor)
+{
+	pthread_t supervisor;
+	int listener;
+	void *right;
+
+	listener = install(__NR_write, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	ASSERT_LE(0, listener);
+	ASSERT_EQ(0, pthread_create(&supervisor, NULL, answer_one, &listener));
+	EXPECT_RESULTS(42, 0);
+	pthread_join(supervisor, &right);
+	EXPECT_NE(NULL, right);
+}
+
+TEST_F(seccomp, asks_a_tracer)
+{
+	unsigned long message;
+	int status, seen = 0;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		install(__NR_write, SECCOMP_RET_TRACE | 7, 0);
+		raise(SIGSTOP);
+		_exit(batch(self->shared, self->calls, 3) == 2 ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL));
+	for (;;) {
+		ASSERT_EQ(0, ptrace(PTRACE_CONT, pid, 0, 0));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		if (!WIFSTOPPED(status))
+			break;
+		ASSERT_EQ(SIGTRAP | PTRACE_EVENT_SECCOMP << 8, status >> 8);
+		ASSERT_EQ(0, ptrace(PTRACE_GETEVENTMSG, pid, 0, &message));
+		EXPECT_EQ(7, message);
+		seen++;
+	}
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(1, seen);
+	EXPECT_EQ(3, self->shared[1]);
+	EXPECT_EQ(3, lseek(self->file, 0, SEEK_END));
+}
+
+/* ---- syscall user dispatch ---- */
+
+static char selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+
+TEST_F(seccomp, gives_way_to_dispatch_to_user_space)
+{
+	long arg[FERRY_MAX_ARGS] = { P(self->rets), P(self->calls), 3, 0, 64, 0 };
+	long result;
+
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector))
+		SKIP(return, "no syscall user dispatch");
+	result = raw_call(FERRY_NR_BATCH, arg);
+	prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
+	EXPECT_EQ(-EOPNOTSUPP, result);
+	EXPECT_EQ(0, arg[3]);
+	EXPECT_EQ(UNTOUCHED, self->rets[0]);
+}
+
+TEST_HARNESS_MAIN
