@@ -14,26 +14,43 @@
 
 #include "restart.h"
 
-/* The action of the first of PENDING that has a handler. */
-static const struct k_sigaction *first_handler(struct sigpending *pending)
+static __sighandler_t disposition(int sig)
+{
+	return current->sighand->action[sig - 1].sa.sa_handler;
+}
+
+/* Whether SIG, once delivered, leaves the task as it is, now or when it continues. */
+static bool passes_by(int sig)
+{
+	if (disposition(sig) == SIG_IGN)
+		return true;
+	return disposition(sig) == SIG_DFL && (sig_kernel_ignore(sig) || sig_kernel_stop(sig));
+}
+
+/* The first of PENDING that has a handler or kills, 0 if there is none. */
+static int first_signal(struct sigpending *pending)
 {
 	sigset_t skipped = current->blocked;
 	int sig;
 
-	while ((sig = next_signal(pending, &skipped))) {
-		const struct k_sigaction *action = &current->sighand->action[sig - 1];
-
-		if (action->sa.sa_handler != SIG_DFL && action->sa.sa_handler != SIG_IGN)
-			return action;
+	while ((sig = next_signal(pending, &skipped)) && passes_by(sig))
 		sigaddset(&skipped, sig);
-	}
-	return NULL;
+	return sig;
+}
+
+/* The same of the signals of the task and of its process; with its siglock held. */
+static int next_effect(void)
+{
+	int sig = first_signal(&current->pending);
+
+	lockdep_assert_held(&current->sighand->siglock);
+	return sig ?: first_signal(&current->signal->shared_pending);
 }
 
 bool ferry_call_restarts(long code)
 {
-	const struct k_sigaction *handler;
 	bool restarts = true;
+	int sig;
 
 	/* Nobody would restart the batch. */
 	if (!signal_pending(current))
@@ -41,11 +58,24 @@ bool ferry_call_restarts(long code)
 	if (code == -ERESTARTNOINTR)
 		return true;
 	spin_lock_irq(&current->sighand->siglock);
-	handler = first_handler(&current->pending);
-	if (!handler)
-		handler = first_handler(&current->signal->shared_pending);
-	if (handler)
-		restarts = code == -ERESTARTSYS && (handler->sa.sa_flags & SA_RESTART);
+	sig = next_effect();
+	if (sig && disposition(sig) != SIG_DFL)
+		restarts = code == -ERESTARTSYS &&
+			   (current->sighand->action[sig - 1].sa.sa_flags & SA_RESTART);
 	spin_unlock_irq(&current->sighand->siglock);
 	return restarts;
+}
+
+bool ferry_signal_kills(void)
+{
+	bool kills;
+	int sig;
+
+	if (!signal_pending(current))
+		return false;
+	spin_lock_irq(&current->sighand->siglock);
+	sig = next_effect();
+	kills = sig && disposition(sig) == SIG_DFL;
+	spin_unlock_irq(&current->sighand->siglock);
+	return kills;
 }

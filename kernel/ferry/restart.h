@@ -10,4 +10,7 @@
  */
 bool ferry_call_restarts(long code);
 
+/* Whether a pending signal is about to end the process. */
+bool ferry_signal_kills(void);
+
 #endif /* _FERRY_RESTART_H */
