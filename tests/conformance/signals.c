@@ -145,7 +145,8 @@ static void calls_that_are_never_restarted_give_eintr(void **state)
 
 static void weather_a_storm(void *arg)
 {
-	const struct timespec moment = { 0, 30000 };
+	static const struct timespec moment = { 0, 30000 };
+	static struct timespec left[STORM]; /* ppoll changes its own */
 	struct guarded batch = guarded_new(STORM, AT_END);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int ends[2];
@@ -155,19 +156,20 @@ static void weather_a_storm(void *arg)
 	empty_pipe(ends);
 	catch_signal(SIGALRM, *(int *)arg);
 	for (i = 0; i < STORM; i++) {
+		left[i] = moment;
 		switch (i % 5) {
 		case 0:
 			batch.calls[i] = SLOT(SYS_nanosleep, &moment, NULL);
 			break;
 		case 1:
-			batch.calls[i] = SLOT(SYS_ppoll, NULL, 0, &moment, NULL, 8);
+			batch.calls[i] = SLOT(SYS_ppoll, NULL, 0, &left[i], NULL, 8);
 			break;
 		case 2:
 			batch.calls[i] = SLOT(SYS_getpid);
 			break;
 		case 3:
 			batch.calls[i] = SLOT(SYS_ppoll, &(struct pollfd){ .fd = ends[0] }, 0,
-					      &moment, NULL, 8);
+					      &left[i], NULL, 8);
 			break;
 		default:
 			batch.calls[i] = i < STORM / 2 ? SLOT(SYS_write, null, &byte, 1) :

@@ -450,15 +450,20 @@ static void tidy(const struct program *program)
 
 /* ---- running ---- */
 
-/* Makes the slots behind PROGRAM's unreadable, or readable again. */
+/*
+ * Makes the slots behind PROGRAM's unreadable, or readable again.  Their pages go:
+ * user-mode Linux reads pages that are merely protected on behalf of a process.
+ */
 static void protect_rest(const struct program *program, int protection)
 {
 	unsigned long size = program->count * sizeof(struct ferry_slot);
+	void *rest = (void *)(SLOTS_AT + size);
+	size_t length = MAX_SLOTS * sizeof(struct ferry_slot) - size;
 
-	if (program->ncall > program->count && program->count < MAX_SLOTS)
-		check(!mprotect((void *)(SLOTS_AT + size),
-				MAX_SLOTS * sizeof(struct ferry_slot) - size, protection),
-		      "mprotect");
+	if (program->ncall <= program->count || program->count >= MAX_SLOTS)
+		return;
+	check(!madvise(rest, length, MADV_DONTNEED), "madvise");
+	check(!mprotect(rest, length, protection), "mprotect");
 }
 
 void world_run(const struct program *program, const struct runner *runner, struct outcome *outcome)
