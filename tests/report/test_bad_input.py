@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Bad input gets a sentence that names it, and leaves no page and no half of one."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample
+from conftest import Report, Write
+
+
+def refuse(report: Report, directory: Path, *words: str) -> None:
+    """DIRECTORY is refused in one line that has all WORDS."""
+    before = sorted(directory.iterdir()) if directory.is_dir() else []
+    done = report(directory)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("ferry: report: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+    if directory.is_dir():
+        assert sorted(directory.iterdir()) == before
+
+
+def test_a_directory_that_is_not_there(report: Report, tmp_path: Path) -> None:
+    refuse(report, tmp_path / "absent", str(tmp_path / "absent"), "No such file")
+
+
+def test_a_file_in_its_place(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("{}")
+    refuse(report, tmp_path / "file", "file", "Not a directory")
+
+
+def test_an_empty_directory(report: Report, tmp_path: Path) -> None:
+    refuse(report, tmp_path, str(tmp_path), "no result of ferry bench")
+
+
+def test_a_directory_of_other_things(report: Report, results: Write) -> None:
+    directory = results({"package": {"name": "something"}})
+    done = report(directory)
+    assert done.returncode == 2
+    assert "no result of ferry bench" in done.stderr
+    assert "package.json" in done.stderr
+
+
+def test_another_version(report: Report, results: Write) -> None:
+    run = sample.dispatch() | {"version": 2}
+    refuse(report, results({"new": run}), "new.json", "version 2", "reads version 1")
+
+
+def test_another_version_of_an_unknown_shape(report: Report, results: Write) -> None:
+    run = {"schema": "ferry-bench", "version": 2, "bench": "dispatch"}
+    refuse(report, results({"new": run}), "new.json", "version 2")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.9, 0.9999])
+def test_a_file_that_was_cut_short(report: Report, results: Write, share: float) -> None:
+    directory = results({})
+    text = json.dumps(sample.crossing())
+    (directory / "cut.json").write_text(text[: int(len(text) * share)])
+    refuse(report, directory, "cut.json", "cut short")
+
+
+def test_bytes_that_are_no_text(report: Report, results: Write) -> None:
+    directory = results({})
+    (directory / "bytes.json").write_bytes(bytes(range(256)))
+    refuse(report, directory, "bytes.json", "not JSON")
+
+
+def test_json_too_deep_to_read(report: Report, results: Write) -> None:
+    directory = results({})
+    (directory / "deep.json").write_text("[" * 200_000)
+    refuse(report, directory, "deep.json")
+
+
+def without(*place: str | int) -> Callable[[Any], None]:
+    def change(record: Any) -> None:  # noqa: ANN401
+        for step in place[:-1]:
+            record = record[step]
+        del record[place[-1]]
+
+    return change
+
+
+def with_value(value: object, *place: str | int) -> Callable[[Any], None]:
+    def change(record: Any) -> None:  # noqa: ANN401
+        for step in place[:-1]:
+            record = record[step]
+        record[place[-1]] = value
+
+    return change
+
+
+BROKEN = [
+    ("crossing", without("bench"), "'bench' is missing"),
+    ("crossing", without("machine"), "'machine' is missing"),
+    ("crossing", without("machine", "cpu"), "'machine.cpu' is missing"),
+    ("crossing", without("rows"), "'rows' is missing"),
+    ("crossing", without("rows", 3, "median"), "'rows[3].median' is missing"),
+    ("crossing", without("rows", 3, "available"), "'rows[3].available'"),
+    ("crossing", without("rows", 7, "reason"), "'rows[7].reason' is missing"),
+    ("crossing", with_value([], "rows", 0, "trials_ns"), "'rows[0].trials_ns'"),
+    ("crossing", with_value([1.0, -2.0], "rows", 0, "trials_ns"), "'rows[0].trials_ns[1]'"),
+    ("crossing", with_value("9", "rows", 0, "median"), "'rows[0].median'"),
+    ("crossing", with_value(float("nan"), "rows", 0, "median"), "'rows[0].median'"),
+    ("crossing", with_value(None, "warnings"), "'warnings'"),
+    ("crossing", with_value("yes", "complete"), "'complete'"),
+    ("crossing", with_value(3, "rows"), "'rows'"),
+    ("crossing", with_value([5], "rows"), "'rows[0].available'"),
+    ("crossing", with_value("one", "version"), "'version'"),
+    ("batch", without("series", 2, "fit", "a_se"), "'series[2].fit.a_se' is missing"),
+    ("batch", with_value([1, 2], "series", 0, "sizes"), "'series[0]'"),
+    ("batch", with_value([], "series", 0, "sizes"), "'series[0].sizes'"),
+    ("apps", with_value([[1.0]], "comparisons", 0, "pairs_ns"), "'comparisons[0].pairs_ns[0]"),
+    ("apps", without("comparisons", 1, "ratio"), "'comparisons[1].ratio' is missing"),
+    ("dispatch", without("clock", "overhead_ns"), "'clock.overhead_ns' is missing"),
+]
+
+
+@pytest.mark.parametrize(("bench", "change", "words"), BROKEN)
+def test_fields_that_are_missing_or_wrong(
+    report: Report, results: Write, bench: str, change: Callable[[Any], None], words: str
+) -> None:
+    run = sample.all_benches()[bench]
+    change(run)
+    refuse(report, results({"run": run}), "run.json", words)
+
+
+def test_every_broken_file_is_named_beside_good_ones(report: Report, results: Write) -> None:
+    directory = results(
+        {"good": sample.dispatch(), "old": sample.dispatch() | {"version": 0}, "no": {}}
+    )
+    (directory / "cut.json").write_text('{"schema"')
+    done = report(directory)
+    assert done.returncode == 2
+    assert [line.split(": ")[2] for line in done.stderr.splitlines()] == [
+        str(directory / "cut.json"),
+        str(directory / "old.json"),
+    ]
+    assert not (directory / "report.html").exists()
+
+
+def test_an_output_that_cannot_be_written(report: Report, results: Write, tmp_path: Path) -> None:
+    directory = results({"dispatch": sample.dispatch()})
+    (tmp_path / "folder").mkdir()
+    for output in (tmp_path / "absent" / "page.html", tmp_path / "folder", Path("/dev/full")):
+        done = report(directory, output)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"ferry: report: {output}: cannot write: ")
+        assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "results"]
+
+
+def test_an_older_page_stays_until_there_is_a_new_one(report: Report, results: Write) -> None:
+    directory = results({"dispatch": sample.dispatch() | {"version": 3}})
+    page = directory / "report.html"
+    page.write_text("the older page")
+    page.chmod(0o640)
+    assert report(directory).returncode == 2
+    assert page.read_text() == "the older page"
+    (directory / "dispatch.json").write_text(json.dumps(sample.dispatch()))
+    assert report(directory).returncode == 0
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert page.stat().st_mode & 0o777 == 0o640

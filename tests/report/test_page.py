@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+"""The page says what the runs say."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample
+from conftest import Report, Write
+from ferry_report.checks import checks
+from ferry_report.folder import read_folder
+from ferry_report.words import significant, time, with_error
+from html_page import Element, parse
+
+
+def page_of(report: Report, directory: Path) -> Element:
+    done = report(directory)
+    assert done.returncode == 0, done.stderr
+    return parse((directory / "report.html").read_text())
+
+
+@pytest.fixture(scope="session")
+def page(page_path: Path) -> Element:
+    return parse(page_path.read_text())
+
+
+def rows(bench: str) -> list[dict[str, Any]]:
+    return list(sample.all_benches()[bench]["rows"])
+
+
+def table_rows(page: Element) -> dict[str, list[str]]:
+    """Every row of every table, by its first cell."""
+    return {
+        row.all("th")[0].text(): [cell.text() for cell in row.all("td")]
+        for table in page.all("table")
+        for row in table.one("tbody").all("tr")
+    }
+
+
+def shown(text: str) -> str:
+    """TEXT as Element.text() gives it."""
+    return re.sub(r"\s", " ", text)
+
+
+def test_the_machine_and_the_circumstances_are_told(page: Element) -> None:
+    run = sample.crossing()
+    text = page.text()
+    assert f"What crossings cost on {run['machine']['cpu']}" == page.one("h1").text()
+    for fact in (
+        run["kernel"]["release"],
+        run["kernel"]["version"],
+        run["clock"]["name"],
+        run["clock"]["source"],
+        run["started"],
+        *run["mitigations"].keys(),
+        *run["mitigations"].values(),
+    ):
+        assert fact in text
+    for name in run["settings"]:
+        assert f"Setting: {name}" in text
+
+
+@pytest.mark.parametrize("bench", sample.all_benches())
+def test_each_figure_says_what_to_see_and_what_made_it(page: Element, bench: str) -> None:
+    figures = page.one("section", id=f"{bench}-{list_of_sections(page).index(bench)}").all("figure")
+    assert figures
+    for figure in figures:
+        assert figure.one("p", class_="see").text().endswith(".")
+        assert figure.one("p", class_="made").text() == f"Made by ferry bench {bench} --json"
+        assert figure.one("h3").text()
+        drawings = figure.all("div", role="img")
+        assert [drawing.attributes["class"] for drawing in drawings] == [
+            "drawing wide",
+            "drawing narrow",
+        ]
+        assert all(len(drawing.attributes["aria-label"]) > 40 for drawing in drawings)
+
+
+def list_of_sections(page: Element) -> list[str]:
+    named = (section.attributes["id"] for section in page.all("section"))
+    return [name.rsplit("-", 1)[0] for name in named if re.search(r"-\d+$", name)]
+
+
+def test_sections_come_in_the_order_of_the_benches(page: Element) -> None:
+    assert list_of_sections(page) == ["crossing", "batch", "dispatch", "apps"]
+
+
+@pytest.mark.parametrize("bench", ["crossing", "dispatch"])
+def test_every_row_is_in_the_figure_and_in_the_table(page: Element, bench: str) -> None:
+    section = page.one("section", id=f"{bench}-{list_of_sections(page).index(bench)}")
+    drawings = [drawing.text() for drawing in section.all("div", role="img")]
+    table = table_rows(section)
+    for row in rows(bench):
+        if not row["available"]:
+            assert f"{row['label']}: {row['reason']}." in section.text()
+            continue
+        for drawing in drawings:
+            assert row["label"] in drawing
+            assert shown(time(row["median"])) in drawing
+        cells = table[row["label"]]
+        assert cells[0] == significant(row["median"], 4)
+        assert cells[2:5] == [significant(row[name], 4) for name in ("mean", "min", "max")]
+
+
+def test_every_trial_of_a_row_is_a_dot(page: Element) -> None:
+    trials = sum(len(row["trials_ns"]) for row in rows("dispatch"))
+    figure = page.one("figure", id="dispatch-2-rows")
+    for drawing in figure.all("div", role="img"):
+        dots = [
+            use
+            for use in drawing.all("use")
+            if re.search(r"--(user|loop)", use.attributes.get("style", ""))
+        ]
+        assert len(dots) == trials
+
+
+def test_every_call_has_a_figure_with_its_engines(page: Element) -> None:
+    run = sample.batch()
+    titles = [figure.one("h3").text() for figure in page.all("figure")]
+    for call in sample.LINES:
+        assert f"Cost against batch size: {call} of nothing much" in titles
+    for i, call in enumerate(sample.LINES):
+        figure = page.one("figure", id=f"batch-1-call{i}")
+        for drawing in figure.all("div", role="img"):
+            assert {"loop", "uring"} <= {text.text() for text in drawing.all("text")}
+        for series in run["series"]:
+            if series["call"] == call:
+                fit = series["fit"]
+                cells = table_rows(page)[f"{series['engine']}, {call}"]
+                assert cells[0] == shown(with_error(fit["a_ns"], fit["a_se"]))
+                assert cells[1] == shown(with_error(fit["b_ns"], fit["b_se"]))
+
+
+def test_ratios_are_told_with_their_errors(page: Element) -> None:
+    ratios = page.one("figure", id="batch-1-ratios")
+    for ratio in sample.batch()["ratios"]:
+        value = shown(with_error(ratio["ratio"], ratio["se"]))
+        for drawing in ratios.all("div", role="img"):
+            assert value in [text.text() for text in drawing.all("text")]
+        figure = next(
+            figure for figure in page.all("figure") if f"size: {ratio['call']} " in figure.text()
+        )
+        assert f"uring is {value} times as fast as loop" in figure.text()
+
+
+def test_break_even_is_told_where_there_is_one(page: Element) -> None:
+    ratio = next(each for each in sample.batch()["ratios"] if each["call"] == "write")
+    text = page.one("figure", id="batch-1-call1").one("p", class_="see").text()
+    assert f"at N = {shown(with_error(ratio['break_even'], ratio['break_even_se']))}" in text
+    assert f"the faster one in batches of {ratio['first_faster']} or more" in text
+    assert f"{significant(ratio['at_largest'])} times as fast in the largest" in text
+    other = page.one("figure", id="batch-1-call2").one("p", class_="see").text()
+    assert "no break-even to tell" in other
+    assert "it was not the faster one in the largest batch" in other
+
+
+def test_programs_are_told_pair_by_pair(page: Element) -> None:
+    figure = page.one("figure", id="apps-3-ratios")
+    comparisons = [each for each in sample.apps()["comparisons"] if each["available"]]
+    pairs = sum(len(each["pairs_ns"]) for each in comparisons)
+    for drawing in figure.all("div", role="img"):
+        assert sum("opacity" in use.attributes["style"] for use in drawing.all("use")) == pairs
+        words = [text.text() for text in drawing.all("text")]
+        for each in comparisons:
+            low, high = (significant(each["ratio"][end]) for end in ("low", "high"))
+            assert f"{significant(each['ratio']['median'])} ({low} to {high})" in words
+            assert f"{each['app']}: {each['side']} / {each['against']}" in words
+    assert "mdu: device / loop: there is no /dev/ferry." in page.text()
+
+
+def test_warnings_and_findings_are_told(page: Element) -> None:
+    warning = sample.crossing()["warnings"][0]["text"]
+    caution = page.all("div", class_="caution")[0].text()
+    assert f"{warning} all runs" in caution
+    assert page.text().count("A finding of the sample.") == 4
+
+
+def test_good_figures_are_said_to_agree(page: Element) -> None:
+    assert "All of them agree." in page.one("section", id="checks").text()
+
+
+def test_an_interrupted_run_is_shown_as_such(report: Report, results: Write) -> None:
+    run = sample.crossing(trials=2)
+    run["complete"] = False
+    run["rows"] = run["rows"][:4]
+    page = page_of(report, results({"cut": run}))
+    assert "incomplete" in page.one("ul", class_="short").text()
+    assert "This run was interrupted" in page.one("section", id="crossing-0").text()
+    assert "was not measured in this run" in page.text()
+
+
+def test_without_a_bare_crossing_no_bar_is_split(report: Report, results: Write) -> None:
+    run = sample.crossing()
+    run["rows"] = [row for row in run["rows"] if row["name"] in ("function", "gettimeofday_trap")]
+    run["rows"][1]["kernel_share"] = None
+    key = page_of(report, results({"cut": run})).one("ul", class_="key").text()
+    assert "in user space only" in key
+    assert "is not known" in key
+    assert "bare crossing" not in key
+
+
+@pytest.mark.parametrize("bench", sample.all_benches())
+def test_a_run_that_finished_nothing_makes_a_page(
+    report: Report, results: Write, bench: str
+) -> None:
+    run = sample.all_benches()[bench] | {"complete": False}
+    for name in ("rows", "series", "ratios", "comparisons"):
+        if name in run:
+            run[name] = []
+    page = page_of(report, results({bench: run}))
+    assert re.search(r"No (row|trial|comparison) was finished", page.text())
+
+
+def test_series_without_trials_or_fit_are_left_out_and_said(report: Report, results: Write) -> None:
+    run = sample.batch(calls=["write"], trials=1)
+    run["series"][1]["trials_ns"] = []
+    page = page_of(report, results({"batch": run}))
+    assert "uring on write: no trial was finished." in page.text()
+    assert "too few trials to fit a line" in page.text()
+
+
+def test_few_pairs_have_no_interval(report: Report, results: Write) -> None:
+    page = page_of(report, results({"apps": sample.apps(pairs=4)}))
+    assert "Of 8 comparisons: 8 with too few pairs to tell." in page.text()
+
+
+def test_several_runs_of_a_bench_are_all_there_and_compared(report: Report, results: Write) -> None:
+    runs = {
+        "before": sample.crossing(started="2001-01-01T00:00:00Z"),
+        "after": sample.crossing(seed=7, started="2001-05-01T00:00:00Z", scale=1.2),
+        "write": sample.batch(calls=["write"]),
+        "statx": sample.batch(calls=["statx"], started="2001-05-02T00:00:00Z"),
+    }
+    page = page_of(report, results(runs))
+    assert list_of_sections(page) == ["crossing", "crossing", "batch", "batch"]
+    newest = page.one("section", id="crossing-0").one("h2").text()
+    assert newest.endswith("(after.json)")
+    compared = page.one("section", id="runs")
+    cells = table_rows(compared)["stat, ns"]
+    assert cells[-1] == "yes"
+    assert len(compared.all("table")) == 1  # the two of batch share no figure
+
+
+def test_an_earlier_run_is_shown_beside(report: Report, results: Write) -> None:
+    run = sample.dispatch()
+    row = {"what": "plain", "unit": "ns", "before": 6.0, "before_se": 0.1}
+    row |= {"now": 6.9, "now_se": 0.1, "different": True}
+    run["against"] = {"file": "old.json", "started": "2000-01-01T00:00:00Z", "rows": [row]}
+    page = page_of(report, results({"dispatch": run}))
+    assert "Compared with old.json of 2000-01-01T00:00:00Z" in page.text()
+    assert table_rows(page)["plain, ns"] == ["6.00 ± 0.10", "6.90 ± 0.10", "1.15", "yes"]
+
+
+def test_what_it_does_not_know_is_left_out_with_a_note(report: Report, results: Write) -> None:
+    runs = {"later": sample.common("pagefault", "2001"), "other": [1, 2]}
+    directory = results(runs | {"dispatch": sample.dispatch()})
+    done = report(directory)
+    assert done.returncode == 0
+    notes = parse((directory / "report.html").read_text()).one("section", id="left-out").text()
+    for note in ("later.json is of the bench 'pagefault'", "other.json is not of ferry bench."):
+        assert note in notes
+        assert note in done.stderr
+
+
+def test_fields_of_later_versions_are_ignored(report: Report, results: Write) -> None:
+    run = sample.dispatch() | {"something": {"new": 1}}
+    run["rows"][0]["more"] = [1]
+    assert page_of(report, results({"dispatch": run})).all("figure")
+
+
+TAMPERED = [
+    ("crossing", ("rows", 0, "median"), 1.02, "function, median"),
+    ("dispatch", ("rows", 1, "sd"), 1.5, "plain, sd"),
+    ("batch", ("series", 0, "fit", "b_ns"), 1.0001, "loop on unimplemented, b"),
+    ("batch", ("series", 1, "fit", "a_ns"), 1.01, "uring on unimplemented, a"),
+    ("batch", ("series", 0, "fit", "a_se"), 0.3, "loop on unimplemented, error of a"),
+    ("batch", ("ratios", 1, "ratio"), 1.01, "uring against loop on write, ratio"),
+    ("batch", ("ratios", 1, "se"), 0.3, "uring against loop on write, error of the ratio"),
+    ("apps", ("comparisons", 3, "ratio", "median"), 1.01, "mdu, loop against du, median ratio"),
+    ("apps", ("comparisons", 3, "ratio", "low"), 0.99, "mdu, loop against du, low end"),
+]
+
+
+def tampered(bench: str, place: tuple[str | int, ...], factor: float) -> dict[str, Any]:
+    run = sample.all_benches()[bench]
+    record: Any = run
+    for step in place[:-1]:
+        record = record[step]
+    record[place[-1]] *= factor
+    return run
+
+
+@pytest.mark.parametrize(("bench", "place", "factor", "what"), TAMPERED)
+def test_a_figure_that_scipy_does_not_find_is_noticed(
+    results: Write, bench: str, place: tuple[str | int, ...], factor: float, what: str
+) -> None:
+    run = tampered(bench, place, factor)
+    (measured,) = read_folder(results({bench: run})).measured
+    complaints = [check.complaint() for check in checks(measured.run) if not check.holds()]
+    assert complaints
+    assert complaints[0].startswith(what)
+
+
+def test_what_scipy_does_not_find_is_said_twice(report: Report, results: Write) -> None:
+    run = tampered("dispatch", ("rows", 1, "median"), 1.001)
+    page = page_of(report, results({"dispatch": run}))
+    assert "dispatch.json: plain, median: the file" in page.one("section", id="checks").text()
+    assert "SciPy does not agree on 1 figure" in page.one("section", id="short").text()
+
+
+def test_the_page_needs_nothing_else(page_path: Path, page: Element) -> None:
+    html = page_path.read_text()
+    assert not re.search(r"https?://|//[a-z]", re.sub(r'xmlns(:\w+)?="[^"]*"', "", html))
+    assert not page.all("script")
+    assert not page.all("img")
+    assert [link.attributes["href"] for link in page.all("link")] == ["data:,"]
+    references = [use.attributes["xlink:href"] for use in page.all("use")]
+    assert all(reference.startswith("#") for reference in references)
+
+
+def test_ids_are_unique_and_references_lead_to_them(page_path: Path, page: Element) -> None:
+    ids = [element.attributes["id"] for element in page.all() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    html = page_path.read_text()
+    wanted = set(re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', html))
+    assert len(wanted) > 10
+    assert wanted <= set(ids)
+
+
+def test_headings_step_down_one_level_at_a_time(page: Element) -> None:
+    levels = [int(each.tag[1]) for each in page.all() if re.fullmatch(r"h[1-6]", each.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_figures_take_all_their_colours_from_the_page(page: Element) -> None:
+    for drawing in page.all("svg"):
+        styles = " ".join(element.attributes.get("style", "") for element in drawing.all())
+        assert "var(--" in styles
+        assert not re.search(r"#[0-9a-f]{6}\b", styles)
+
+
+def test_words_of_the_data_are_no_markup(report: Report, results: Write) -> None:
+    run = sample.dispatch()
+    evil = "<script>alert(1)</script> & \"quoted\" 'name'"
+    run["machine"]["cpu"] = run["findings"][0] = run["rows"][1]["label"] = evil
+    page = page_of(report, results({"dispatch": run}))
+    assert not page.all("script")
+    assert evil in page.one("h1").text()
+
+
+def test_many_trials_stay_a_page_of_reasonable_size(report: Report, results: Write) -> None:
+    directory = results({"batch": sample.batch(calls=["write"], trials=500)})
+    assert page_of(report, directory).all("figure")
+    assert (directory / "report.html").stat().st_size < 4_000_000
