@@ -4,10 +4,10 @@
 # Meson and the tests find the pinned tools first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-C_SOURCES := $(wildcard include/*.h include/*/*.h src/*.[ch] src/*/*.[ch] tools/*.[ch] \
-	examples/*.[ch] bench/*.[ch] tests/*/*.[ch])
-PYTHON_SOURCES := src bench tests
-SHELL_SOURCES := setup .ci/run
+C_SOURCES := $(wildcard include/*.h include/*/*.h src/*.[ch] src/*/*.[ch] \
+	tools/*.[ch] tools/*/*.[ch] examples/*.[ch] bench/*.[ch] tests/*/*.[ch])
+PYTHON_SOURCES := src bench lab tests
+SHELL_SOURCES := setup .ci/run lab/ferry-lab $(wildcard lab/ferry_lab/guest/* tools/completion/*)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -43,8 +43,12 @@ build-asan: build-asan/build.ninja
 	@meson compile -C build-asan
 
 .PHONY: run
-run: build ## show what crossings cost here and what batching saves
+run: build ## measure what crossings cost here and what batching saves; makes a report
 	@python3 bench/show.py build
+
+.PHONY: kernel
+kernel: setup ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3
+	@lab/ferry-lab build
 
 .PHONY: check-fast
 check-fast: build ## the tests that take under a minute
@@ -68,7 +72,7 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	@clang-format --dry-run -Werror $(C_SOURCES)
 	ruff check --quiet $(PYTHON_SOURCES)
 	ruff format --check --quiet $(PYTHON_SOURCES)
-	@for folder in src/text bench tests $(dir $(wildcard tests/*/*.py)); do \
+	@for folder in src/text bench lab/ferry_lab lab/ferry_report tests $(dir $(wildcard tests/*/*.py)); do \
 		mypy --no-error-summary $$folder/*.py || exit 1; done
 	shellcheck $(SHELL_SOURCES)
 	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null

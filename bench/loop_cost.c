@@ -12,6 +12,8 @@
 #include <ferry.h>
 #include <ferry/rawcall.h>
 
+#include "bench/clock.h"
+#include "bench/cpu.h"
 #include "sample.h"
 
 #define SLOTS 1024
@@ -93,7 +95,7 @@ static void print_comparison(void)
 {
 	struct comparison c;
 
-	stay_on_this_cpu();
+	cpu_stay(-1);
 	compare(time_side, NULL, PAIRS / 10);
 	c = compare(time_side, NULL, PAIRS);
 	printf("libc's syscall() per slot %.1f ns, loop engine %.1f ns; "

@@ -2,52 +2,11 @@
 /* Interleaved timing: what disturbs one side disturbs the other as well. */
 #include "sample.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <time.h>
-
-double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-void stay_on_this_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = sched_getcpu();
-
-	CPU_ZERO(&set);
-	if (cpu < 0)
-		return;
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Linear between the two values next to it. */
-static double quantile(const double sorted[], size_t count, double fraction)
-{
-	double place = fraction * (double)(count - 1);
-	size_t below = (size_t)place;
-	double part = place - (double)below;
-
-	if (below + 1 >= count)
-		return sorted[count - 1];
-	return sorted[below] * (1 - part) + sorted[below + 1] * part;
-}
+#include "bench/statistics.h"
 
 struct quartiles quartiles_of(double values[], size_t count)
 {
-	qsort(values, count, sizeof(values[0]), by_value);
+	sort_values(values, count);
 	return (struct quartiles){
 		.low = quantile(values, count, 0.25),
 		.median = quantile(values, count, 0.5),

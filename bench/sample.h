@@ -5,12 +5,6 @@
 
 #include <stddef.h>
 
-/** CLOCK_MONOTONIC, in nanoseconds. */
-double now_ns(void);
-
-/** Keeps the process on the CPU it runs on, where the kernel lets it. */
-void stay_on_this_cpu(void);
-
 struct quartiles {
 	double low, median, high;
 };

@@ -17,6 +17,8 @@
 #include <ferry.h>
 #include <jansson.h>
 
+#include "bench/clock.h"
+#include "bench/cpu.h"
 #include "machine.h"
 #include "sample.h"
 
@@ -206,7 +208,7 @@ int main(int argc, char *argv[])
 		return 1;
 	}
 	machine_read(&machine);
-	stay_on_this_cpu();
+	cpu_stay(-1);
 	const long null = open_or_fail("/dev/null", O_WRONLY);
 	const long zero = open_or_fail("/dev/zero", O_RDONLY);
 	const long file = open_cached_file();

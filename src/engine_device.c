@@ -1,37 +1,187 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device engine: the ferry module on a stock kernel, one crossing through
- * /dev/ferry.  The library can tell whether the module is there; it does not
- * run batches on it yet.
+ * The device engine: the ferry module on a stock kernel runs the batch in one crossing.
+ *
+ * One descriptor of /dev/ferry serves all threads of the process.  It is the program's to
+ * close, if it closes what it did not open; then another is opened, also in the middle of
+ * a batch, whose position is in its struct ferry_batch_args.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include <ferry/loop.h>
 
 #include "engine.h"
 
+/* Out of the way of programs that count on low descriptors, and below the usual limit. */
+#define HIGH_DESCRIPTOR 1000
+
+/* The module refuses a thread that is watched: how many batches until it is asked again. */
+#define BATCHES_AFTER_REFUSAL 63
+
+static atomic_int descriptor = -1;
+static atomic_ulong device_number;
+
+static _Thread_local unsigned int batches_to_loop;
+
+static long close_raw(int fd)
+{
+	return ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* The device's number, 0 if FD is no character device. */
+static unsigned long number_of(int fd)
+{
+	struct stat st;
+
+	if (ferry_rawcall(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) || !S_ISCHR(st.st_mode))
+		return 0;
+	return st.st_rdev;
+}
+
+static bool is_ours(int fd)
+{
+	return number_of(fd) == atomic_load_explicit(&device_number, memory_order_relaxed);
+}
+
+/* A new descriptor, or -errno. */
+static int open_device(void)
+{
+	int fd = (int)ferry_rawcall(SYS_openat, AT_FDCWD, (long)FERRY_DEVICE_PATH,
+				    O_RDWR | O_CLOEXEC, 0, 0, 0);
+	int high;
+
+	if (fd < 0)
+		return fd;
+	high = (int)ferry_rawcall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR, 0, 0, 0);
+	if (high < 0)
+		return fd;
+	close_raw(fd);
+	return high;
+}
+
+/* The process's descriptor, opened if there is none; or -errno. */
+static int get_device(void)
+{
+	int fd = atomic_load_explicit(&descriptor, memory_order_acquire);
+	int none = -1;
+
+	if (FERRY_LIKELY(fd >= 0))
+		return fd;
+	fd = open_device();
+	if (fd < 0)
+		return fd;
+	atomic_store_explicit(&device_number, number_of(fd), memory_order_relaxed);
+	if (atomic_compare_exchange_strong(&descriptor, &none, fd))
+		return fd;
+	close_raw(fd); /* another thread was faster */
+	return none;
+}
+
+/* A child opens the device by its own rights, if it may. */
+static void forget_in_child(void)
+{
+	int fd = atomic_exchange(&descriptor, -1);
+
+	if (fd >= 0 && is_ours(fd))
+		close_raw(fd);
+}
+
+__attribute__((constructor)) static void prepare_for_fork(void)
+{
+	pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+static const char *cannot_open(int error)
+{
+	if (error == -ENOENT)
+		return "there is no " FERRY_DEVICE_PATH ": the module is not loaded";
+	if (error == -EACCES || error == -EPERM)
+		return FERRY_DEVICE_PATH " is not open to this user";
+	return FERRY_DEVICE_PATH " cannot be opened";
+}
+
 static int probe(const char **why)
 {
 	struct ferry_batch_args query = { .flags = FERRY_BATCH_QUERY };
-	long fd = ferry_rawcall(SYS_openat, AT_FDCWD, (long)FERRY_DEVICE_PATH, O_RDWR | O_CLOEXEC,
-				0, 0, 0);
+	int fd = get_device();
 	long answer;
 
-	if (fd < 0) {
-		*why = fd == -ENOENT ? "there is no " FERRY_DEVICE_PATH
-				       ": the module is not loaded" :
-				       FERRY_DEVICE_PATH " cannot be opened";
-		return (int)fd;
+	if (fd >= 0 && !is_ours(fd)) {
+		atomic_compare_exchange_strong(&descriptor, &fd, -1);
+		fd = get_device();
 	}
-	answer = ferry_rawcall(SYS_ioctl, fd, FERRY_IOC_BATCH, (long)&query, 0, 0, 0);
-	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (fd < 0) {
+		*why = cannot_open(fd);
+		return fd;
+	}
+	answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&query, 0, 0, 0);
 	if (answer <= 0 || (answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
 		*why = FERRY_DEVICE_PATH " does not speak this library's ABI version";
 		return -EPROTONOSUPPORT;
 	}
-	*why = "the module is loaded, and this version of the library has no use for it";
-	return -EOPNOTSUPP;
+	*why = "the module is loaded; threads under seccomp, audit or a tracer get the loop";
+	return 0;
+}
+
+/* Ends the call that a signal interrupted, at the slot under CURSOR, as the kernel would. */
+static void restart_slot(struct ferry_cursor *cursor, const struct ferry_batch_args *args)
+{
+	unsigned long head;
+	long result = ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
+
+	memcpy(&head, cursor->slot, sizeof(head));
+	args->rets[cursor->slot - args->calls] = result;
+	ferry_cursor_jump(cursor, args->calls, head, result);
+}
+
+/* What the module left undone. */
+static long run_rest(const struct ferry_batch_args *args)
+{
+	unsigned long start = (unsigned long)args->flags >> FERRY_RESUME_SHIFT;
+	struct ferry_cursor cursor = ferry_cursor_at(start, args->calls);
+
+	/* The kernel read that slot: asking whether it can be read would be a call too many. */
+	if (args->flags & FERRY_BATCH_RESUME)
+		cursor.readable = ferry_page_end(args->calls, cursor.slot, args->ncall);
+	if (args->flags & FERRY_BATCH_RESTART)
+		restart_slot(&cursor, args);
+	if (cursor.slot)
+		loop_until(&cursor, args->calls + args->ncall, args->rets, args->calls,
+			   args->ncall);
+	return ferry_cursor_last(&cursor, args->calls);
+}
+
+static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	struct ferry_batch_args args = { rets, calls, ncall, 0, sizeof(*calls) };
+	long answer;
+	int fd;
+
+	if (FERRY_UNLIKELY(batches_to_loop)) {
+		batches_to_loop--;
+		return run_rest(&args);
+	}
+	for (;;) {
+		fd = get_device();
+		if (fd < 0)
+			return run_rest(&args);
+		answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
+		if (FERRY_LIKELY(answer >= 0))
+			return answer;
+		if (answer == -EOPNOTSUPP) {
+			batches_to_loop = BATCHES_AFTER_REFUSAL;
+			return run_rest(&args);
+		}
+		if (!is_ours(fd))
+			atomic_compare_exchange_strong(&descriptor, &fd, -1);
+		else if (answer != -EBADF && answer != -ENOTTY)
+			return answer; /* and else another thread has just opened it again */
+	}
 }
 
 const struct engine device_engine = {
@@ -39,4 +189,5 @@ const struct engine device_engine = {
 	.summary =
 		"the ferry module on a stock kernel, through " FERRY_DEVICE_PATH ": one crossing",
 	.probe = probe,
+	.run = run,
 };

@@ -7,7 +7,8 @@
 #include "report.h"
 
 static const struct command *const commands[] = {
-	&probe_command, &run_command, &check_command, &asm_command, &dis_command,
+	&probe_command, &run_command,	&check_command,	 &asm_command,
+	&dis_command,	&bench_command, &report_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

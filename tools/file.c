@@ -110,6 +110,48 @@ int write_file(const char *path, const void *bytes, size_t length)
 	return error;
 }
 
+/* Makes the file that write_and_rename() would write to, and takes it away again. */
+static int try_temporary(const char *path)
+{
+	sigset_t all, before;
+	char *temporary;
+	int error = 0;
+	int fd;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = mkstemp(temporary);
+	if (fd < 0) {
+		error = -errno;
+	} else {
+		close(fd);
+		unlink(temporary);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	free(temporary);
+	return error;
+}
+
+int check_writable(const char *path)
+{
+	struct stat st;
+	int error = 0;
+
+	if (is_standard_stream(path))
+		return 0;
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		error = try_temporary(path);
+	else if (S_ISDIR(st.st_mode))
+		error = -EISDIR;
+	else if (access(path, W_OK))
+		error = -errno;
+	if (error)
+		complain("%s: cannot write: %s", path, strerror(-error));
+	return error;
+}
+
 static int read_all(int fd, char **bytes, size_t *length)
 {
 	size_t room = 0;

@@ -37,8 +37,7 @@ static void cpuinfo(const char *key, char *value, size_t size)
 		fclose(file);
 }
 
-/* The first line of a file of a number or a sentence; "" when it cannot be read. */
-static void read_line(const char *path, char *line, size_t size)
+void read_first_line(const char *path, char *line, size_t size)
 {
 	FILE *file = fopen(path, "re");
 
@@ -54,7 +53,7 @@ static int read_io_uring_disabled(void)
 {
 	char line[16];
 
-	read_line("/proc/sys/kernel/io_uring_disabled", line, sizeof(line));
+	read_first_line("/proc/sys/kernel/io_uring_disabled", line, sizeof(line));
 	return line[0] ? (int)strtol(line, NULL, 10) : -1;
 }
 
@@ -96,7 +95,7 @@ json_t *machine_mitigations(void)
 		char state[256];
 
 		snprintf(path, sizeof(path), "%s/%s", VULNERABILITIES, entries[i]->d_name);
-		read_line(path, state, sizeof(state));
+		read_first_line(path, state, sizeof(state));
 		if (state[0] && strcmp(state, "Not affected") != 0)
 			json_object_set_new(mitigations, entries[i]->d_name,
 					    json_string(without_prefix(state, "Mitigation: ")));

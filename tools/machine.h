@@ -25,4 +25,7 @@ void machine_read(struct machine *machine);
  */
 json_t *machine_mitigations(void);
 
+/** The first line of a file of /proc or /sys, without its end; "" when it cannot be read. */
+void read_first_line(const char *path, char *line, size_t size);
+
 #endif /* MACHINE_H */

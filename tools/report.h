@@ -32,6 +32,9 @@ int parse_engine(const char *name);
  */
 int write_file(const char *path, const void *bytes, size_t length);
 
+/** Whether write_file() could begin with PATH now: 0, or -errno after complaining. */
+int check_writable(const char *path);
+
 /** All of the file PATH, or of standard input for "-": 0 and malloc'ed bytes, or -errno after
  * complaining. */
 int read_file(const char *path, void **bytes, size_t *length);

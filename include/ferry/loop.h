@@ -145,6 +145,17 @@ static inline int ferry_readable(unsigned long addr)
 	       -EFAULT;
 }
 
+/* The end of the slots that can be read if SLOT can: those that end on the page where it ends. */
+static inline const struct ferry_slot *
+ferry_page_end(const struct ferry_slot calls[], const struct ferry_slot *slot, unsigned long ncall)
+{
+	unsigned long last_word = (unsigned long)(slot + 1) - sizeof(long);
+	unsigned long end = (last_word & -FERRY_PAGE) + FERRY_PAGE - (unsigned long)calls;
+
+	end /= sizeof(*slot);
+	return calls + (end < ncall ? end : ncall);
+}
+
 /*
  * The end of the slots that can be read when the batch enters calls[] at SLOT:
  * SLOT itself where it cannot be read or is past the end.
@@ -155,15 +166,12 @@ static inline const struct ferry_slot *ferry_readable_end(const struct ferry_slo
 {
 	unsigned long first_word = (unsigned long)slot;
 	unsigned long last_word = first_word + sizeof(*slot) - sizeof(long);
-	unsigned long end;
 
 	if (slot >= calls + ncall || last_word < first_word || !ferry_readable(first_word))
 		return slot;
 	if ((first_word & -FERRY_PAGE) != (last_word & -FERRY_PAGE) && !ferry_readable(last_word))
 		return slot;
-	end = (last_word & -FERRY_PAGE) + FERRY_PAGE - (unsigned long)calls;
-	end /= sizeof(*slot);
-	return calls + (end < ncall ? end : ncall);
+	return ferry_page_end(calls, slot, ncall);
 }
 
 /** Why batch() refuses its arguments (-errno), its answer to a query, or 0 to run. */

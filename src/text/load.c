@@ -122,7 +122,9 @@ int image_load_copies(const struct image *image, size_t copies, struct loaded *l
 	size_t i;
 	int error;
 
-	if (body > SHRT_MAX || (body && copies > IMAGE_SLOTS_MAX / body))
+	if (!body)
+		return image_load(image, loaded);
+	if (body > SHRT_MAX || copies > IMAGE_SLOTS_MAX / body)
 		return -E2BIG;
 	error = allocate(image, copies, loaded);
 	if (error)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Ferry
 
-COMMANDS = ("probe", "run", "check", "asm", "dis")
+ON_FILES = ("probe", "run", "check", "asm", "dis")
+COMMANDS = (*ON_FILES, "bench", "report")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -48,7 +49,7 @@ def test_bad_options_and_too_many_arguments(ferry: Ferry, command: str) -> None:
     assert b"'two'" in done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ON_FILES)
 def test_an_unreadable_file_is_named(ferry: Ferry, command: str, tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
         done = ferry(command, path)
@@ -101,6 +102,8 @@ def complete(*words: str) -> list[str]:
 def test_completion_knows_commands_options_and_engines(ferry: Ferry) -> None:
     assert set(COMMANDS) <= set(complete("ferry", ""))
     assert complete("ferry", "run", "--engine", "u") == ["uring"]
+    assert complete("ferry", "bench", "d") == ["dispatch"]
+    assert complete("ferry", "bench", "batch", "--call", "write,st") == ["write,statx"]
     for command in COMMANDS:
         offered = complete("ferry", command, "--")
         usage = ferry(command, "--help").stdout.decode()

@@ -5,9 +5,9 @@ import re
 import subprocess
 
 import pytest
-from manual_page import plain, sections, source
+from manual_page import PAGES, plain, sections, source
 
-COMMANDS = ["probe", "run", "check", "asm", "dis"]
+COMMANDS = ["probe", "run", "check", "asm", "dis", "bench", "report"]
 
 
 def output(environment: dict[str, str], *args: str) -> str:
@@ -29,7 +29,11 @@ def options(text: str) -> set[tuple[str, str]]:
 
 
 def options_of_page(command: str) -> set[tuple[str, str]]:
-    section = plain(sections("ferry.1", "SS")[f"ferry {command}"])
+    """Of the command's own page where it has one."""
+    if (PAGES / f"ferry-{command}.1").exists():
+        section = plain(sections(f"ferry-{command}.1")["OPTIONS"])
+    else:
+        section = plain(sections("ferry.1", "SS")[f"ferry {command}"])
     return options(section.replace(' ", " ', ", "))
 
 
@@ -64,5 +68,5 @@ def test_the_page_describes_what_ferry_itself_takes(environment: dict[str, str])
 
 def test_the_page_has_the_version_of_the_command(environment: dict[str, str]) -> None:
     version = output(environment, "--version").split(",")[0]
-    for page in ("ferry.1", "batch.2", "libferry.3"):
+    for page in ("ferry.1", "ferry-bench.1", "ferry-bench.5", "ferry-report.1", "batch.2", "libferry.3"):
         assert f'"{version}"' in source(page)

@@ -80,6 +80,6 @@ struct ferry_batch_args {
 };
 
 #define FERRY_DEVICE_PATH "/dev/ferry"
-#define FERRY_IOC_BATCH _IOW(0xfe, 1, struct ferry_batch_args)
+#define FERRY_IOC_BATCH _IOWR(0xfe, 1, struct ferry_batch_args)
 
 #endif /* _UAPI_LINUX_FERRY_H */

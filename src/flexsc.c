@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/* Starting and stopping the runners; single calls, from any thread. */
+#include "flexsc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ENTRIES 128
+#define DEFAULT_SPIN_NS 50000L
+
+/* How long a call that a runner has may take before its waiter looks again. */
+#define LOOK_AGAIN_NS 1000000000L
+
+/* nr of an entry whose call was made by the poster: the result is arg[0] then. */
+#define MADE_HERE (-1)
+
+/* ---- starting and stopping ---- */
+
+static int check(const struct ferry_flexsc_options *options)
+{
+	unsigned int entries = options->entries;
+
+	if (options->runners > FERRY_FLEXSC_MAX_RUNNERS || options->spin_ns < FERRY_NO_SPIN)
+		return -EINVAL;
+	if (entries && (entries < WORD_BITS || entries > FERRY_FLEXSC_MAX_ENTRIES ||
+			(entries & (entries - 1))))
+		return -EINVAL;
+	if (options->flags & ~(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED))
+		return -EINVAL;
+	return 0;
+}
+
+/* The features of the kernel's runner, or -errno where it has none of this version. */
+static long kernel_features(void)
+{
+	long answer = ferry_rawcall(FERRY_NR_FLEXSC_REGISTER, 0, 0, 0, 0, 0, 0);
+
+	if (answer < 0)
+		return answer;
+	if ((answer & FERRY_VERSION_MASK) != FERRY_FLEXSC_VERSION)
+		return -EPROTONOSUPPORT;
+	return answer >> FERRY_FEATURE_SHIFT;
+}
+
+static void choose_side(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
+{
+	long features = options->flags & FERRY_FLEXSC_USER ? -ENOSYS : kernel_features();
+
+	flexsc->in_kernel = features >= 0;
+	flexsc->flags = set_fence_flag();
+	if (flexsc->in_kernel && !(features & FERRY_FLEXSC_FEATURE_MEMBARRIER))
+		flexsc->flags = FERRY_FLEXSC_FENCES;
+	if (options->flags & FERRY_FLEXSC_TIMED)
+		flexsc->flags |= FERRY_FLEXSC_TIMES;
+}
+
+static void fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
+{
+	int cpus;
+
+	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
+	flexsc->slots = options->runners ? options->runners : 1;
+	pthread_mutex_init(&flexsc->mutex, NULL);
+	cpus = flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
+	if (options->cpus)
+		memcpy(flexsc->cpu, options->cpus, flexsc->slots * sizeof(flexsc->cpu[0]));
+	flexsc->spin_ns = options->spin_ns;
+	if (!options->spin_ns)
+		flexsc->spin_ns = cpus > 1 || options->cpus ? DEFAULT_SPIN_NS : 0;
+	if (options->spin_ns == FERRY_NO_SPIN)
+		flexsc->spin_ns = 0;
+	choose_side(flexsc, options);
+}
+
+static void end(struct ferry_flexsc *flexsc)
+{
+	unsigned int i;
+
+	for (i = 0; i < flexsc->count; i++)
+		runner_end(flexsc, flexsc->runner[i]);
+	stack_pool_empty(&flexsc->stacks);
+	pthread_mutex_destroy(&flexsc->mutex);
+	free(flexsc);
+}
+
+int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options)
+{
+	static const struct ferry_flexsc_options defaults;
+	struct ferry_flexsc *new;
+	unsigned int i;
+	int error;
+
+	if (!options)
+		options = &defaults;
+	error = check(options);
+	if (error)
+		return error;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	fill_in(new, options);
+	for (i = 0; i < new->slots && !error; i++)
+		error = runner_start(new, new->cpu[i], &new->slot[i]);
+	if (error) {
+		end(new);
+		return error;
+	}
+	*flexsc = new;
+	return 0;
+}
+
+int ferry_flexsc_stop(struct ferry_flexsc *flexsc)
+{
+	if (!flexsc)
+		return 0;
+	if (__atomic_load_n(&flexsc->users, __ATOMIC_ACQUIRE))
+		return -EBUSY;
+	end(flexsc);
+	return 0;
+}
+
+int ferry_flexsc_in_kernel(const struct ferry_flexsc *flexsc)
+{
+	return flexsc->in_kernel;
+}
+
+unsigned int ferry_flexsc_runners(const struct ferry_flexsc *flexsc)
+{
+	return flexsc->slots;
+}
+
+long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc)
+{
+	unsigned int i, count = __atomic_load_n(&flexsc->count, __ATOMIC_ACQUIRE);
+	long ns = 0;
+
+	for (i = 0; i < count; i++)
+		ns += runner_cpu_ns(flexsc->runner[i]);
+	return ns;
+}
+
+/* ---- posting ---- */
+
+/* Threads take turns: each stays with its slot. */
+static unsigned int own_slot(const struct ferry_flexsc *flexsc)
+{
+	static unsigned int threads;
+	static _Thread_local unsigned int ordinal;
+
+	if (!ordinal)
+		ordinal = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+	return ordinal % flexsc->slots;
+}
+
+static struct ferry_entry *claim(struct ferry_flexsc *flexsc, struct runner **runner)
+{
+	unsigned int first = own_slot(flexsc), i;
+	struct ferry_entry *entry;
+
+	for (i = 0; i < flexsc->slots; i++) {
+		*runner = flexsc_slot(flexsc, (first + i) % flexsc->slots);
+		entry = runner_claim(flexsc, *runner);
+		if (entry)
+			return entry;
+	}
+	return NULL;
+}
+
+static long ticket_of(const struct ferry_flexsc *flexsc, const struct runner *runner,
+		      const struct ferry_entry *entry)
+{
+	return (long)runner->index * flexsc->entries + (entry - runner->set->entry);
+}
+
+static struct runner *runner_of(const struct ferry_flexsc *flexsc, long ticket)
+{
+	return flexsc->runner[ticket / flexsc->entries];
+}
+
+static struct ferry_entry *entry_of(const struct ferry_flexsc *flexsc, long ticket)
+{
+	return &runner_of(flexsc, ticket)->set->entry[ticket % flexsc->entries];
+}
+
+static long finish_here(struct ferry_flexsc *flexsc, struct runner *runner,
+			struct ferry_entry *entry, long result)
+{
+	entry->nr = MADE_HERE;
+	entry->arg[0] = result;
+	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
+	return ticket_of(flexsc, runner, entry);
+}
+
+long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+{
+	struct ferry_entry *entry;
+	struct runner *runner;
+
+	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > FERRY_MAX_ARGS)
+		return -EINVAL;
+	entry = claim(flexsc, &runner);
+	if (!entry)
+		return -EAGAIN;
+	if (argc)
+		memcpy(entry->arg, args, argc * sizeof(long));
+	if (!may_be_posted(nr))
+		return finish_here(flexsc, runner, entry, call_here(nr, entry->arg));
+	entry->nr = (short)nr;
+	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
+	entry_submit(runner->set, entry);
+	return ticket_of(flexsc, runner, entry);
+}
+
+long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
+			     const struct ferry_slot calls[], unsigned long ncall)
+{
+	struct ferry_entry *entry;
+	struct runner *runner;
+
+	entry = claim(flexsc, &runner);
+	if (!entry)
+		return -EAGAIN;
+	if (!batch_may_be_posted(calls, ncall))
+		return finish_here(flexsc, runner, entry, ferry_batch(rets, calls, ncall, 0, 0));
+	entry->nr = FERRY_NR_BATCH;
+	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
+	entry->arg[0] = (long)rets;
+	entry->arg[1] = (long)calls;
+	entry->arg[2] = (long)ncall;
+	entry->arg[3] = entry->arg[4] = 0;
+	entry_submit(runner->set, entry);
+	return ticket_of(flexsc, runner, entry);
+}
+
+/* ---- collecting ---- */
+
+/* In a child, what was under way is FREE. */
+static bool is_over(const struct runner *runner, const struct ferry_entry *entry)
+{
+	return entry_is_done(entry) || set_is_wiped(runner->set);
+}
+
+static long collect(struct runner *runner, struct ferry_entry *entry)
+{
+	long result = -ECANCELED;
+
+	if (entry_is_done(entry))
+		result = entry->nr == MADE_HERE ? entry->arg[0] : entry->result;
+	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
+	runner_free(runner, entry);
+	return result;
+}
+
+int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
+{
+	struct runner *runner = runner_of(flexsc, ticket);
+	struct ferry_entry *entry = entry_of(flexsc, ticket);
+
+	if (!is_over(runner, entry))
+		return 0;
+	*result = collect(runner, entry);
+	return 1;
+}
+
+static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runner *runner,
+			    const struct ferry_entry *entry)
+{
+	long start = 0;
+	unsigned int steps;
+
+	for (steps = 1; !is_over(runner, entry); steps++) {
+		pause_briefly();
+		if (steps % 16)
+			continue;
+		if (!start)
+			start = clock_ns();
+		if (clock_ns() - start >= flexsc->spin_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Waits asleep: 0 once it is over, or 1 when the call was taken back instead. */
+static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
+{
+	bool begun;
+
+	while (!is_over(runner, entry)) {
+		begun = entry_is_begun(entry);
+		if (entry_expect_wake(entry, runner->set->flags))
+			futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
+				   begun ? LOOK_AGAIN_NS : HELD_UP_NS);
+		entry_expect_none(entry);
+		if (!begun && !entry_is_begun(entry) && runner_withdraw(runner, entry, 1))
+			return 1;
+	}
+	return 0;
+}
+
+long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
+{
+	struct runner *runner = runner_of(flexsc, ticket);
+	struct ferry_entry *entry = entry_of(flexsc, ticket);
+	long result;
+
+	if (spin_until_over(flexsc, runner, entry) || !sleep_until_over(runner, entry))
+		return collect(runner, entry);
+	result = entry_run(entry);
+	runner_free(runner, entry);
+	return result;
+}
+
+long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+{
+	long all[FERRY_MAX_ARGS] = { 0 };
+	long ticket;
+
+	if (argc > FERRY_MAX_ARGS)
+		return -EINVAL;
+	if (may_be_posted(nr)) {
+		ticket = ferry_flexsc_post(flexsc, nr, args, argc);
+		if (ticket >= 0)
+			return ferry_flexsc_wait(flexsc, ticket);
+	}
+	if (argc)
+		memcpy(all, args, argc * sizeof(long));
+	return call_here(nr, all);
+}

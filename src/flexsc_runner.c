@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/* A runner: its thread, its set, and which of the entries are whose. */
+#include "flexsc.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "flexsc_serve.h"
+
+/* The kernel's loop comes back for a signal only to go on, and at the gate's STOP. */
+static void *runner_main(void *argument)
+{
+	struct runner *runner = argument;
+
+	if (!runner->in_kernel) {
+		flexsc_serve(runner->set);
+		return NULL;
+	}
+	while (ferry_rawcall(FERRY_NR_FLEXSC_SERVE, (long)runner->set, 0, 0, 0, 0, 0) == -EINTR)
+		;
+	return NULL;
+}
+
+/* All but what a plain call or a fault raises for the thread itself. */
+static void block_signals(sigset_t *before)
+{
+	static const int own[] = { SIGPIPE, SIGXFSZ, SIGSEGV, SIGBUS, SIGFPE,
+				   SIGILL,  SIGTRAP, SIGSYS,  SIGABRT };
+	sigset_t all;
+	size_t i;
+
+	sigfillset(&all);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+static int stay_on(pthread_attr_t *attributes, int cpu)
+{
+	cpu_set_t cpus;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	return pthread_attr_setaffinity_np(attributes, sizeof(cpus), &cpus);
+}
+
+/* The thread is born with its affinity and its signals blocked. */
+static int start_thread(struct runner *runner)
+{
+	pthread_attr_t attributes;
+	sigset_t before;
+	int error;
+
+	pthread_attr_init(&attributes);
+	error = stay_on(&attributes, runner->cpu);
+	block_signals(&before);
+	if (!error)
+		error = pthread_create(&runner->thread, &attributes, runner_main, runner);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (!error)
+		pthread_setname_np(runner->thread, "ferry-runner");
+	return -error;
+}
+
+static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
+{
+	struct runner *runner = aligned_alloc(_Alignof(struct runner), sizeof(*runner));
+	unsigned int i;
+
+	if (!runner)
+		return NULL;
+	runner->set = set_new(flexsc->entries, flexsc->spin_ns, flexsc->flags);
+	if (!runner->set) {
+		free(runner);
+		return NULL;
+	}
+	runner->index = flexsc->count;
+	runner->cpu = cpu;
+	runner->in_kernel = flexsc->in_kernel;
+	pthread_mutex_init(&runner->withdrawing, NULL);
+	for (i = 0; i < MAX_WORDS; i++)
+		runner->free[i] = i < flexsc->entries / WORD_BITS ? ~0UL : 0;
+	return runner;
+}
+
+static void runner_delete(struct runner *runner, unsigned int entries)
+{
+	pthread_mutex_destroy(&runner->withdrawing);
+	set_free(runner->set, entries);
+	free(runner);
+}
+
+int runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner)
+{
+	struct runner *new;
+	int error;
+
+	if (flexsc->count == MAX_RUNNERS)
+		return -EAGAIN;
+	new = runner_new(flexsc, cpu);
+	if (!new)
+		return -ENOMEM;
+	/* Calls may be posted before the thread gets up. */
+	new->set->runner = FERRY_RUNNER_RUNNING;
+	error = start_thread(new);
+	if (error) {
+		runner_delete(new, flexsc->entries);
+		return error;
+	}
+	flexsc->runner[flexsc->count] = new;
+	__atomic_store_n(&flexsc->count, flexsc->count + 1, __ATOMIC_RELEASE);
+	*runner = new;
+	return 0;
+}
+
+void runner_end(struct ferry_flexsc *flexsc, struct runner *runner)
+{
+	if (!set_is_wiped(runner->set)) {
+		set_stop(runner->set);
+		pthread_join(runner->thread, NULL);
+	}
+	runner_delete(runner, flexsc->entries);
+}
+
+long runner_cpu_ns(const struct runner *runner)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (set_is_wiped(runner->set) || pthread_getcpuclockid(runner->thread, &clock) ||
+	    clock_gettime(clock, &used))
+		return 0;
+	return used.tv_sec * 1000000000L + used.tv_nsec;
+}
+
+struct ferry_entry *runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)
+{
+	unsigned int word;
+	unsigned long all;
+
+	for (word = 0; word < flexsc->entries / WORD_BITS; word++) {
+		all = ~0UL;
+		if (__atomic_compare_exchange_n(&runner->free[word], &all, 0, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return &runner->set->entry[word * WORD_BITS];
+	}
+	return NULL;
+}
+
+void runner_free_ring(struct runner *runner, const struct ferry_entry *ring)
+{
+	long index = ring - runner->set->entry;
+
+	__atomic_store_n(&runner->free[index / WORD_BITS], ~0UL, __ATOMIC_RELEASE);
+}
+
+/* From the last word down: rings are claimed from the first one up. */
+struct ferry_entry *runner_claim(struct ferry_flexsc *flexsc, struct runner *runner)
+{
+	unsigned int word = flexsc->entries / WORD_BITS;
+	unsigned long bits, bit;
+
+	while (word--) {
+		bits = __atomic_load_n(&runner->free[word], __ATOMIC_RELAXED);
+		while (bits) {
+			bit = bits & -bits;
+			bits = __atomic_fetch_and(&runner->free[word], ~bit, __ATOMIC_ACQUIRE);
+			if (bits & bit)
+				return &runner->set->entry[word * WORD_BITS +
+							   (unsigned int)__builtin_ctzl(bit)];
+		}
+	}
+	return NULL;
+}
+
+void runner_free(struct runner *runner, const struct ferry_entry *entry)
+{
+	long index = entry - runner->set->entry;
+
+	__atomic_fetch_or(&runner->free[index / WORD_BITS], 1UL << index % WORD_BITS,
+			  __ATOMIC_RELEASE);
+}
+
+unsigned int runner_withdraw(struct runner *runner, struct ferry_entry *entry, unsigned int count)
+{
+	unsigned int withdrawn;
+
+	pthread_mutex_lock(&runner->withdrawing);
+	withdrawn = set_withdraw(runner->set, entry, count);
+	pthread_mutex_unlock(&runner->withdrawing);
+	return withdrawn;
+}
+
+/* One that was blocked and has caught up since, or that never served a slot. */
+static struct runner *find_spare(const struct ferry_flexsc *flexsc)
+{
+	unsigned int i, slot;
+
+	for (i = 0; i < flexsc->count; i++) {
+		for (slot = 0; slot < flexsc->slots; slot++)
+			if (flexsc->slot[slot] == flexsc->runner[i])
+				break;
+		if (slot == flexsc->slots &&
+		    __atomic_load_n(&flexsc->runner[i]->set->runner, __ATOMIC_RELAXED) ==
+			    FERRY_RUNNER_ASLEEP)
+			return flexsc->runner[i];
+	}
+	return NULL;
+}
+
+int flexsc_replace(struct ferry_flexsc *flexsc, unsigned int slot, const struct runner *blocked)
+{
+	struct runner *spare;
+	int error = 0;
+
+	pthread_mutex_lock(&flexsc->mutex);
+	if (flexsc->slot[slot] == blocked) {
+		spare = find_spare(flexsc);
+		if (!spare)
+			error = runner_start(flexsc, blocked->cpu, &spare);
+		if (!error)
+			__atomic_store_n(&flexsc->slot[slot], spare, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&flexsc->mutex);
+	return error;
+}

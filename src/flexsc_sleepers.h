@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* User-level threads that sleep, the first to wake first: a binary heap. */
+#ifndef FLEXSC_SLEEPERS_H
+#define FLEXSC_SLEEPERS_H
+
+#include <stddef.h>
+
+struct ferry_thread;
+
+struct sleeper {
+	long until; /* ns of clock_ns() */
+	struct ferry_thread *thread;
+};
+
+struct sleepers {
+	struct sleeper *heap;
+	size_t count, room;
+};
+
+/** 0, or -ENOMEM. */
+int sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until);
+
+/** Takes out one whose time has come at NOW, or returns NULL. */
+struct ferry_thread *sleepers_take(struct sleepers *sleepers, long now);
+
+void sleepers_free(struct sleepers *sleepers);
+
+#endif /* FLEXSC_SLEEPERS_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of user-level threads: with a guard page below, and kept for the next one. */
+#ifndef FLEXSC_STACK_H
+#define FLEXSC_STACK_H
+
+#define STACK_SIZE 65536UL
+
+/* Lies at the upper end of its stack. */
+struct stack {
+	struct stack *next; /* of those that are free */
+	unsigned long number;
+} __attribute__((__aligned__(64)));
+
+/* One thread at a time may use it. */
+struct stack_pool {
+	struct stack *free;
+	unsigned long made;
+};
+
+/** A stack, or NULL when out of memory. */
+struct stack *stack_get(struct stack_pool *pool);
+
+/** Where it begins, growing down.  It is a multiple of 64. */
+char *stack_top(struct stack *stack);
+
+/** The lowest address that may be used. */
+char *stack_bottom(struct stack *stack);
+
+void stack_put(struct stack_pool *pool, struct stack *stack);
+
+/** Unmaps the stacks that are free. */
+void stack_pool_empty(struct stack_pool *pool);
+
+#endif /* FLEXSC_STACK_H */

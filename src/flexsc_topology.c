@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/* Where runners go unless told: near, but not where the caller works. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flexsc.h"
+
+/* Whether OTHER is a thread of the core of CPU.  sysfs lists them as "0,4" or "0-1". */
+static bool shares_core(int cpu, int other)
+{
+	char path[96], list[64];
+	int first, second;
+	FILE *file;
+	bool shares = false;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+		 cpu);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fgets(list, sizeof(list), file)) {
+		if (sscanf(list, "%d-%d", &first, &second) == 2)
+			shares = first <= other && other <= second;
+		else if (sscanf(list, "%d,%d", &first, &second) == 2)
+			shares = first == other || second == other;
+	}
+	fclose(file);
+	return shares;
+}
+
+/* Appends the CPUs of MAY, but for CALLER, that share its core or do not. */
+static int add_cpus(int order[], int count, const cpu_set_t *may, int caller, bool siblings)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, may) && cpu != caller &&
+		    shares_core(caller, cpu) == siblings)
+			order[count++] = cpu;
+	return count;
+}
+
+int flexsc_choose_cpus(int cpus[], unsigned int count)
+{
+	int order[CPU_SETSIZE + 1], caller = sched_getcpu(), known = 0;
+	cpu_set_t may;
+	unsigned int i;
+
+	if (caller < 0 || sched_getaffinity(0, sizeof(may), &may)) {
+		for (i = 0; i < count; i++)
+			cpus[i] = -1;
+		return 1;
+	}
+	known = add_cpus(order, known, &may, caller, false);
+	known = add_cpus(order, known, &may, caller, true);
+	order[known++] = caller;
+	for (i = 0; i < count; i++)
+		cpus[i] = known > 1 ? order[i % (unsigned int)known] : -1;
+	return known;
+}

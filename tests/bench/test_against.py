@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""ferry bench --against: a run beside an earlier one."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Ferry
+
+
+def scaled(value: Any, factor: float) -> Any:  # noqa: ANN401 (JSON)
+    return value * factor if isinstance(value, int | float) else value
+
+
+@pytest.fixture
+def earlier(documents: dict[str, Any], tmp_path: Path) -> Path:
+    """A crossing run in which everything took a hundred times as long."""
+    document = json.loads(json.dumps(documents["crossing"]))
+    for row in document["rows"]:
+        for key in ("median", "se"):
+            row[key] = scaled(row.get(key), 100)
+    path = tmp_path / "earlier.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_the_bench_of_the_earlier_run_is_run_again(ferry: Ferry, earlier: Path) -> None:
+    done = ferry("--against", earlier, "--trials", "4", "--calls", "300", "--json", "-")
+    document = json.loads(done.stdout)
+    assert document["bench"] == "crossing"
+    assert document["against"]["file"] == str(earlier)
+    assert document["against"]["started"] == json.loads(earlier.read_text())["started"]
+
+
+def test_differences_beyond_both_errors_are_marked(ferry: Ferry, earlier: Path) -> None:
+    done = ferry("crossing", "--against", earlier, "--trials", "4", "--calls", "300", "--json", "-")
+    rows = json.loads(done.stdout)["against"]["rows"]
+    assert {"function", "stat", "open_close"} <= {row["what"] for row in rows}
+    for row in rows:
+        assert row["unit"] == "ns"
+        assert row["ratio"] == pytest.approx(row["now"] / row["before"], rel=1e-6)
+        error = math.hypot(row["before_se"], row["now_se"])
+        assert row["different"] == (abs(row["now"] - row["before"]) > 1.96 * error)
+    # A hundred times as long is a difference, unless the machine itself was that unsteady.
+    assert sum(row["different"] for row in rows) > len(rows) / 2
+
+
+def test_people_see_both_runs_and_what_was_not_alike(ferry: Ferry, earlier: Path) -> None:
+    document = json.loads(earlier.read_text())
+    document["machine"]["cpu"] = "Abacus"
+    earlier.write_text(json.dumps(document))
+    done = ferry("--against", earlier, "--trials", "4", "--calls", "300")
+    assert done.returncode == 0
+    assert "BEFORE" in done.stdout
+    assert "figures differ by more than the errors of both allow." in done.stdout
+    assert 'Not alike: machine.cpu was "Abacus" and is "' in done.stdout
+    assert "Not alike: settings.calls was 200 and is 300." in done.stdout
+
+
+@pytest.mark.parametrize("bench", ["crossing", "batch", "dispatch", "apps"])
+def test_every_bench_can_be_compared(
+    bench: str,
+    ferry: Ferry,
+    short: dict[str, list[str]],
+    documents: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(json.dumps(documents[bench]))
+    done = ferry(*short[bench], "--against", earlier, "--json", "-")
+    rows = json.loads(done.stdout)["against"]["rows"]
+    assert len(rows) >= 2
+    assert len({row["what"] for row in rows}) == len(rows)

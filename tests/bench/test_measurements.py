@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""What ferry bench prints and writes is what it measured."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Ferry
+
+BENCHES = ["crossing", "batch", "dispatch", "apps"]
+ROWS = {"crossing": "rows", "batch": "series", "dispatch": "rows", "apps": "comparisons"}
+Documents = dict[str, Any]
+
+
+def rows_of(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (JSON)
+    rows: list[dict[str, Any]] = document[ROWS[document["bench"]]]
+    return rows
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_a_run_says_what_it_was_made_on_and_with(bench: str, documents: Documents) -> None:
+    document = documents[bench]
+    assert (document["schema"], document["version"]) == ("ferry-bench", 1)
+    assert document["bench"] == bench
+    assert document["command"][:3] == ["ferry", "bench", bench]
+    assert document["complete"] is True
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["started"])
+    assert document["clock"]["overhead_ns"] > 0
+    assert document["settings"]["seed"] == 1
+    assert all(warning["id"] and warning["text"] for warning in document["warnings"])
+    assert document["findings"]
+
+
+@pytest.mark.parametrize("bench", ["crossing", "dispatch"])
+def test_rows_summarize_their_trials(bench: str, documents: Documents) -> None:
+    document = documents[bench]
+    base = next(row for row in rows_of(document) if row["name"] == "function")
+    for row in rows_of(document):
+        if not row["available"]:
+            assert row["reason"]
+            continue
+        trials = np.array(row["trials_ns"])
+        assert len(trials) == document["settings"]["trials"]
+        found = [row[key] for key in ("mean", "min", "max", "sd", "median")]
+        expected = [trials.mean(), trials.min(), trials.max(), trials.std(ddof=1)]
+        assert found == pytest.approx([*expected, np.median(trials)], rel=1e-6)
+        assert row["ratio"] == pytest.approx(row["median"] / base["median"], rel=1e-6)
+        if document["clock"]["tsc_hz"]:
+            cycles = row["median"] * document["clock"]["tsc_hz"] / 1e9
+            assert row["cycles"] == pytest.approx(cycles, rel=0.01)
+
+
+def test_crossing_has_every_row_and_the_share_beyond_the_crossing(documents: Documents) -> None:
+    rows = {row["name"]: row for row in rows_of(documents["crossing"])}
+    assert list(rows) == [
+        "function",
+        "clock_gettime_vdso",
+        "gettimeofday_vdso",
+        "gettimeofday_trap",
+        "getpid_libc",
+        "getpid_raw",
+        "unimplemented",
+        "null",
+        "kstats",
+        "read",
+        "write",
+        "stat",
+        "fstat",
+        "open_close",
+    ]
+    bare = rows["null"] if rows["null"]["available"] else rows["unimplemented"]
+    for name in ("getpid_raw", "stat", "open_close"):
+        share = max(0, 1 - bare["median"] / rows[name]["median"])
+        assert rows[name]["kernel_share"] == pytest.approx(share, abs=1e-6)
+    assert rows["function"]["kernel_share"] is None
+    assert rows["gettimeofday_vdso"]["kernel_share"] is None
+    assert documents["crossing"]["loop_ns"] > 0
+
+
+def test_fits_and_ratios_are_those_of_the_trials(documents: Documents) -> None:
+    document = documents["batch"]
+    slopes = {}
+    for series in document["series"]:
+        trials, sizes = np.array(series["trials_ns"]), np.array(series["sizes"])
+        assert trials.shape == (document["settings"]["trials"], len(sizes))
+        least = trials.min(axis=0)
+        b, a = np.polyfit(sizes, least, 1, w=1 / least)
+        fit = series["fit"]
+        assert [fit["a_ns"], fit["b_ns"]] == pytest.approx([a, b], rel=1e-6, abs=1e-6)
+        assert fit["b_se"] == pytest.approx(np.hypot(fit["b_scatter"], fit["b_drift"]))
+        slopes[series["engine"]] = fit["b_ns"]
+    for ratio in document["ratios"]:
+        expected = slopes[ratio["against"]] / slopes[ratio["engine"]]
+        assert ratio["ratio"] == pytest.approx(expected, rel=1e-6)
+        assert ratio["significant"] == (abs(ratio["ratio"] - 1) > 1.96 * ratio["se"])
+        if not ratio["significant"]:
+            assert ratio["break_even"] is None
+
+
+def test_the_engines_are_those_that_are_here(
+    documents: Documents, ferry_path: Path, environment: dict[str, str]
+) -> None:
+    probe = subprocess.run(
+        [ferry_path, "probe", "--json"], env=environment, stdout=subprocess.PIPE, check=True
+    )
+    here = [engine["name"] for engine in json.loads(probe.stdout)["engines"] if engine["here"]]
+    assert [series["engine"] for series in documents["batch"]["series"]] == here
+    assert documents["batch"]["settings"]["engines"] == here
+
+
+def test_one_engine_has_nothing_to_be_compared_with(ferry: Ferry) -> None:
+    words = ["batch", "--engine", "loop", "--trials", "3", "--sizes", "1,8", "--slots", "8"]
+    done = ferry(*words, "--json", "-")
+    document = json.loads(done.stdout)
+    assert [series["engine"] for series in document["series"]] == ["loop"]
+    assert document["ratios"] == []
+
+
+@pytest.mark.parametrize("call", ["getppid", "read", "write", "fstat", "lstat", "statx"])
+def test_every_call_runs_on_every_engine(ferry: Ferry, call: str) -> None:
+    done = ferry("batch", "--call", call, "--trials", "2", "--sizes", "1,64", "--slots", "8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert call in done.stdout
+
+
+def test_pairs_give_the_ratio_of_applications(documents: Documents) -> None:
+    rows = [row for row in rows_of(documents["apps"]) if row["available"]]
+    assert {row["app"] for row in rows} == {"total", "mdu", "rw", "pathsearch", "sigset"}
+    for row in rows:
+        pairs = np.array(row["pairs_ns"])
+        assert pairs.shape == (documents["apps"]["settings"]["pairs"], 2)
+        ratios = pairs[:, 1] / pairs[:, 0]
+        assert row["ratio"]["median"] == pytest.approx(np.median(ratios), rel=1e-6)
+        assert row["median_ns"] == pytest.approx(np.median(pairs, axis=0), rel=1e-6)
+        low, high = row["ratio"]["low"], row["ratio"]["high"]
+        assert [low, high] == pytest.approx([ratios.min(), ratios.max()], rel=1e-6)
+        assert row["ratio"]["confidence"] == pytest.approx(1 - 2 / 2**7)
+        assert row["significant"] == (low > 1 or high < 1)
+        assert row["equal"] in ((None,) if row["against"] in ("cat", "sh -c :") else (True,)) or (
+            row["app"] == "rw" and row["equal"] is True
+        )
+
+
+def test_a_program_that_is_not_installed_is_said_to_be_missing(
+    ferry: Ferry, short: dict[str, list[str]], environment: dict[str, str], tmp_path: Path
+) -> None:
+    done = ferry(*short["apps"], "--json", "-", env=environment | {"PATH": str(tmp_path)})
+    rows = rows_of(json.loads(done.stdout))
+    missing = {row["against"]: row["reason"] for row in rows if not row["available"]}
+    assert missing["du -sl"] == "du is not here"
+    assert missing["cat"] == "cat is not here"
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_csv_has_the_rows_of_the_json(
+    bench: str, ferry: Ferry, short: dict[str, list[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    done = ferry(*short[bench], "--csv", path, "--json", "-")
+    rows = rows_of(json.loads(done.stdout))
+    table = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert len(table) == len(rows)
+    for cells, row in zip(table, rows, strict=True):
+        for heading, cell in cells.items():
+            value: Any = row
+            for key in heading.split("."):
+                at = int(key) if isinstance(value, list) else key
+                value = value.get(at) if isinstance(value, dict) else value and value[at]
+            if isinstance(value, bool):
+                assert cell == str(value).lower()
+            elif isinstance(value, int | float):
+                assert float(cell) == pytest.approx(value, rel=1e-6)
+            else:
+                assert cell == (value or "")
+
+
+def test_csv_alone_on_standard_output(ferry: Ferry, short: dict[str, list[str]]) -> None:
+    done = ferry(*short["crossing"], "--csv", "-")
+    assert done.stdout.startswith("name,label,available,mean,")
+    assert "CALL" not in done.stdout
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_people_get_tables_sentences_and_warnings(
+    bench: str, ferry: Ferry, short: dict[str, list[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    done = ferry(*short[bench], "--json", path)
+    document = json.loads(path.read_text())
+    printed = " ".join(done.stdout.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\033" not in done.stdout
+    assert all(len(line) <= 120 for line in done.stdout.splitlines())
+    for finding in document["findings"]:
+        assert f"* {finding}" in printed
+    for warning in document["warnings"]:
+        assert f"warning: {warning['text']}" in printed
+
+
+def test_few_trials_have_no_errors(ferry: Ferry) -> None:
+    one = ferry("batch", "--trials", "1", "--sizes", "1,2", "--slots", "2", "--json", "-")
+    assert all(series["fit"] is None for series in json.loads(one.stdout)["series"])
+    size = ferry("batch", "--trials", "3", "--sizes", "4", "--slots", "2", "--json", "-")
+    assert all(series["fit"] is None for series in json.loads(size.stdout)["series"])
+    row = json.loads(ferry("crossing", "--trials", "1", "--calls", "9", "--json", "-").stdout)
+    assert all(item["se"] is None for item in row["rows"] if item["available"])
+
+
+def test_the_cpu_is_the_one_asked_for(ferry: Ferry) -> None:
+    words = ["crossing", "--trials", "1", "--calls", "10", "--cpu", "0", "--json", "-"]
+    document = json.loads(ferry(*words).stdout)
+    assert document["machine"]["cpu_pinned"] == 0
+    assert document["settings"]["cpu"] == 0
+
+
+def test_a_clock_too_coarse_for_the_trials_is_warned_of(ferry: Ferry) -> None:
+    done = ferry("crossing", "--trials", "1", "--calls", "1", "--json", "-")
+    ids = [warning["id"] for warning in json.loads(done.stdout)["warnings"]]
+    assert "coarse-clock" in ids
+
+
+PROGRAM = """\
+string path "/dev/null"
+fd:   openat(AT_FDCWD, path, O_WRONLY)  fail -> end
+      write($fd, path, 1)
+      close($fd)
+"""
+
+
+def test_a_program_is_measured_copy_by_copy(ferry: Ferry, tmp_path: Path) -> None:
+    path = tmp_path / "program.ferry"
+    path.write_text(PROGRAM)
+    words = ["batch", "--program", path, "--sizes", "1,4,16", "--trials", "3", "--slots", "64"]
+    document = json.loads(ferry(*words, "--json", "-").stdout)
+    assert [series["call"] for series in document["series"]] == [str(path)] * len(
+        document["settings"]["engines"]
+    )
+    for series in document["series"]:
+        assert series["body"] == 3
+        assert series["sizes"] == [1, 4, 16]
+    both = ferry(*words, "--call", "getppid", "--json", "-")
+    calls = {series["call"] for series in json.loads(both.stdout)["series"]}
+    assert calls == {"getppid", str(path)}
+
+
+def test_a_program_that_dies_leaves_what_was_finished(
+    ferry: Ferry, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    bad, good = tmp_path / "bad.ferry", tmp_path / "good.json"
+    bad.write_text("copy(16, 16)\n")
+    options = ["--engine", "loop", "--trials", "2", "--sizes", "1,2", "--slots", "2"]
+    uncaught = environment | {"ASAN_OPTIONS": "handle_segv=0"}
+    both = ["--call", "getppid", "--program", bad]
+    done = ferry("batch", *both, *options, "--json", good, env=uncaught)
+    assert done.returncode == 1
+    assert "Segmentation fault" in done.stderr
+    document = json.loads(good.read_text())
+    assert document["complete"] is False
+    assert {series["call"] for series in document["series"]} == {"getppid"}
+    assert "getppid" in done.stdout

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""ferry-bench(5) describes what ferry bench writes: every field, and no other."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manual_page import sections, tables
+
+PAGE = "ferry-bench.5"
+
+# What `ferry bench` needs for each part of the page to be written, and where that part is.
+RUNS = {
+    "crossing": ["--trials", "4", "--calls", "50"],
+    "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8"],
+    "apps": ["--pairs", "6"],
+}
+ONLY_IN = {
+    "loop_ns": "crossing",
+    "rows": "crossing",
+    "series": "batch",
+    "ratios": "batch",
+    "comparisons": "apps",
+    "against": "crossing",
+}
+SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "directory", "trials"}
+
+
+def described(part: int) -> set[str]:
+    """The fields in a table of the page, which are in the order below."""
+    return {row[0] for row in tables(PAGE)[part][1:]}
+
+
+(
+    OBJECT,
+    MACHINE,
+    CLOCK,
+    SETTINGS,
+    ROWS,
+    SERIES,
+    FIT,
+    RATIOS,
+    COMPARISONS,
+    RATIO,
+    AGAINST,
+    PAIRS,
+) = range(12)
+
+
+@pytest.fixture(scope="module")
+def documents(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "tree").mkdir()
+    (folder / "tree" / "file").write_text("x")
+
+    def run(bench: str, *more: str | Path) -> Any:  # noqa: ANN401 (JSON)
+        words = [bench, *RUNS[bench], *more, "--json", "-"]
+        if bench == "apps":
+            words += ["--directory", folder / "tree"]
+        done = subprocess.run(
+            ["ferry", "bench", *words], env=environment, stdout=subprocess.PIPE, check=True
+        )
+        return json.loads(done.stdout)
+
+    (folder / "earlier.json").write_text(json.dumps(run("crossing")))
+    crossing = run("crossing", "--against", folder / "earlier.json")
+    return {"crossing": crossing, "batch": run("batch"), "apps": run("apps")}
+
+
+def test_the_page_has_the_parts_that_are_compared_here() -> None:
+    assert len(tables(PAGE)) == 12
+    titles = list(sections(PAGE, "SS"))
+    assert titles[1:] == [
+        "The object",
+        "machine",
+        "clock",
+        "settings",
+        "rows",
+        "series",
+        "ratios",
+        "comparisons",
+        "against",
+    ]
+
+
+def test_the_object(documents: dict[str, Any]) -> None:
+    for bench, document in documents.items():
+        expected = {field for field in described(OBJECT) if ONLY_IN.get(field, bench) == bench}
+        assert set(document) == expected
+        assert set(document["machine"]) == described(MACHINE)
+        assert set(document["clock"]) == described(CLOCK)
+        assert set(document["kernel"]) == {"release", "version"}
+        settings = set(document["settings"])
+        assert settings <= described(SETTINGS)
+        assert settings >= described(SETTINGS) - SETTINGS_OF_OTHERS
+    written = set().union(*(document["settings"] for document in documents.values()))
+    assert written == described(SETTINGS)
+
+
+def test_rows(documents: dict[str, Any]) -> None:
+    for row in documents["crossing"]["rows"]:
+        if row["available"]:
+            assert set(row) == described(ROWS)
+        else:
+            assert set(row) == {"name", "label", "available", "reason"}
+
+
+def test_the_page_names_the_rows(documents: dict[str, Any]) -> None:
+    text = sections(PAGE, "SS")["rows"]
+    for row in documents["crossing"]["rows"]:
+        assert row["name"] in text
+
+
+def test_series_and_ratios(documents: dict[str, Any]) -> None:
+    for series in documents["batch"]["series"]:
+        assert set(series) == described(SERIES)
+        assert set(series["fit"]) == described(FIT)
+    for ratio in documents["batch"]["ratios"]:
+        assert set(ratio) == described(RATIOS)
+
+
+def test_comparisons(documents: dict[str, Any]) -> None:
+    available = [row for row in documents["apps"]["comparisons"] if row["available"]]
+    assert available
+    for row in available:
+        assert set(row) == described(COMPARISONS)
+        assert set(row["ratio"]) == described(RATIO)
+
+
+def test_against(documents: dict[str, Any]) -> None:
+    against = documents["crossing"]["against"]
+    assert set(against) == described(AGAINST)
+    assert all(set(row) == described(PAIRS) for row in against["rows"])

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What jansson leaves to say: numbers that are not known, lists of numbers, paths. */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+/** VALUE, or null for what is no finite number. */
+json_t *json_number(double value);
+
+json_t *json_numbers(const double values[], size_t count);
+
+/** STRING; bytes that are no UTF-8, as file names may have them, become question marks. */
+json_t *json_text(const char *string);
+
+json_t *json_texts(const char *const strings[], size_t count);
+
+/** What lies at PATH, keys and indexes with dots between them, or NULL. */
+json_t *json_at(const json_t *from, const char *path);
+
+/** The number at PATH, or NAN. */
+double json_number_at(const json_t *object, const char *path);
+
+/** The string at PATH, or NONE. */
+const char *json_string_at(const json_t *object, const char *path, const char *none);
+
+bool json_true_at(const json_t *object, const char *path);
+
+#endif /* JSON_H */

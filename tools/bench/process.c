@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+extern char **environ;
+
+static int spawn(const struct process *process, pid_t *child)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t caught;
+	int error;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, process->input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, process->output, STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGINT);
+	sigaddset(&caught, SIGTERM);
+	posix_spawnattr_setsigdefault(&attributes, &caught);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	error = posix_spawnp(child, process->argv[0], &files, &attributes, process->argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return -error;
+}
+
+static int wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+struct outcome process_run(const struct process *process)
+{
+	struct outcome outcome;
+	double start;
+	pid_t child;
+
+	if (process->engine)
+		setenv("FERRY_ENGINE", process->engine, 1);
+	lseek(process->input, 0, SEEK_SET);
+	start = now_ns();
+	outcome.status = spawn(process, &child);
+	if (!outcome.status)
+		outcome.status = wait_for(child);
+	outcome.ns = now_ns() - start;
+	return outcome;
+}
+
+bool is_program(const char *name)
+{
+	const char *list = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return !access(name, X_OK);
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%.*s/%s", (int)length, list, name);
+		if (!access(path, X_OK))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
+}

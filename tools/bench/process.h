@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Running another program, timed from its start to its end. */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdbool.h>
+
+struct process {
+	char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
+	const char *engine; /* for FERRY_ENGINE, or NULL */
+	int input;	    /* its standard input, read from the start */
+	int output;	    /* its standard output */
+};
+
+struct outcome {
+	double ns;  /* wall time */
+	int status; /* exit status, 128 and the signal that ended it, or -errno: it did not start */
+};
+
+/** Runs it to its end.  Its standard error is /dev/null.  One thread at a time may. */
+struct outcome process_run(const struct process *process);
+
+/** Whether NAME, a path or a name, is a program here. */
+bool is_program(const char *name);
+
+#endif /* PROCESS_H */

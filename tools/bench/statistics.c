@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/* Medians, lines, and how far to trust them. */
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "random.h"
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void sort_values(double values[], size_t count)
+{
+	qsort(values, count, sizeof(values[0]), by_value);
+}
+
+double quantile(const double sorted[], size_t count, double fraction)
+{
+	double place = fraction * (double)(count - 1);
+	size_t below = (size_t)place;
+	double part = place - (double)below;
+
+	if (below + 1 >= count)
+		return sorted[count - 1];
+	return sorted[below] * (1 - part) + sorted[below + 1] * part;
+}
+
+static double *sorted_copy(const double values[], size_t count)
+{
+	double *copy = allocate(count, sizeof(*copy));
+
+	memcpy(copy, values, count * sizeof(*copy));
+	sort_values(copy, count);
+	return copy;
+}
+
+double median_of(const double values[], size_t count)
+{
+	double *sorted = sorted_copy(values, count);
+	double median = quantile(sorted, count, 0.5);
+
+	free(sorted);
+	return median;
+}
+
+size_t count_outliers(const double values[], size_t count)
+{
+	double *sorted = sorted_copy(values, count);
+	double low = quantile(sorted, count, 0.25), high = quantile(sorted, count, 0.75);
+	double reach = 3 * (high - low);
+	size_t outliers = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		outliers += sorted[i] < low - reach || sorted[i] > high + reach;
+	free(sorted);
+	return outliers;
+}
+
+static double mean_of(const double values[], size_t count)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sum += values[i];
+	return sum / (double)count;
+}
+
+static double standard_deviation(const double values[], size_t count, double mean)
+{
+	double sum = 0;
+	size_t i;
+
+	if (count < 2)
+		return 0;
+	for (i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return sqrt(sum / (double)(count - 1));
+}
+
+/* The standard deviation of the medians of resampled values. */
+static double median_scatter(const double values[], size_t count, struct bootstrap bootstrap)
+{
+	struct random random = { bootstrap.seed };
+	double *drawn = allocate(count, sizeof(*drawn));
+	double *medians = allocate(bootstrap.resamples, sizeof(*medians));
+	double scatter;
+	size_t i, k;
+
+	for (i = 0; i < bootstrap.resamples; i++) {
+		for (k = 0; k < count; k++)
+			drawn[k] = values[random_below(&random, count)];
+		sort_values(drawn, count);
+		medians[i] = quantile(drawn, count, 0.5);
+	}
+	scatter = standard_deviation(medians, bootstrap.resamples,
+				     mean_of(medians, bootstrap.resamples));
+	free(medians);
+	free(drawn);
+	return scatter;
+}
+
+/* The root mean square of the distances of two values from CENTER. */
+static double distance(double one, double other, double center)
+{
+	return sqrt(((one - center) * (one - center) + (other - center) * (other - center)) / 2);
+}
+
+struct summary summarize(const double trials[], size_t count, struct bootstrap bootstrap)
+{
+	double *sorted = sorted_copy(trials, count);
+	struct summary summary = {
+		.mean = mean_of(trials, count),
+		.min = sorted[0],
+		.max = sorted[count - 1],
+		.median = quantile(sorted, count, 0.5),
+		.se = NAN,
+	};
+
+	summary.sd = standard_deviation(trials, count, summary.mean);
+	free(sorted);
+	if (count >= 4) {
+		double first = median_of(trials, count / 2);
+		double second = median_of(trials + count / 2, count - count / 2);
+
+		summary.se = hypot(median_scatter(trials, count, bootstrap),
+				   distance(first, second, summary.median));
+		summary.drift = second / first - 1;
+	}
+	return summary;
+}
+
+struct line fit_line(const double x[], const double y[], const double weights[], size_t count)
+{
+	double w = 0, mean_x = 0, mean_y = 0, sxx = 0, sxy = 0;
+	struct line line;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		w += weights[i];
+		mean_x += weights[i] * x[i];
+		mean_y += weights[i] * y[i];
+	}
+	mean_x /= w;
+	mean_y /= w;
+	for (i = 0; i < count; i++) {
+		sxx += weights[i] * (x[i] - mean_x) * (x[i] - mean_x);
+		sxy += weights[i] * (x[i] - mean_x) * (y[i] - mean_y);
+	}
+	line.b = sxy / sxx;
+	line.a = mean_y - line.b * mean_x;
+	return line;
+}
+
+static void take_less(const struct trials *trials, size_t trial, double least[])
+{
+	const double *values = trials->values + trial * trials->size_count;
+	size_t k;
+
+	for (k = 0; k < trials->size_count; k++)
+		least[k] = fmin(least[k], values[k]);
+}
+
+static void begin_least(double least[])
+{
+	size_t k;
+
+	for (k = 0; k < MAX_SIZES; k++)
+		least[k] = INFINITY;
+}
+
+void least_of(const struct trials *trials, double least[])
+{
+	double values[MAX_SIZES];
+	size_t t;
+
+	begin_least(values);
+	for (t = 0; t < trials->trial_count; t++)
+		take_less(trials, t, values);
+	memcpy(least, values, trials->size_count * sizeof(least[0]));
+}
+
+static struct line line_through(const struct trials *trials, const double least[])
+{
+	double weights[MAX_SIZES];
+	size_t k;
+
+	for (k = 0; k < trials->size_count; k++)
+		weights[k] = 1 / (least[k] * least[k]);
+	return fit_line(trials->sizes, least, weights, trials->size_count);
+}
+
+static struct line line_of(const struct trials *trials)
+{
+	double least[MAX_SIZES];
+
+	least_of(trials, least);
+	return line_through(trials, least);
+}
+
+static struct line resampled_line(const struct trials *trials, struct random *random)
+{
+	double least[MAX_SIZES];
+	size_t t;
+
+	begin_least(least);
+	for (t = 0; t < trials->trial_count; t++)
+		take_less(trials, random_below(random, trials->trial_count), least);
+	return line_through(trials, least);
+}
+
+/* Fills in the scatter, and returns the covariance of a and b in it. */
+static double scatter(struct line_fit *fit, const struct trials *trials, struct bootstrap bootstrap)
+{
+	struct random random = { bootstrap.seed };
+	double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+	double count = (double)bootstrap.resamples;
+	size_t i;
+
+	/* Sums of distances from the fit, which is near: nothing cancels. */
+	for (i = 0; i < bootstrap.resamples; i++) {
+		struct line line = resampled_line(trials, &random);
+		double da = line.a - fit->line.a, db = line.b - fit->line.b;
+
+		a += da;
+		b += db;
+		aa += da * da;
+		bb += db * db;
+		ab += da * db;
+	}
+	fit->a_scatter = sqrt(fmax(0, aa - a * a / count) / (count - 1));
+	fit->b_scatter = sqrt(fmax(0, bb - b * b / count) / (count - 1));
+	return (ab - a * b / count) / (count - 1);
+}
+
+/* The lines through the first and through the second half of the trials. */
+struct halves {
+	struct line first, second;
+};
+
+static struct halves halves_of(const struct trials *trials)
+{
+	struct trials first = *trials, second = *trials;
+
+	first.trial_count = trials->trial_count / 2;
+	second.trial_count -= first.trial_count;
+	second.values += first.trial_count * trials->size_count;
+	return (struct halves){ line_of(&first), line_of(&second) };
+}
+
+/* Fills in the drift, and returns the covariance of a and b in it. */
+static double drift(struct line_fit *fit, const struct trials *trials)
+{
+	struct halves halves = halves_of(trials);
+	struct line one = halves.first, other = halves.second, all = fit->line;
+
+	fit->a_drift = distance(one.a, other.a, all.a);
+	fit->b_drift = distance(one.b, other.b, all.b);
+	return ((one.a - all.a) * (one.b - all.b) + (other.a - all.a) * (other.b - all.b)) / 2;
+}
+
+static double misfit(struct line line, const struct trials *trials)
+{
+	double least[MAX_SIZES];
+	double sum = 0;
+	size_t k;
+
+	least_of(trials, least);
+	for (k = 0; k < trials->size_count; k++) {
+		double off = least[k] / (line.a + line.b * trials->sizes[k]) - 1;
+
+		sum += off * off;
+	}
+	return sqrt(sum / (double)trials->size_count);
+}
+
+struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap)
+{
+	struct line_fit fit = { .line = line_of(trials) };
+
+	fit.covariance = scatter(&fit, trials, bootstrap);
+	fit.covariance += drift(&fit, trials);
+	fit.a_se = hypot(fit.a_scatter, fit.a_drift);
+	fit.b_se = hypot(fit.b_scatter, fit.b_drift);
+	if (fit.a_se > 0 && fit.b_se > 0)
+		fit.correlation = fit.covariance / (fit.a_se * fit.b_se);
+	fit.misfit = misfit(fit.line, trials);
+	return fit;
+}
+
+struct estimate ratio_of(struct estimate numerator, struct estimate denominator, double covariance)
+{
+	double value = numerator.value / denominator.value;
+	double over = numerator.se / numerator.value, under = denominator.se / denominator.value;
+	double shared = covariance / (numerator.value * denominator.value);
+	double variance = over * over + under * under - 2 * shared;
+
+	return (struct estimate){ value, fabs(value) * sqrt(fmax(0, variance)) };
+}
+
+/* Of the slopes of lines drawn anew, the same trials for both. */
+static double scatter_covariance(const struct trials *one, const struct trials *other,
+				 struct bootstrap bootstrap)
+{
+	struct random random = { bootstrap.seed }, again = random;
+	double b1 = line_of(one).b, b2 = line_of(other).b;
+	double sum1 = 0, sum2 = 0, product = 0;
+	double count = (double)bootstrap.resamples;
+	size_t i;
+
+	for (i = 0; i < bootstrap.resamples; i++) {
+		double d1 = resampled_line(one, &random).b - b1;
+		double d2 = resampled_line(other, &again).b - b2;
+
+		sum1 += d1;
+		sum2 += d2;
+		product += d1 * d2;
+	}
+	return (product - sum1 * sum2 / count) / (count - 1);
+}
+
+double slope_covariance(const struct trials *one, const struct trials *other,
+			struct bootstrap bootstrap)
+{
+	struct halves h1 = halves_of(one), h2 = halves_of(other);
+	double b1 = line_of(one).b, b2 = line_of(other).b;
+	double drift =
+		((h1.first.b - b1) * (h2.first.b - b2) + (h1.second.b - b1) * (h2.second.b - b2)) /
+		2;
+
+	return scatter_covariance(one, other, bootstrap) + drift;
+}
+
+bool differ(struct estimate one, struct estimate other)
+{
+	return fabs(one.value - other.value) > SIGNIFICANT * hypot(one.se, other.se);
+}
+
+struct estimate break_even(const struct line_fit *fit, const struct line_fit *other)
+{
+	double above = fit->line.a - other->line.a; /* at the start */
+	double gain = other->line.b - fit->line.b;  /* with each slot */
+	double x = above / gain;
+	double variance;
+
+	if (gain <= 0)
+		return (struct estimate){ NAN, NAN };
+	/* x = above / gain, to first order; the errors of a and b of one fit go together. */
+	variance = fit->a_se * fit->a_se + other->a_se * other->a_se +
+		   x * x * (fit->b_se * fit->b_se + other->b_se * other->b_se) +
+		   2 * x * (fit->covariance + other->covariance);
+	return (struct estimate){ x, sqrt(fmax(0, variance)) / gain };
+}
+
+/*
+ * The number of values below the median is binomial, whatever their distribution: the
+ * K-th least and the K-th largest enclose it but for twice the probability of fewer than K.
+ */
+struct interval median_interval(const double values[], size_t count)
+{
+	struct interval interval = { NAN, NAN, NAN };
+	double term = pow(0.5, (double)count); /* the probability of exactly k */
+	double fewer = 0;
+	double *sorted;
+	size_t k;
+
+	for (k = 0; 2 * (fewer + term) <= 0.05; k++) {
+		fewer += term;
+		term *= (double)(count - k) / (double)(k + 1);
+	}
+	if (!k)
+		return interval;
+	sorted = sorted_copy(values, count);
+	interval = (struct interval){ sorted[k - 1], sorted[count - k], 1 - 2 * fewer };
+	free(sorted);
+	return interval;
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# Bash completion for ferry-lab(1).
+
+_ferry_lab() {
+	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	local options="--help" words="" kernel
+	local targets="debian-6.1 debian-6.12"
+
+	for kernel in x86-6.12 x86-7.3 uml-7.3; do
+		targets+=" $kernel $kernel-base $kernel-debug"
+	done
+	if ((COMP_CWORD == 1)); then
+		words="fetch build boot shell test bench series clean"
+		mapfile -t COMPREPLY < <(compgen -W "$words --help" -- "$word")
+		return
+	fi
+	case $previous in
+	-w | --writable | -o | --output | --build)
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		return
+		;;
+	--json)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	esac
+	case ${COMP_WORDS[1]} in
+	fetch) words="6.12 7.3" ;;
+	series) words="6.12 7.3" options+=" --output" ;;
+	build) words=$targets options+=" --jobs" ;;
+	boot)
+		words="$targets --"
+		options+=" --cpus --memory --timeout --icount --writable --kernel --qemu"
+		;;
+	shell) words=$targets options+=" --cpus --memory" ;;
+	test) words=$targets options+=" --full --only --build" ;;
+	bench) options+=" --json --build" ;;
+	esac
+	if [[ $word == -* ]]; then
+		words=$options
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -o filenames -F _ferry_lab ferry-lab
