@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Runs the benchmarks of lab/benches.toml in guests."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ferry_lab.bench_figures import Record, table, with_overhead
+from ferry_lab.bench_module import build_module, load_command
+from ferry_lab.build import build
+from ferry_lab.errors import LabError
+from ferry_lab.guest import Options
+from ferry_lab.manifest import Bench
+from ferry_lab.run import run_in_guest
+from ferry_lab.targets import find_target
+
+
+class Collector:
+    """Takes the JSON objects out of a benchmark's output; other lines go to standard error."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.records: list[Record] = []
+
+    def feed(self, data: bytes) -> None:
+        lines, newline, self._rest = (self._rest + data).rpartition(b"\n")
+        for line in (lines + newline).splitlines():
+            self._take(line.decode(errors="replace"))
+
+    def _take(self, line: str) -> None:
+        if not line.startswith("{"):
+            print(line, file=sys.stderr)
+            return
+        try:
+            self.records.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise LabError(f"a benchmark printed '{line}', which is not JSON: {error}") from None
+
+
+def run_bench(bench: Bench, build_directory: Path) -> list[Record]:
+    """What BENCH prints: instructions of one CPU, or nanoseconds in user-mode Linux."""
+    collector = Collector()
+    kernel = build(find_target(bench.target))
+    load = f"{load_command(build_module(kernel))}\n" if bench.module else ""
+    outcome = run_in_guest(
+        kernel,
+        ["sh", "-c", load + bench.command],
+        Options(
+            cpus=bench.cpus,
+            memory=bench.memory,
+            timeout=bench.timeout,
+            icount=kernel.target.arch == "x86",
+            environment={"FERRY_BUILD": str(build_directory)},
+            quick=True,
+        ),
+        out=collector.feed,
+    )
+    if outcome.failure:
+        raise LabError(outcome.failure)
+    if outcome.status:
+        raise LabError(f"the benchmark {bench.name} exited with {outcome.status}")
+    if not collector.records:
+        raise LabError(f"the benchmark {bench.name} printed no figures")
+    return [with_overhead(record) for record in collector.records]
+
+
+def report(bench: Bench, records: Sequence[Record]) -> str:
+    """The records as a table under the benchmark's name."""
+    units = ", ".join(dict.fromkeys(str(record.get("unit", "")) for record in records))
+    return f"{bench.name} ({bench.target}, {units})\n{table(records)}\n"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Watches a guest's console for what a healthy kernel never prints."""
+
+import re
+
+# A printk line: an optional level and time stamp, then the message.
+STAMP = r"^(?:<\d+>)?(?:\[[ \d.]+\](?:\[ *[TC]\d+\])? )?"
+SIGNS = re.compile(
+    STAMP
+    + r"(?P<sign>.*?(?:"
+    + "|".join(
+        (
+            r"\bBUG: ",
+            r"\bWARNING: ",
+            r"\bOops\b",
+            r"\bKASAN: ",
+            r"\bUBSAN: ",
+            r"kmemleak: (?!.*(?:Kernel memory leak detector|Automatic memory scanning|disabled))",
+            r"possible (?:circular|recursive) locking",
+            r"inconsistent lock state",
+            r"INFO: task .* blocked for more than",
+            r"INFO: .*(?:stall|hung)",
+            r"soft lockup",
+            r"hard LOCKUP",
+            r"Bad rss-counter state",
+            r"Bad page state",
+            r"general protection fault",
+            r"unable to handle",
+            r"stack-protector: ",
+            r"kernel BUG at",
+            r"Kernel panic",
+            r"list_(?:add|del) corruption",
+            r"refcount_t: ",
+            r"DEBUG_LOCKS_WARN_ON",
+            r"scheduling while atomic",
+        )
+    )
+    + r").*)"
+)
+
+
+class Watcher:
+    """Takes the console's output as it comes; remembers the first bad lines."""
+
+    KEPT = 20
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.findings: list[str] = []
+
+    def feed(self, output: bytes) -> None:
+        lines, newline, self._rest = (self._rest + output).rpartition(b"\n")
+        if newline:
+            self._look(lines)
+
+    def close(self) -> None:
+        """The last line may lack its end when the guest died."""
+        self._look(self._rest)
+        self._rest = b""
+
+    def _look(self, lines: bytes) -> None:
+        for line in lines.decode(errors="replace").splitlines():
+            self.look_at(line)
+
+    def look_at(self, line: str) -> None:
+        match = SIGNS.match(line)
+        if match and len(self.findings) < self.KEPT:
+            self.findings.append(match["sign"].strip())

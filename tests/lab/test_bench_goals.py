@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Goals are judged by the right records, and by no others."""
+
+import pytest
+from ferry_lab.bench_figures import Record
+from ferry_lab.bench_goals import goal_table, goals_of
+
+
+def slope(engine: str, *slots: float) -> Record:
+    return {"call": "unimplemented", "engine": engine, "slot": list(slots)}
+
+
+def total(engine: str, cost: int, calls: str = "openat close") -> Record:
+    return {"calls": calls, "engine": engine, "cost": [cost]}
+
+
+def judged(records: dict[str, list[Record]]) -> dict[str, bool]:
+    return {goal.what: goal.met for goal in goals_of(records)}
+
+
+@pytest.mark.parametrize(("slot", "met"), [(70.0, True), (70.5, False)])
+def test_a_slot_is_within_its_bound_or_not(slot: float, met: bool) -> None:
+    records = {"slope": [slope("syscall", slot, slot), slope("loop", 200.0, 200.0)]}
+    assert judged(records) == {"unimplemented, per slot": met}
+
+
+def test_other_slots_may_cost_more() -> None:
+    assert judged({"slope": [slope("syscall", 90.0) | {"call": "word copy"}]}) == {}
+
+
+def test_overhead_is_judged_where_it_is_known() -> None:
+    records: dict[str, list[Record]] = {
+        "overhead": [
+            {"call": "statx", "engine": "syscall", "slot": [3409.0], "overhead": [54.0]},
+            {"call": "write", "engine": "syscall", "slot": [1282.0]},
+        ]
+    }
+    assert judged(records) == {"statx in a batch, beyond its handler": True}
+
+
+@pytest.mark.parametrize(("alone", "met"), [(220, True), (221, True), (222, False)])
+def test_the_ordinary_path_may_take_one_more(alone: int, met: bool) -> None:
+    def call(name: str, cost: int, here: bool = True) -> Record:
+        return {"call": name, "here": here, "cost": [cost]}
+
+    records = {
+        "call": [call("getppid", alone), call("null", 175)],
+        "call-base": [call("getppid", 220), call("null", 150, here=False)],
+    }
+    assert judged(records) == {"getppid alone, beyond the kernel without": met}
+
+
+def test_a_tie_with_the_loop_is_no_gain() -> None:
+    records = {"total": [total("syscall", 100), total("loop", 100), total("uring", 101)]}
+    assert judged(records) == {
+        "total, by openat close: batch beside loop": False,
+        "total, by openat close: batch beside uring": True,
+    }
+
+
+def test_only_the_same_calls_are_compared() -> None:
+    records = {"total": [total("syscall", 100), total("uring", 10, calls="openat read close")]}
+    assert judged(records) == {}
+
+
+def test_ratios_in_uml_are_taken_pass_by_pass() -> None:
+    uml = [slope("syscall", 10.0, 20.0, 30.0), slope("loop", 2500.0, 4000.0, 5700.0)]
+    goals = {goal.what: goal for goal in goals_of({"uml": uml})}
+    assert goals["UML, unimplemented, loop to batch"].measured == 200.0
+    assert goals["UML, unimplemented, loop to batch"].met
+
+
+def test_the_table_says_what_is_not_met() -> None:
+    lines = goal_table(goals_of({"slope": [slope("syscall", 71.0)]})).splitlines()
+    assert lines == [
+        "GOAL                     MEASURED  WANTED      MET",
+        "unimplemented, per slot        71  at most 70  NO",
+    ]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The command line: help, page and completion agree; wrong words get one clear sentence."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import LAB
+from ferry_lab.command_line import main, make_parser
+from ferry_lab.targets import DEFAULT_TARGETS, TARGETS
+
+ROOT = LAB.parent
+COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series", "clean"]
+PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
+COMPLETION = ROOT / "tools" / "completion" / "ferry-lab.bash"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [LAB / "ferry-lab", *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def long_options(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--[a-z]+", text)) - {"--help"}
+
+
+def complete(*words: str) -> list[str]:
+    line = " ".join(f"'{word}'" for word in words)
+    script = (
+        f"source {COMPLETION}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ferry_lab;"
+        ' printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.split()
+
+
+def section(command: str) -> str:
+    return PAGE.partition(f".SS ferry-lab {command}\n")[2].partition("\n.S")[0]
+
+
+def test_help_lists_the_commands() -> None:
+    listed = re.findall(r"^    (\w+) ", make_parser().format_help(), re.M)
+    assert listed == COMMANDS
+    assert complete("ferry-lab", "") == [*COMMANDS, "--help"]
+    assert re.findall(r"^\.SS ferry-lab (\w+)$", PAGE, re.M) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_page_help_and_completion_name_the_same_options(command: str) -> None:
+    shown = run(command, "--help")
+    assert shown.returncode == 0
+    options = long_options(shown.stdout)
+    tags = "".join(re.findall(r"^\.TP\n(.*)$", section(command), re.M))
+    assert long_options(tags) == options
+    assert set(complete("ferry-lab", command, "--")) - {"--help"} == options
+
+
+def test_help_page_and_completion_name_the_targets() -> None:
+    text = make_parser().format_help()
+    for target in DEFAULT_TARGETS:
+        assert target.name in text
+        assert f"\n{target.name}\t" in PAGE
+    assert set(complete("ferry-lab", "build", "")) == set(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["build", "vax-4.3"], "there is no target 'vax-4.3'; the targets are x86-6.12,"),
+        (["boot", "vax-4.3", "--", "true"], "there is no target 'vax-4.3'"),
+        (["boot", "uml-7.3"], "no command is given: ferry-lab boot TARGET -- COMMAND..."),
+        (["fetch", "1.0"], "there is no source '1.0'; there are 6.12, 7.3"),
+        (["series", "1.0", "-o", "x"], "there is no series for '1.0'"),
+        (["bench", "none"], "there is no benchmark 'none'"),
+    ],
+)
+def test_a_wrong_word_is_told(arguments: list[str], says: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 125
+    assert done.stderr.startswith(f"ferry-lab: {says}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["bild"],
+        ["build", "-j", "0"],
+        ["build", "-j", "many"],
+        ["boot", "--cpus", "-1", "uml-7.3", "--", "true"],
+        ["build", "uml-7.3", "--", "true"],
+        ["series", "6.12"],
+    ],
+)
+def test_a_wrong_command_line_shows_the_usage(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ferry-lab")
+
+
+def test_a_cache_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRY_CACHE", "/dev/null/cache")
+    done = run("build")
+    assert done.returncode == 125
+    assert done.stderr == (
+        "ferry-lab: cannot make /dev/null/cache: Not a directory;"
+        " FERRY_CACHE can name another place\n"
+    )
+    monkeypatch.setenv("FERRY_CACHE", "/tmp/with space")
+    assert "has a space or colon in its name" in run("build").stderr
+
+
+def test_clean_removes_all_and_says_how_much(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (cache / "builds" / "x").mkdir(parents=True)
+    (cache / "builds" / "x" / "image").write_bytes(os.urandom(200_000_000))
+    os.link(cache / "builds" / "x" / "image", cache / "builds" / "x" / "again")
+    assert main(["clean"]) == 0
+    assert capsys.readouterr().out == f"ferry-lab: removed 0.2 GB from {cache}\n"
+    assert [path.name for path in cache.iterdir()] in ([], ["locks"])
+    assert main(["clean"]) == 0
+    assert capsys.readouterr().out == f"ferry-lab: removed 0.0 GB from {cache}\n"

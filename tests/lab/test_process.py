@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Nothing is left of a kept command, however it, its keeper's owner or its children end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import LAB
+from ferry_lab.process import Kept
+from processes import marked, new_mark, wait_for_count, wait_until_none
+
+# Children that ignore signals, change their session, and outlive their parent.
+STUBBORN = """
+trap '' TERM INT HUP
+setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 100; done' &
+(sh -c 'trap "" TERM; sleep 100 & sleep 100' &)
+{end}
+"""
+OWNER = """
+import subprocess, sys
+from ferry_lab.process import Kept
+with Kept(["sh", "-c", {script!r}]) as kept:
+    kept.process.wait()
+"""
+
+
+def environment(mark: str) -> dict[str, str]:
+    name, _, value = mark.partition("=")
+    return dict(os.environ) | {name: value, "PYTHONPATH": str(LAB)}
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 255])
+def test_the_exit_status_is_the_commands(status: int) -> None:
+    with Kept(["sh", "-c", f"exit {status}"]) as kept:
+        assert kept.process.wait() == status
+
+
+def test_death_by_a_signal_is_told_as_shells_do() -> None:
+    with Kept(["sh", "-c", "kill -9 $$"]) as kept:
+        assert kept.process.wait() == 128 + signal.SIGKILL
+
+
+def test_a_command_that_is_not_there(capfd: pytest.CaptureFixture[str]) -> None:
+    with Kept(["ferry-no-such-command"]) as kept:
+        assert kept.process.wait() == 127
+    assert "cannot run ferry-no-such-command: No such file" in capfd.readouterr().err
+
+
+def test_orphans_end_with_the_command() -> None:
+    mark = new_mark()
+    with Kept(["sh", "-c", STUBBORN.format(end="exit 3")], env=environment(mark)) as kept:
+        assert kept.process.wait() == 3
+    assert marked(mark) == []
+
+
+def test_all_end_when_the_owner_says_so() -> None:
+    mark = new_mark()
+    with Kept(["sh", "-c", STUBBORN.format(end="sleep 100")], env=environment(mark)) as kept:
+        wait_for_count(mark, 6)
+        kept.end()
+        assert marked(mark) == []
+
+
+def test_all_end_while_more_are_born() -> None:
+    mark = new_mark()
+    bomb = "while :; do (sleep 100 &); sleep 0.01; done"
+    with Kept(["sh", "-c", bomb], env=environment(mark)):
+        wait_for_count(mark, 20)
+    assert marked(mark) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_all_end_when_the_owner_dies(number: int) -> None:
+    mark = new_mark()
+    script = OWNER.format(script=STUBBORN.format(end="sleep 100"))
+    owner = subprocess.Popen(
+        [sys.executable, "-c", script], env=environment(mark), stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for_count(mark, 7)
+        owner.send_signal(number)
+        assert owner.wait(20) != 0
+        wait_until_none(mark)
+    finally:
+        owner.kill()
+
+
+def test_ctrl_c_of_the_terminal_does_not_reach_the_command(tmp_path: Path) -> None:
+    """The command is in a session of its own; its owner ends it."""
+    with Kept(["sh", "-c", f"ps -o sid= -p $$ > {tmp_path}/sid"]) as kept:
+        assert kept.process.wait() == 0
+    assert int((tmp_path / "sid").read_text()) != os.getsid(0)
+
+
+def test_a_lifeline_is_not_inherited_by_the_command() -> None:
+    """Else the keeper would not notice that its owner is gone."""
+    with Kept(["sh", "-c", "ls -l /proc/self/fd | grep -c pipe:; true"]) as kept:
+        assert kept.process.wait() == 0
+    started = time.monotonic()
+    with Kept(["sleep", "100"]):
+        pass
+    assert time.monotonic() - started < 50
