@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The groups of tests, one per file and concern. */
+/* The groups of the conformance suite. */
 #ifndef GROUPS_H
 #define GROUPS_H
 
-#include "suite.h"
-
-struct group {
-	const struct CMUnitTest *tests;
-	size_t count;
-};
-
-#define GROUP(name, array) const struct group name = { array, ARRAY_SIZE(array) }
+#include "group.h"
 
 extern const struct group arguments_group;
 extern const struct group credentials_group;

@@ -8,10 +8,7 @@
 
 #define EXIT_SKIPPED 77
 
-static const struct {
-	const char *name;
-	const struct group *group;
-} groups[] = {
+static const struct named_group groups[] = {
 	{ "jumps", &jumps_group },
 	{ "numbers", &numbers_group },
 	{ "arguments", &arguments_group },
@@ -31,78 +28,17 @@ static const struct {
 	{ "tracing", &tracing_group },
 };
 
-static void call_test(void *arg)
-{
-	const struct CMUnitTest *test = arg;
-	void *state = NULL;
-
-	test->test_func(&state);
-}
-
-/* The test *STATE in a child: dangers stay there, and no engine remembers the test before. */
-static void run_in_child(void **state)
-{
-	int status = in_child(call_test, *state);
-
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_SKIPPED)
-		skip();
-	if (WIFSIGNALED(status))
-		fail_msg("signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (WEXITSTATUS(status))
-		fail_msg("see above");
-}
-
-/* Every test of every group, named "ENGINE: GROUP: TEST"; FILTER, if any, is part of the name. */
-static struct CMUnitTest *named_tests(const char *filter, size_t *count)
-{
-	struct CMUnitTest *tests = NULL;
-	char *name;
-	size_t g;
-	size_t i;
-
-	*count = 0;
-	for (g = 0; g < ARRAY_SIZE(groups); g++) {
-		for (i = 0; i < groups[g].group->count; i++) {
-			const struct CMUnitTest *own = &groups[g].group->tests[i];
-
-			if (asprintf(&name, "%s: %s: %s", way->name, groups[g].name, own->name) < 0)
-				abort();
-			if (filter && !strstr(name, filter)) {
-				free(name);
-				continue;
-			}
-			tests = reallocarray(tests, *count + 1, sizeof(*tests));
-			if (!tests)
-				abort();
-			tests[(*count)++] = (struct CMUnitTest){
-				.name = name,
-				.test_func = run_in_child,
-				.initial_state = (void *)own,
-			};
-		}
-	}
-	return tests;
-}
-
 /* The number of tests that failed on the engine NAME, or -1 when it is not there. */
 static int run_on(const char *name, const char *filter)
 {
-	struct CMUnitTest *tests;
 	const char *why;
-	size_t count;
-	int failed;
 
 	way = way_by_name(name);
 	if (way->probe(&why)) {
 		printf("engine %s skipped: %s\n", name, why);
 		return -1;
 	}
-	tests = named_tests(filter, &count);
-	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
-	while (count)
-		free((char *)tests[--count].name);
-	free(tests);
-	return failed;
+	return groups_run(name, groups, ARRAY_SIZE(groups), filter);
 }
 
 static int usage(FILE *to, int status)

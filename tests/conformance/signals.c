@@ -126,8 +126,9 @@ static void interrupt_the_rest(void *arg)
 	tick_every(2000);
 	expect_batch(calls, 10, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR, -EINTR,
 		     flags & SA_RESTART ? -EAGAIN : -EINTR, 0, getpid());
-	expect_equal(rest.tv_sec, 999);
-	expect_equal(rests.tv_sec, 999);
+	/* All of it, and the timer's slack, if the signal came before the sleep. */
+	expect(rest.tv_sec == 999 || rest.tv_sec == 1000);
+	expect(rests.tv_sec == 999 || rests.tv_sec == 1000);
 	expect_equal(sigismember(&now, SIGALRM), 0);
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/* What the hostile tests share; hostile.h describes it. */
+#include "hostile.h"
+
+void *new_page(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	expect(page != MAP_FAILED);
+	return page;
+}
+
+/* The state of process PID as in /proc/PID/stat, 0 when there is no such process. */
+static char state_of(pid_t pid)
+{
+	char path[64];
+	char text[512];
+	char *state;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	/* The command, in parentheses, may hold anything. */
+	state = strrchr(text, ')');
+	return state ? state[2] : 0;
+}
+
+void expect_asleep(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < 30000 && !strchr("SD", state_of(pid)); i++)
+		usleep(1000);
+	expect(strchr("SD", state_of(pid)));
+}
+
+void expect_killed_by(pid_t pid, int sig)
+{
+	int status;
+
+	expect_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFSIGNALED(status))
+		suite_fail(__FILE__, __LINE__, "the child exited with status %d",
+			   WEXITSTATUS(status));
+	expect_equal(WTERMSIG(status), sig);
+}
+
+pthread_t thread_start(void *(*body)(void *), void *arg)
+{
+	pthread_t thread;
+
+	expect(!pthread_create(&thread, NULL, body, arg));
+	return thread;
+}

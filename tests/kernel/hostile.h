@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the hostile tests share.  run_batch() is the kernel's own batch() here, with
+ * nothing of the library in between; or the library's device engine.
+ */
+#ifndef HOSTILE_H
+#define HOSTILE_H
+
+#include <pthread.h>
+
+#include "group.h"
+#include "random.h"
+
+/** FERRY_SYSCALL or FERRY_DEVICE: who is under attack. */
+extern enum ferry_engine engine;
+
+/** Whether this is the full run. */
+extern bool full_run;
+
+/** What random choices of this run depend on; printed when it begins. */
+extern uint64_t seed;
+
+/** How often to do something: QUICK times, or FULL in the full run. */
+static inline int times(int quick, int full)
+{
+	return full_run ? full : quick;
+}
+
+/** A generator for PURPOSE, which depends on the seed. */
+static inline struct random random_new(uint64_t purpose)
+{
+	return random_for(seed, purpose);
+}
+
+/** Lets the calling child run for SECONDS, 0: for ever. */
+static inline void patience(unsigned int seconds)
+{
+	alarm(seconds);
+}
+
+/** A page for slots or results: readable, writable, zero. */
+void *new_page(void);
+
+/** Waits until process PID sleeps in a call.  Fails when it does not come to that. */
+void expect_asleep(pid_t pid);
+
+/** Fails unless PID has ended by signal SIG. */
+void expect_killed_by(pid_t pid, int sig);
+
+/** Starts a thread; fails when there is none. */
+pthread_t thread_start(void *(*body)(void *), void *arg);
+
+extern const struct group exhaustion_group;
+extern const struct group interrupts_group;
+extern const struct group kills_group;
+extern const struct group large_group;
+extern const struct group neighbours_group;
+extern const struct group nesting_group;
+extern const struct group racing_group;
+extern const struct group sandboxes_group;
+extern const struct group taskwork_group;
+extern const struct group tracers_group;
+extern const struct group undermining_group;
+extern const struct group userfault_group;
+
+#endif /* HOSTILE_H */

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Signals at every boundary between slots, from outside and from slots: each is handled
+ * once, no result changes, and the caller's registers come back as they went in.
+ */
+#include <poll.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include <ferry/loop.h>
+
+#include "hostile.h"
+
+static long handled;
+
+static void count(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+static void catch_signal(int sig, int flags)
+{
+	struct sigaction action = { .sa_handler = count, .sa_flags = flags };
+
+	expect(!sigaction(sig, &action, NULL));
+}
+
+/* batch() by the bare instruction, which shows what the kernel leaves in the registers. */
+static long run_checked(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	const unsigned long mark = 0x123456789abcdef;
+	const struct ferry_slot *rsi = calls;
+	long *rdi = rets;
+	unsigned long rdx = ncall;
+	register unsigned long r10 __asm__("r10") = 0;
+	register unsigned long r8 __asm__("r8") = sizeof(*calls);
+	register unsigned long r9 __asm__("r9") = mark;
+	unsigned long r10_after;
+	unsigned long r8_after;
+	unsigned long r9_after;
+	long result;
+
+	if (engine == FERRY_DEVICE)
+		return run_batch(rets, calls, ncall);
+	__asm__ volatile("syscall"
+			 : "=a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10), "+r"(r8),
+			   "+r"(r9)
+			 : "0"(FERRY_NR_BATCH)
+			 : "rcx", "r11", "cc", "memory");
+	r10_after = r10;
+	r8_after = r8;
+	r9_after = r9;
+	expect(rdi == rets);
+	expect(rsi == calls);
+	expect_equal(rdx, ncall);
+	expect_equal(r10_after, 0);
+	expect_equal(r8_after, sizeof(*calls));
+	expect_equal(r9_after, mark);
+	return result;
+}
+
+/* ---- a program whose results are the same every time ---- */
+
+#define SLOTS 40
+#define KINDS 8
+
+static int file;
+static long cell[SLOTS];
+static char text[SLOTS];
+
+static struct ferry_slot nth_slot(int i)
+{
+	switch (i % KINDS) {
+	case 0:
+		return SLOT(SYS_pwrite64, file, "abcdefgh", 1 + i % 8, i);
+	case 1:
+		return SLOT(SYS_pread64, file, &text[i], 1, i - 1);
+	case 2:
+		return SLOT(FERRY_NR_WDCPY, &cell[i], &cell[i - 1]);
+	case 3:
+		return SLOT(SYS_getpid);
+	case 4:
+		return forwarding(SLOT(SYS_pwrite64, file, "xyz", -1, i), 2, 3);
+	case 5:
+		return jumping(SLOT(SYS_close, -1), 1, -1, -1);
+	case 6:
+		return SLOT(SYS_exit_group, 1);
+	default:
+		return SLOT(SYS_lseek, file, 1000 + i, SEEK_SET);
+	}
+}
+
+static void make_program(struct ferry_slot calls[SLOTS])
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		calls[i] = nth_slot(i);
+}
+
+static void forget(long rets[SLOTS])
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		rets[i] = UNTOUCHED;
+	memset(text, 0, sizeof(text));
+	memset(cell, 1, sizeof(cell));
+	expect(!ftruncate(file, 0));
+}
+
+/* ---- signals from slots ---- */
+
+static void a_signal_at_any_boundary_changes_no_result(void **state)
+{
+	struct ferry_slot calls[SLOTS];
+	long kernels[SLOTS];
+	long loops[SLOTS];
+	char loop_text[SLOTS];
+	long last;
+	int i;
+
+	(void)state;
+	file = memory_file();
+	catch_signal(SIGUSR1, SA_RESTART);
+	for (i = 0; i < SLOTS; i++) {
+		make_program(calls);
+		calls[i] = SLOT(SYS_kill, getpid(), SIGUSR1);
+		forget(loops);
+		handled = 0;
+		last = ferry_loop(loops, calls, SLOTS);
+		expect_equal(handled, i % KINDS != 6); /* that one is jumped over */
+		memcpy(loop_text, text, SLOTS);
+
+		forget(kernels);
+		handled = 0;
+		expect_equal(run_checked(kernels, calls, SLOTS), last);
+		expect_equal(handled, i % KINDS != 6);
+		expect_bytes(kernels, loops, sizeof(loops));
+		expect_bytes(text, loop_text, SLOTS);
+	}
+}
+
+/* ---- signals from outside ---- */
+
+static int sent;
+static int stop;
+
+/* Signals from SIGRTMIN on are queued, one by one. */
+static void *send_signals(void *arg)
+{
+	struct random random = random_new(1);
+	const union sigval value = { .sival_ptr = arg };
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		if (!pthread_sigqueue(*(pthread_t *)arg, SIGRTMIN + (int)random_below(&random, 3),
+				      value))
+			sent++;
+		if (random_percent(&random, 50))
+			usleep((useconds_t)random_below(&random, 100));
+	}
+	return NULL;
+}
+
+static void every_signal_is_handled_once(void **state)
+{
+	int rounds = times(2000, 100000);
+	pthread_t self = pthread_self();
+	struct ferry_slot calls[SLOTS];
+	long want[SLOTS];
+	long rets[SLOTS];
+	pthread_t sender;
+	sigset_t none;
+	long last;
+
+	(void)state;
+	patience(600);
+	file = memory_file();
+	make_program(calls);
+	forget(want);
+	last = ferry_loop(want, calls, SLOTS);
+	catch_signal(SIGRTMIN, SA_RESTART);
+	catch_signal(SIGRTMIN + 1, 0);
+	catch_signal(SIGRTMIN + 2, SA_RESTART | SA_NODEFER);
+	sender = thread_start(send_signals, &self);
+	while (rounds--) {
+		forget(rets);
+		expect_equal(run_checked(rets, calls, SLOTS), last);
+		expect_bytes(rets, want, sizeof(want));
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(sender, NULL);
+	sigemptyset(&none);
+	expect(!sigpending(&none));
+	expect(sent > 0);
+	expect_equal(handled, sent);
+}
+
+/* ---- signals in calls that wait ---- */
+
+#define WAITS 30
+
+static void calls_that_wait_end_as_they_would_alone(void **state)
+{
+	static const struct timespec moment = { 0, 200000 };
+	int rounds = times(50, 2000);
+	pthread_t self = pthread_self();
+	struct ferry_slot calls[WAITS];
+	struct pollfd nothing;
+	long rets[WAITS];
+	pthread_t sender;
+	int ends[2];
+	int i;
+
+	(void)state;
+	patience(600);
+	expect(!pipe2(ends, O_CLOEXEC));
+	nothing = (struct pollfd){ .fd = ends[0], .events = POLLIN };
+	for (i = 0; i < WAITS; i += 3) {
+		calls[i] = SLOT(SYS_nanosleep, &moment, NULL);
+		calls[i + 1] = SLOT(SYS_ppoll, &nothing, 1, &moment, NULL, 8);
+		calls[i + 2] = SLOT(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+	}
+	catch_signal(SIGRTMIN, SA_RESTART);
+	catch_signal(SIGRTMIN + 1, 0);
+	catch_signal(SIGRTMIN + 2, SA_RESTART);
+	sender = thread_start(send_signals, &self);
+	while (rounds--) {
+		expect_equal(run_checked(rets, calls, WAITS), WAITS - 1);
+		for (i = 0; i < WAITS; i++)
+			expect(rets[i] == 0 || rets[i] == -EINTR);
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(sender, NULL);
+	expect_equal(handled, sent);
+}
+
+/* ---- handlers that tamper ---- */
+
+static struct random tamper_random;
+
+/* The position that the batch will go on from lies in the saved registers. */
+static void tamper(int sig, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	greg_t *position = &registers[REG_R10];
+
+	(void)sig;
+	(void)info;
+	switch (random_below(&tamper_random, 5)) {
+	case 0:
+		*position = (greg_t)random_word(&tamper_random);
+		break;
+	case 1:
+		*position = FERRY_BATCH_RESUME | (greg_t)random_below(&tamper_random, 2L * SLOTS)
+							 << FERRY_RESUME_SHIFT;
+		break;
+	case 2:
+		*position |= FERRY_BATCH_RESTART;
+		break;
+	case 3:
+		registers[REG_RDX] = (greg_t)random_word(&tamper_random);
+		break;
+	default:
+		registers[REG_RDI] = (greg_t)random_word(&tamper_random);
+	}
+}
+
+static void be_tampered_with(void *arg)
+{
+	const struct sigaction action = { .sa_sigaction = tamper, .sa_flags = SA_SIGINFO };
+	const struct guarded batch = guarded_new(SLOTS, AT_END);
+	int i;
+
+	tamper_random = random_new(*(uint64_t *)arg);
+	expect(!sigaction(SIGUSR1, &action, NULL));
+	for (i = 0; i < SLOTS; i++)
+		batch.calls[i] = i % 8 == 3 ? SLOT(SYS_kill, getpid(), SIGUSR1) : SLOT(SYS_getpid);
+	for (i = 0; i < 20; i++)
+		run_batch(batch.rets, batch.calls, SLOTS);
+	expect_guards(__FILE__, __LINE__, &batch);
+}
+
+/* It may make a batch run elsewhere or die, as its own memory is its own affair. */
+static void a_handler_that_moves_the_position_harms_only_itself(void **state)
+{
+	uint64_t rounds = (uint64_t)times(100, 5000);
+	int status;
+
+	(void)state;
+	patience(600);
+	while (rounds--) {
+		status = in_child(be_tampered_with, &rounds);
+		expect(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV));
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_signal_at_any_boundary_changes_no_result),
+	cmocka_unit_test(every_signal_is_handled_once),
+	cmocka_unit_test(calls_that_wait_end_as_they_would_alone),
+	cmocka_unit_test(a_handler_that_moves_the_position_harms_only_itself),
+};
+
+GROUP(interrupts_group, tests);

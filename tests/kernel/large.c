@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/* Batches of 2^20 slots: nothing is allocated for them, and they can be killed. */
+#include "hostile.h"
+
+#define MANY (1UL << 20)
+
+static struct ferry_slot *calls;
+static long *rets;
+
+static void make_arrays(void)
+{
+	calls = mmap(NULL, MANY * sizeof(*calls), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	rets = mmap(NULL, MANY * sizeof(*rets) + PAGE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	expect(calls != MAP_FAILED && rets != MAP_FAILED);
+}
+
+static void a_million_slots_run(void **state)
+{
+	const long pid = getpid();
+	unsigned long i;
+
+	(void)state;
+	make_arrays();
+	for (i = 0; i < MANY; i++)
+		calls[i] = i % 2 ? SLOT(SYS_getpid) : SLOT(-1);
+	expect_equal(run_batch(rets, calls, MANY), MANY - 1);
+	for (i = 0; i < MANY; i++)
+		expect_equal(rets[i], i % 2 ? pid : -ENOSYS);
+	expect_equal(rets[MANY], 0);
+}
+
+static void a_million_slots_can_be_jumped_over(void **state)
+{
+	unsigned long i;
+
+	(void)state;
+	make_arrays();
+	for (i = 0; i < MANY; i += SHRT_MAX + 1UL)
+		calls[i] = jumping(SLOT(-1), SHRT_MAX, -1, -1);
+	expect_equal(run_batch(rets, calls, MANY), MANY - SHRT_MAX - 1);
+	for (i = 0; i < MANY; i++)
+		expect_equal(rets[i], i % (SHRT_MAX + 1UL) ? 0 : -ENOSYS);
+}
+
+static void run_for_ever(void *arg)
+{
+	(void)arg;
+	for (;;)
+		run_batch(rets, calls, MANY);
+}
+
+static void a_million_slots_can_be_killed_anywhere(void **state)
+{
+	struct random random = random_new(1);
+	int rounds = times(20, 500);
+	unsigned long i;
+	pid_t pid;
+
+	(void)state;
+	patience(600);
+	make_arrays();
+	for (i = 0; i < MANY; i++)
+		calls[i] = SLOT(SYS_getppid);
+	while (rounds--) {
+		pid = child_start(run_for_ever, NULL);
+		usleep((useconds_t)random_below(&random, 20000));
+		expect(!kill(pid, SIGKILL));
+		expect_killed_by(pid, SIGKILL);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_million_slots_run),
+	cmocka_unit_test(a_million_slots_can_be_jumped_over),
+	cmocka_unit_test(a_million_slots_can_be_killed_anywhere),
+};
+
+GROUP(large_group, tests);

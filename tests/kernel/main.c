@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Callers of the kernel's batch() that mean harm, or have bad luck.  Meant for a guest
+ * whose console is watched: a test also fails when the kernel complains.  Exits 77 when
+ * this kernel has no batch().
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <sys/random.h>
+
+#include "hostile.h"
+
+#define EXIT_SKIPPED 77
+
+enum ferry_engine engine = FERRY_SYSCALL;
+bool full_run;
+uint64_t seed;
+
+static long run_in_kernel(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+			  long flags, long size)
+{
+	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, flags, size, 0);
+}
+
+static int probe_kernel(const char **why)
+{
+	*why = "this kernel does not have the batch system call";
+	return ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0) < 0 ? -ENOSYS : 0;
+}
+
+static const struct way kernel = { "kernel", probe_kernel, run_in_kernel };
+
+static long run_on_device(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+			  long flags, long size)
+{
+	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, flags, size);
+}
+
+static int probe_device(const char **why)
+{
+	return ferry_engine_probe(FERRY_DEVICE, why);
+}
+
+static const struct way device = { "device", probe_device, run_on_device };
+
+static const struct named_group groups[] = {
+	{ "exhaustion", &exhaustion_group },
+	{ "interrupts", &interrupts_group },
+	{ "kills", &kills_group },
+	{ "large", &large_group },
+	{ "neighbours", &neighbours_group },
+	{ "nesting", &nesting_group },
+	{ "racing", &racing_group },
+	{ "sandboxes", &sandboxes_group },
+	{ "taskwork", &taskwork_group },
+	{ "tracers", &tracers_group },
+	{ "undermining", &undermining_group },
+	{ "userfault", &userfault_group },
+};
+
+static int usage(FILE *to, int status)
+{
+	fputs("usage: hostile [--engine syscall|device] [--full] [--seed N] [--only TEXT]\n"
+	      "Runs the hostile tests of the kernel's batch(), or of the module, or those whose\n"
+	      "name holds TEXT.\n",
+	      to);
+	return status;
+}
+
+static uint64_t any_seed(void)
+{
+	uint64_t word;
+
+	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
+		abort();
+	return word >> 32; /* short enough to be typed */
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "full", no_argument, NULL, 'f' },
+						 { "engine", required_argument, NULL, 'e' },
+						 { "seed", required_argument, NULL, 's' },
+						 { "only", required_argument, NULL, 'o' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	const char *filter = NULL;
+	const char *why;
+	int option;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	seed = any_seed();
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'f':
+			full_run = true;
+			break;
+		case 'e':
+			engine = ferry_engine_by_name(optarg);
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'o':
+			filter = optarg;
+			break;
+		case 'h':
+			return usage(stdout, 0);
+		default:
+			return usage(stderr, 2);
+		}
+	}
+	if (optind < argc || (engine != FERRY_SYSCALL && engine != FERRY_DEVICE))
+		return usage(stderr, 2);
+	way = engine == FERRY_DEVICE ? &device : &kernel;
+	if (way->probe(&why)) {
+		printf("skipped: %s\n", why);
+		return EXIT_SKIPPED;
+	}
+	printf("seed: %" PRIu64 "\n", seed);
+	return groups_run(way->name, groups, ARRAY_SIZE(groups), filter) ? 1 : 0;
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+/*
+ * multi_page_alloc() when memory is short, and over many processes: limits hold, nothing is
+ * lost, nothing is counted twice.  Meant for a guest whose console is watched.  Exits 77 when
+ * this kernel does not have the call.
+ */
+#include <err.h>
+#include <sys/klog.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+
+#include "group.h"
+#include "random.h"
+
+#define EXIT_SKIPPED 77
+#define CGROUP "/sys/fs/cgroup/ferry-pages-ahead"
+#define LIMIT (16UL << 20)
+#define WINDOW 512 /* pages that a page-table page maps */
+
+static uint64_t seed;
+
+static long multi_page_alloc(long pages)
+{
+	return ferry_rawcall(FERRY_NR_MULTI_PAGE_ALLOC, pages, 0, 0, 0, 0, 0);
+}
+
+static char *map_pages(size_t pages)
+{
+	const size_t size = (pages + 2 * WINDOW) * PAGE;
+	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *aligned;
+
+	expect(map != MAP_FAILED);
+	aligned = map + (-(unsigned long)map & (WINDOW * PAGE - 1));
+	munmap(map, (size_t)(aligned - map));
+	munmap(aligned + pages * PAGE, (size_t)(map + size - aligned) - pages * PAGE);
+	madvise(aligned, pages * PAGE, MADV_NOHUGEPAGE);
+	return aligned;
+}
+
+static size_t count_mapped(char *map, size_t pages)
+{
+	unsigned char resident[WINDOW];
+	size_t count = 0, i;
+
+	expect(pages <= WINDOW);
+	expect_equal(mincore(map, pages * PAGE, resident), 0);
+	for (i = 0; i < pages; i++)
+		count += resident[i] & 1;
+	return count;
+}
+
+/* The number behind NAME in the file of lines PATH, or in its only line. */
+static long number_in(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "re");
+	char line[256];
+	long number = -1;
+
+	while (file && number < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			number = strtol(line + strlen(name), NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* How often the kernel's log complains about RSS or pages. */
+static int complaints(void)
+{
+	static char text[1 << 20];
+	const char *const all[] = { "Bad rss-counter", "Bad page", "non-zero pgtables_bytes" };
+	int length = klogctl(3 /* read all */, text, sizeof(text) - 1);
+	int count = 0;
+	size_t i;
+
+	if (length < 0)
+		return 0;
+	text[length] = 0;
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		const char *at = text;
+
+		while ((at = strstr(at, all[i]))) {
+			count++;
+			at++;
+		}
+	}
+	return count;
+}
+
+static void reap(pid_t pid, int signal)
+{
+	int status;
+
+	expect_equal(waitpid(pid, &status, 0), pid);
+	if (signal) {
+		expect(WIFSIGNALED(status));
+		expect_equal(WTERMSIG(status), signal);
+	} else {
+		expect(WIFEXITED(status));
+		expect_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+/* ---- a memory cgroup ---- */
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool whole = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return whole;
+}
+
+static void make_cgroup(const char *file)
+{
+	char path[100], limit[32];
+
+	snprintf(path, sizeof(path), CGROUP "/%s", file);
+	snprintf(limit, sizeof(limit), "%lu", LIMIT);
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	if ((mkdir(CGROUP, 0755) && errno != EEXIST) || !write_file(path, limit))
+		suite_skip("no memory cgroup can be made here");
+}
+
+/* All that was charged is given back, and the cgroup can go. */
+static void remove_cgroup(void)
+{
+	int i;
+
+	for (i = 0; i < 2000 && number_in(CGROUP "/memory.stat", "anon ") > 0; i++)
+		usleep(1000);
+	expect_equal(number_in(CGROUP "/memory.stat", "anon "), 0);
+	for (i = 0; i < 2000 && rmdir(CGROUP); i++)
+		usleep(1000);
+	expect(access(CGROUP, F_OK));
+}
+
+static void enter_cgroup(void)
+{
+	alarm(0);
+	expect(write_file(CGROUP "/cgroup.procs", "0"));
+}
+
+/* Faults that each map a whole window, until one meets the limit halfway. */
+static void touch_until_the_limit(void *arg)
+{
+	const size_t windows = 2 * LIMIT / (WINDOW * PAGE);
+	char *map = map_pages(windows * WINDOW);
+	size_t i, p, mapped = WINDOW;
+
+	(void)arg;
+	enter_cgroup();
+	expect_equal(multi_page_alloc(WINDOW), 0);
+	for (i = 0; i < windows && mapped == WINDOW; i++) {
+		map[i * WINDOW * PAGE] = 1;
+		mapped = count_mapped(map + i * WINDOW * PAGE, WINDOW);
+	}
+	expect(mapped >= 1 && mapped < WINDOW);
+	for (p = 1; p < mapped; p++)
+		expect_equal(*(long *)(map + ((i - 1) * WINDOW + p) * PAGE), 0);
+	_exit(0);
+}
+
+static void a_limit_within_a_batch_is_no_error(void **state)
+{
+	int before = complaints();
+
+	(void)state;
+	make_cgroup("memory.max");
+	reap(child_start(touch_until_the_limit, NULL), 0);
+	expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 0);
+	remove_cgroup();
+	expect_equal(complaints(), before);
+}
+
+static void touch_too_much(void *pages)
+{
+	const size_t count = 4 * LIMIT / PAGE;
+	char *map = map_pages(count);
+	size_t i;
+
+	enter_cgroup();
+	expect_equal(multi_page_alloc((long)pages), 0);
+	for (i = 0; i < count; i++)
+		map[i * PAGE] = 1;
+	_exit(0);
+}
+
+static void who_uses_too_much_is_killed(void **state)
+{
+	int before = complaints();
+	long pages;
+
+	(void)state;
+	for (pages = 1; pages <= WINDOW; pages *= 8) {
+		make_cgroup("memory.max");
+		reap(child_start(touch_too_much, (void *)pages), SIGKILL);
+		expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 1);
+		remove_cgroup();
+	}
+	expect_equal(complaints(), before);
+}
+
+/* All of the guest's memory, without a cgroup: the victim is known. */
+static void touch_all_memory(void *pages)
+{
+	const size_t count = 1UL << 20;
+	char *map = map_pages(count);
+	size_t i;
+
+	alarm(0);
+	expect(write_file("/proc/self/oom_score_adj", "1000"));
+	expect_equal(multi_page_alloc((long)pages), 0);
+	for (i = 0; i < count; i++)
+		map[i * PAGE] = 1;
+	_exit(0);
+}
+
+static void the_oom_killer_gets_all_back(void **state)
+{
+	long free_before = number_in("/proc/meminfo", "MemFree:");
+	int before = complaints();
+
+	(void)state;
+	if (number_in("/proc/meminfo", "MemTotal:") > 2L << 20)
+		suite_skip("this machine has too much memory to fill it");
+	reap(child_start(touch_all_memory, (void *)64L), SIGKILL);
+	expect_equal(complaints(), before);
+	/* The page cache may even be smaller than before. */
+	expect(number_in("/proc/meminfo", "MemFree:") > free_before - (8L << 10));
+}
+
+/* ---- accounting ---- */
+
+static void committed_memory_stays(void **state)
+{
+	char *map = mmap(NULL, WINDOW * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	long before = number_in("/proc/meminfo", "Committed_AS:");
+	size_t i;
+
+	(void)state;
+	expect_equal(multi_page_alloc(WINDOW), 0);
+	for (i = 0; i < WINDOW; i++)
+		map[i * PAGE] = 1;
+	/* Others run as well, but do not take that much. */
+	expect(labs(number_in("/proc/meminfo", "Committed_AS:") - before) < 1024);
+}
+
+static void use_memory_at_random(void *arg)
+{
+	struct random random = random_for(seed, (uint64_t)arg);
+	const size_t count = 2 * WINDOW;
+	char *map = map_pages(count);
+	int i;
+
+	expect_equal(multi_page_alloc(1 + (long)random_below(&random, WINDOW)), 0);
+	for (i = 0; i < 15; i++) {
+		size_t page = random_below(&random, count);
+		size_t pages = 1 + random_below(&random, count - page);
+		char *at = map + page * PAGE;
+
+		switch (random_below(&random, 8)) {
+		case 0:
+			madvise(at, pages * PAGE, MADV_DONTNEED);
+			break;
+		case 1:
+			madvise(at, pages * PAGE, MADV_FREE);
+			break;
+		case 2:
+			mprotect(at, pages * PAGE, PROT_READ);
+			expect_equal(at[0] & ~1, 0);
+			mprotect(at, pages * PAGE, PROT_READ | PROT_WRITE);
+			break;
+		case 3:
+			if (!fork()) {
+				map[page * PAGE] = 1;
+				_exit(0);
+			}
+			break;
+		case 4:
+			expect_equal(*(volatile char *)at & ~1, 0);
+			break;
+		default:
+			at[0] = 1;
+		}
+	}
+	if (random_below(&random, 2))
+		kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+#define PROCESSES 1000
+#define AT_ONCE 8
+
+static void a_thousand_processes_leave_nothing(void **state)
+{
+	long anonymous = number_in("/proc/meminfo", "AnonPages:");
+	int before = complaints(), started = 0, running = 0, status;
+
+	(void)state;
+	alarm(0);
+	while (started < PROCESSES || running) {
+		if (started < PROCESSES && running < AT_ONCE) {
+			child_start(use_memory_at_random, (void *)(long)started++);
+			running++;
+			continue;
+		}
+		expect(wait(&status) > 0);
+		expect(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !WEXITSTATUS(status));
+		running--;
+	}
+	expect_equal(complaints(), before);
+	/* KiB; other processes may have come to use some. */
+	expect(number_in("/proc/meminfo", "AnonPages:") < anonymous + 1024);
+}
+
+/* ---- swap ---- */
+
+#define SWAP_SIZE (8UL << 20)
+
+/* Swaps to a loop device over memory. */
+static void swap_on(void)
+{
+	if (system("dd if=/dev/zero of=/dev/shm/ferry-swap bs=1M count=8 2> /dev/null && "
+		   "d=$(losetup -f --show /dev/shm/ferry-swap) && ln -sf $d /dev/shm/ferry-loop && "
+		   "mkswap -q $d && swapon $d") != 0)
+		suite_skip("no swap space can be made here");
+}
+
+static void swap_off(void)
+{
+	expect_equal(system("swapoff /dev/shm/ferry-loop && losetup -d /dev/shm/ferry-loop; "
+			    "rm -f /dev/shm/ferry-loop /dev/shm/ferry-swap"),
+		     0);
+}
+
+static bool is_in_swap(const char *page)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry = 0;
+
+	expect_equal(pread(fd, &entry, sizeof(entry), (long)((uintptr_t)page / PAGE * 8)), 8);
+	close(fd);
+	return entry >> 62 & 1;
+}
+
+static void pages_in_swap_stay_there(void **state)
+{
+	char *map = map_pages(WINDOW);
+	int before = complaints();
+	int i;
+
+	(void)state;
+	swap_on();
+	for (i = 0; i < 16; i += 2)
+		memset(map + i * PAGE, i + 1, PAGE);
+	for (i = 0; i < 100 && !(is_in_swap(map) && is_in_swap(map + 14 * PAGE)); i++)
+		madvise(map, 16 * PAGE, MADV_PAGEOUT);
+	expect_equal(multi_page_alloc(16), 0);
+	map[PAGE] = 1;
+	for (i = 0; i < 16; i++) {
+		expect_equal(is_in_swap(map + i * PAGE), i % 2 == 0);
+		expect_equal(count_mapped(map + i * PAGE, 1) || i % 2 == 0, 1);
+	}
+	for (i = 0; i < 16; i++)
+		expect_equal(map[i * PAGE + PAGE - 1], i % 2 ? 0 : i + 1);
+	expect_equal(munmap(map, WINDOW * PAGE), 0);
+	swap_off();
+	expect_equal(complaints(), before);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_limit_within_a_batch_is_no_error),
+	cmocka_unit_test(who_uses_too_much_is_killed),
+	cmocka_unit_test(the_oom_killer_gets_all_back),
+	cmocka_unit_test(committed_memory_stays),
+	cmocka_unit_test(a_thousand_processes_leave_nothing),
+	cmocka_unit_test(pages_in_swap_stay_there),
+};
+
+GROUP(pages_ahead_group, tests);
+
+int main(int argc, char **argv)
+{
+	static const struct named_group groups[] = { { "pages ahead", &pages_ahead_group } };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2)
+		errx(2, "usage: pages_ahead [SEED]");
+	if (multi_page_alloc(0)) {
+		printf("skipped: this kernel does not have multi_page_alloc()\n");
+		return EXIT_SKIPPED;
+	}
+	if (argc == 2)
+		seed = strtoull(argv[1], NULL, 0);
+	else if (getrandom(&seed, 4, 0) != 4)
+		abort();
+	printf("seed: %llu\n", (unsigned long long)seed);
+	return groups_run("kernel", groups, ARRAY_SIZE(groups), NULL) ? 1 : 0;
+}

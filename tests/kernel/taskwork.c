@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a call leaves to be done on the way back to user space is done before the next
+ * slot: the last close of a file, io_uring's completions, rseq's CPU number.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/rseq.h>
+#include <sys/socket.h>
+
+#include <liburing.h>
+
+#include "hostile.h"
+
+/* ---- the last close of a file ---- */
+
+static void a_pipe_ends_with_its_last_writer(void **state)
+{
+	int closed[2];
+	int replaced[2];
+	int ranged[2];
+	char byte;
+	int file = memory_file();
+
+	(void)state;
+	expect(!pipe2(closed, O_CLOEXEC) && !pipe2(replaced, O_CLOEXEC) &&
+	       !pipe2(ranged, O_CLOEXEC));
+
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_close, closed[1]),
+		SLOT(SYS_read, closed[0], &byte, 1),
+		SLOT(SYS_dup2, file, replaced[1]),
+		SLOT(SYS_read, replaced[0], &byte, 1),
+		SLOT(SYS_close_range, ranged[1], ranged[1], 0),
+		SLOT(SYS_read, ranged[0], &byte, 1),
+	};
+	expect_batch(calls, 5, 0, 0, replaced[1], 0, 0, 0);
+}
+
+static void a_pipe_breaks_with_its_last_reader(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	expect(!pipe2(ends, O_CLOEXEC));
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_write, ends[1], "x", 1),
+		SLOT(SYS_close, ends[0]),
+		SLOT(SYS_write, ends[1], "x", 1),
+	};
+	expect_batch(calls, 2, 1, 0, -EPIPE);
+}
+
+static void a_socket_ends_with_its_peer(void **state)
+{
+	int sockets[2];
+	char byte;
+
+	(void)state;
+	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_close, sockets[1]),
+		SLOT(SYS_recvfrom, sockets[0], &byte, 1, 0, NULL, NULL),
+		SLOT(SYS_sendto, sockets[0], "x", 1, MSG_NOSIGNAL, NULL, 0),
+	};
+	expect_batch(calls, 2, 0, 0, -EPIPE);
+}
+
+static void a_lock_goes_with_its_file(void **state)
+{
+	char path[] = "/dev/shm/taskwork.XXXXXX";
+	int locked = mkostemp(path, O_CLOEXEC);
+	int other = open(path, O_RDWR | O_CLOEXEC);
+
+	(void)state;
+	expect(locked >= 0 && other >= 0);
+	unlink(path);
+	expect(!flock(locked, LOCK_EX));
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_flock, other, LOCK_EX | LOCK_NB),
+		SLOT(SYS_close, locked),
+		SLOT(SYS_flock, other, LOCK_EX | LOCK_NB),
+	};
+	expect_batch(calls, 2, -EAGAIN, 0, 0);
+}
+
+/* A descriptor on its way in a message is closed with the socket that holds it. */
+static void a_descriptor_in_a_message_goes_with_its_socket(void **state)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec data = { "x", 1 };
+	struct msghdr message = { .msg_iov = &data,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int sockets[2];
+	int ends[2];
+	char byte;
+
+	(void)state;
+	expect(!pipe2(ends, O_CLOEXEC));
+	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &ends[1], sizeof(int));
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_sendmsg, sockets[0], &message, 0),
+		SLOT(SYS_close, ends[1]),
+		SLOT(SYS_close, sockets[0]),
+		SLOT(SYS_close, sockets[1]),
+		SLOT(SYS_read, ends[0], &byte, 1),
+	};
+	expect_batch(calls, 4, 1, 0, 0, 0, 0);
+}
+
+static void a_file_system_is_free_after_its_last_file(void **state)
+{
+	char path[] = "/dev/shm/taskwork.XXXXXX";
+	char name[100];
+	int file;
+
+	(void)state;
+	expect(mkdtemp(path));
+	if (mount("taskwork", path, "tmpfs", 0, NULL)) {
+		rmdir(path);
+		suite_skip("this user may not mount");
+	}
+	snprintf(name, sizeof(name), "%s/file", path);
+	file = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	expect(file >= 0);
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_umount2, path, 0),
+		SLOT(SYS_close, file),
+		SLOT(SYS_umount2, path, 0),
+		SLOT(SYS_rmdir, path),
+	};
+	expect_batch(calls, 3, -EBUSY, 0, 0, 0);
+}
+
+/* ---- io_uring ---- */
+
+static void complete_between_slots(unsigned int flags)
+{
+	struct io_uring ring;
+	struct io_uring_sqe *sqe;
+	const long *tail;
+	int event = eventfd(0, EFD_CLOEXEC);
+	long one = 1;
+	long before;
+	long after;
+
+	if (io_uring_queue_init(4, &ring, flags))
+		suite_skip("no io_uring of this kind here");
+	sqe = io_uring_get_sqe(&ring);
+	io_uring_prep_poll_add(sqe, event, POLLIN);
+	expect_equal(io_uring_submit(&ring), 1);
+	tail = (const long *)ring.cq.ktail;
+	const struct ferry_slot calls[] = {
+		SLOT(FERRY_NR_WDCPY, &before, tail),
+		SLOT(SYS_write, event, &one, 8),
+		SLOT(FERRY_NR_WDCPY, &after, tail),
+		SLOT(SYS_getpid),
+	};
+	expect_batch(calls, 3, 0, 8, 0, getpid());
+	expect_equal((unsigned int)before, 0);
+	expect_equal((unsigned int)after, 1);
+	io_uring_queue_exit(&ring);
+}
+
+static void io_uring_completes_before_the_next_slot(void **state)
+{
+	(void)state;
+	complete_between_slots(0);
+	complete_between_slots(IORING_SETUP_COOP_TASKRUN);
+}
+
+/* ---- rseq ---- */
+
+static struct rseq *own_rseq(void)
+{
+	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+}
+
+/* As long as no other thread moves it, a thread knows where it is. */
+static void the_cpu_number_is_right_in_the_next_slot(void **state)
+{
+	static const unsigned long masks[] = { 1, 2 };
+	struct ferry_slot calls[8];
+	long seen[4];
+	long rets[8];
+	int i;
+
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		suite_skip("there is one CPU only");
+	if (!__rseq_size || own_rseq()->cpu_id > 1000)
+		suite_skip("no restartable sequences here");
+	for (i = 0; i < 4; i++) {
+		calls[2 * i] = SLOT(SYS_sched_setaffinity, 0, 8, &masks[i % 2]);
+		calls[2 * i + 1] = SLOT(FERRY_NR_WDCPY, &seen[i], own_rseq());
+	}
+	expect_equal(run_batch(rets, calls, 8), 7);
+	for (i = 0; i < 4; i++) {
+		expect_equal(rets[2 * i], 0);
+		expect_equal(rets[2 * i + 1], 0);
+		expect_equal((int)seen[i], i % 2);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_pipe_ends_with_its_last_writer),
+	cmocka_unit_test(a_pipe_breaks_with_its_last_reader),
+	cmocka_unit_test(a_socket_ends_with_its_peer),
+	cmocka_unit_test(a_lock_goes_with_its_file),
+	cmocka_unit_test(a_descriptor_in_a_message_goes_with_its_socket),
+	cmocka_unit_test(a_file_system_is_free_after_its_last_file),
+	cmocka_unit_test(io_uring_completes_before_the_next_slot),
+	cmocka_unit_test(the_cpu_number_is_right_in_the_next_slot),
+};
+
+GROUP(taskwork_group, tests);

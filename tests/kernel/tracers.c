@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/* Tracers come and go while batches run; those who are traced do not notice. */
+#include <sys/ptrace.h>
+#include <time.h>
+
+#include "hostile.h"
+#include "workload.h"
+
+static int *go_on; /* shared with the traced process */
+
+/* Batches with right answers, and short sleeps in between, until it is told to end. */
+static void run_until_told(void *arg)
+{
+	static const struct timespec moment = { 0, 100000 };
+	const struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_nanosleep, &moment, NULL),
+					    SLOT(SYS_getppid) };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	long rets[3];
+
+	(void)arg;
+	patience(600);
+	while (__atomic_load_n(go_on, __ATOMIC_RELAXED)) {
+		run_writes_on(null);
+		expect_equal(run_batch(rets, calls, 3), 2);
+		expect_equal(rets[0], getpid());
+		expect_equal(rets[1], 0);
+		expect_equal(rets[2], getppid());
+	}
+}
+
+static pid_t start_traced(void)
+{
+	go_on = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	expect(go_on != MAP_FAILED);
+	*go_on = 1;
+	return child_start(run_until_told, NULL);
+}
+
+static void end_traced(pid_t pid)
+{
+	int status;
+
+	__atomic_store_n(go_on, 0, __ATOMIC_RELAXED);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect_equal(status, 0);
+}
+
+static void attach(pid_t pid, unsigned long how)
+{
+	int status;
+
+	if (how == PTRACE_SEIZE) {
+		expect(!ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD));
+		expect(!ptrace(PTRACE_INTERRUPT, pid, NULL, NULL));
+	} else {
+		expect(!ptrace(PTRACE_ATTACH, pid, NULL, NULL));
+	}
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(WIFSTOPPED(status));
+	if (how != PTRACE_SEIZE)
+		expect(!ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD));
+}
+
+/* Lets PID go STEPS stops far by the request HOW. */
+static void step(pid_t pid, int how, unsigned long steps)
+{
+	int status;
+
+	while (steps--) {
+		expect(!ptrace(how, pid, NULL, NULL));
+		expect_equal(waitpid(pid, &status, 0), pid);
+		expect(WIFSTOPPED(status));
+	}
+}
+
+static void come_and_go(unsigned long how)
+{
+	struct random random = random_new(how);
+	int rounds = times(40, 2000);
+	pid_t pid = start_traced();
+
+	while (rounds--) {
+		attach(pid, how);
+		step(pid, PTRACE_SYSCALL, random_below(&random, 20));
+		expect(!ptrace(PTRACE_DETACH, pid, NULL, NULL));
+		usleep((useconds_t)random_below(&random, 500));
+	}
+	end_traced(pid);
+}
+
+static void tracers_may_come_and_go(void **state)
+{
+	(void)state;
+	patience(600);
+	come_and_go(PTRACE_SEIZE);
+	come_and_go(PTRACE_ATTACH);
+}
+
+static void a_tracer_may_step_through_batches(void **state)
+{
+	pid_t pid = start_traced();
+
+	(void)state;
+	patience(600);
+	attach(pid, PTRACE_SEIZE);
+	step(pid, PTRACE_SINGLESTEP, (unsigned long)times(2000, 50000));
+	expect(!ptrace(PTRACE_DETACH, pid, NULL, NULL));
+	end_traced(pid);
+}
+
+struct task {
+	pid_t traced;
+	unsigned long steps;
+};
+
+static void trace_until_killed(void *arg)
+{
+	const struct task *task = arg;
+
+	attach(task->traced, PTRACE_SEIZE);
+	step(task->traced, PTRACE_SYSCALL, task->steps);
+	raise(SIGKILL);
+}
+
+/* The kernel lets the traced process go wherever it stands. */
+static void a_tracer_may_die(void **state)
+{
+	struct random random = random_new(1);
+	struct task task = { start_traced(), 0 };
+	int rounds = times(30, 1000);
+
+	(void)state;
+	patience(600);
+	while (rounds--) {
+		task.steps = random_below(&random, 20);
+		expect_killed_by(child_start(trace_until_killed, &task), SIGKILL);
+	}
+	end_traced(task.traced);
+}
+
+/* ---- a tracer that makes the calls itself ---- */
+
+static void be_emulated(void *arg)
+{
+	struct ferry_slot calls[30];
+	long rets[30];
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 30; i++)
+		calls[i] = SLOT(SYS_getpid);
+	for (;;)
+		run_batch(rets, calls, 30);
+}
+
+static bool can_emulate(pid_t pid)
+{
+	return !ptrace(PTRACE_SYSEMU, pid, NULL, NULL) && waitpid(pid, NULL, 0) == pid;
+}
+
+static void a_tracer_may_emulate_calls(void **state)
+{
+	int rounds = times(20, 500);
+	pid_t pid;
+
+	(void)state;
+	patience(600);
+	while (rounds--) {
+		pid = child_start(be_emulated, NULL);
+		attach(pid, PTRACE_SEIZE);
+		if (!can_emulate(pid)) {
+			kill(pid, SIGKILL);
+			suite_skip("tracers cannot emulate calls here");
+		}
+		step(pid, PTRACE_SYSCALL, (unsigned long)(rounds % 15));
+		step(pid, PTRACE_SYSEMU, 25);
+		step(pid, PTRACE_SYSCALL, (unsigned long)(rounds % 7));
+		expect(!kill(pid, SIGKILL));
+		expect_killed_by(pid, SIGKILL);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(tracers_may_come_and_go),
+	cmocka_unit_test(a_tracer_may_step_through_batches),
+	cmocka_unit_test(a_tracer_may_die),
+	cmocka_unit_test(a_tracer_may_emulate_calls),
+};
+
+GROUP(tracers_group, tests);

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/* Batches that take away what they stand on: slots, results, files, descriptors, registers. */
+#include <asm/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "hostile.h"
+
+static sigjmp_buf after_fault;
+static void *fault_address;
+
+static void note_fault(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	fault_address = info->si_addr;
+	siglongjmp(after_fault, sig);
+}
+
+/* Runs a batch that must raise SIGSEGV at ADDRESS. */
+static void expect_fault(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+			 const void *address)
+{
+	const struct sigaction action = { .sa_sigaction = note_fault, .sa_flags = SA_SIGINFO };
+
+	expect(!sigaction(SIGSEGV, &action, NULL));
+	if (!sigsetjmp(after_fault, 1)) {
+		run_batch(rets, calls, ncall);
+		suite_fail(__FILE__, __LINE__, "the batch came back");
+	}
+	expect_equal((long)fault_address, (long)address);
+}
+
+/* ---- slots ---- */
+
+/* Runs getpid, UNDERMINE and getpid, slots at the start of PAGE: two of them have results. */
+static void expect_end_after(void *page, struct ferry_slot undermine)
+{
+	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+	struct ferry_slot *calls = page;
+
+	calls[0] = SLOT(SYS_getpid);
+	calls[1] = undermine;
+	calls[2] = SLOT(SYS_getpid);
+	expect_equal(run_batch(rets, calls, 3), 1);
+	expect_equal(rets[0], getpid());
+	expect_equal(rets[1], 0);
+	expect_equal(rets[2], UNTOUCHED);
+}
+
+/* User-mode Linux reads what its processes may not: there it is no loss to them. */
+static bool reads_what_cannot_be_read(void)
+{
+	char *page = new_page();
+	int file = memory_file();
+
+	page[0] = 'x';
+	expect(!mprotect(page, PAGE, PROT_NONE));
+	return write(file, page, 1) == 1;
+}
+
+static void a_batch_that_takes_its_slots_away_ends_there(void **state)
+{
+	void *page = new_page();
+	void *file_page;
+	int file = memory_file();
+
+	(void)state;
+	expect_end_after(page, SLOT(SYS_munmap, page, PAGE));
+	page = new_page();
+	if (!reads_what_cannot_be_read())
+		expect_end_after(page, SLOT(SYS_mprotect, page, PAGE, PROT_NONE));
+
+	expect(!ftruncate(file, PAGE));
+	file_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(file_page != MAP_FAILED);
+	expect_end_after(file_page, SLOT(SYS_ftruncate, file, 0));
+}
+
+static void a_batch_that_moves_its_slots_away_ends_there(void **state)
+{
+	struct ferry_slot *calls = new_page();
+	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+	char *elsewhere = new_page();
+
+	(void)state;
+	calls[0] = SLOT(SYS_getpid);
+	calls[1] = SLOT(SYS_mremap, calls, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
+	calls[2] = SLOT(SYS_getpid);
+	expect_equal(run_batch(rets, calls, 3), 1);
+	expect_equal(rets[1], (long)elsewhere);
+	expect_equal(rets[2], UNTOUCHED);
+}
+
+/* Slots are fetched one at a time: what is there then is what runs. */
+static void a_batch_may_map_other_slots_over_its_own(void **state)
+{
+	struct ferry_slot *calls = new_page();
+	struct ferry_slot others[3] = { SLOT(-1), SLOT(-1), SLOT(SYS_getppid) };
+	const long results[] = { getpid(), (long)calls, getppid() };
+	int file = memory_file();
+	long rets[3];
+
+	(void)state;
+	expect_equal(write(file, others, sizeof(others)), sizeof(others));
+	calls[0] = SLOT(SYS_getpid);
+	calls[1] = SLOT(SYS_mmap, calls, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+	calls[2] = SLOT(SYS_getpid);
+	expect_equal(run_batch(rets, calls, 3), 2);
+	expect_bytes(rets, results, sizeof(results));
+}
+
+static void a_batch_may_punch_a_hole_into_its_slots(void **state)
+{
+	int file = memory_file();
+	struct ferry_slot *calls;
+	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+
+	(void)state;
+	/* Zeros are read(0, NULL, 0). */
+	expect_equal(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0), 0);
+	expect(!ftruncate(file, PAGE));
+	calls = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(calls != MAP_FAILED);
+	calls[0] = SLOT(SYS_getpid);
+	calls[1] = SLOT(SYS_madvise, calls, PAGE, MADV_REMOVE);
+	calls[2] = SLOT(SYS_getpid);
+	expect_equal(run_batch(rets, calls, 3), 2);
+	expect_equal(rets[1], 0);
+	expect_equal(rets[2], 0);
+}
+
+/* ---- results ---- */
+
+static void expect_fault_after(long *rets, struct ferry_slot undermine)
+{
+	const struct ferry_slot calls[] = { SLOT(SYS_getpid), undermine, SLOT(SYS_getpid) };
+
+	expect_fault(rets, calls, 3, &rets[1]);
+}
+
+static void a_batch_that_takes_its_results_away_faults(void **state)
+{
+	long *rets = new_page();
+
+	(void)state;
+	expect_fault_after(rets, SLOT(SYS_munmap, rets, PAGE));
+	rets = new_page();
+	expect_fault_after(rets, SLOT(SYS_mprotect, rets, PAGE, PROT_READ));
+	expect_equal(rets[0], getpid());
+	expect_equal(rets[1], 0);
+	rets = new_page();
+	expect_fault_after(rets, SLOT(SYS_mprotect, rets, PAGE, PROT_NONE));
+}
+
+static void a_batch_may_forget_its_results(void **state)
+{
+	long *rets = new_page();
+	const struct ferry_slot calls[] = { SLOT(SYS_getpid),
+					    SLOT(SYS_madvise, rets, PAGE, MADV_DONTNEED),
+					    SLOT(SYS_getpid) };
+
+	(void)state;
+	expect_equal(run_batch(rets, calls, 3), 2);
+	expect_equal(rets[0], 0);
+	expect_equal(rets[1], 0);
+	expect_equal(rets[2], getpid());
+}
+
+static void a_batch_may_take_everything_away(void **state)
+{
+	char *both = new_page();
+	struct ferry_slot *calls = (struct ferry_slot *)both;
+	long *rets = (long *)(both + PAGE / 2);
+
+	(void)state;
+	calls[0] = SLOT(SYS_getpid);
+	calls[1] = SLOT(SYS_munmap, both, PAGE);
+	expect_fault(rets, calls, 3, &rets[1]);
+}
+
+/* ---- descriptors ---- */
+
+static void a_batch_may_close_what_it_uses(void **state)
+{
+	int file = memory_file();
+	int copy = dup(file);
+	char byte;
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_write, file, "a", 1),
+		SLOT(SYS_close, file),
+		SLOT(SYS_write, file, "b", 1),
+		SLOT(SYS_pread64, copy, &byte, 1, 0),
+		SLOT(SYS_close_range, 0, ~0U, 0),
+		SLOT(SYS_pread64, copy, &byte, 1, 0),
+		SLOT(SYS_close, copy),
+		SLOT(SYS_getpid),
+	};
+	long rets[ARRAY_SIZE(calls)];
+	const long results[] = { 1, 0, -EBADF, 1, 0, -EBADF, -EBADF, getpid() };
+
+	(void)state;
+	expect_equal(run_batch(rets, calls, ARRAY_SIZE(calls)), ARRAY_SIZE(calls) - 1);
+	if (memcmp(rets, results, sizeof(results)) != 0 || byte != 'a')
+		_exit(3); /* there is nothing left to write a message to */
+}
+
+static void a_batch_may_forbid_itself_descriptors(void **state)
+{
+	const struct rlimit none = { 0, 0 };
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_prlimit64, 0, RLIMIT_NOFILE, &none, NULL),
+		SLOT(SYS_openat, AT_FDCWD, "/", O_RDONLY),
+		SLOT(SYS_dup, 0),
+	};
+	long rets[3];
+
+	(void)state;
+	expect_equal(run_batch(rets, calls, 3), 2);
+	expect_equal(rets[0], 0);
+	expect_equal(rets[1], -EMFILE);
+	expect_equal(rets[2], -EMFILE);
+}
+
+/* ---- thread state ---- */
+
+/* What lies at %fs is gone for a while, but nothing in user space runs meanwhile. */
+static void a_batch_may_change_the_base_of_fs(void **state)
+{
+	unsigned long base = 0;
+	unsigned long seen = 0;
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_arch_prctl, ARCH_GET_FS, &base),
+		SLOT(SYS_arch_prctl, ARCH_SET_FS, 0x10000),
+		SLOT(SYS_arch_prctl, ARCH_GET_FS, &seen),
+		SLOT(FERRY_NR_WDCPY, NULL, &base),
+		SLOT(SYS_arch_prctl, ARCH_SET_FS, 0),
+	};
+	struct ferry_slot run[ARRAY_SIZE(calls)];
+	long rets[ARRAY_SIZE(calls)];
+
+	(void)state;
+	memcpy(run, calls, sizeof(calls));
+	run[3].arg[0] = (long)&run[4].arg[1];
+	expect_equal(run_batch(rets, run, ARRAY_SIZE(run)), ARRAY_SIZE(run) - 1);
+	expect_equal(rets[1], 0);
+	expect_equal(rets[4], 0);
+	expect_equal(seen, 0x10000);
+	errno = 7; /* thread-local */
+	expect_equal(errno, 7);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_batch_that_takes_its_slots_away_ends_there),
+	cmocka_unit_test(a_batch_that_moves_its_slots_away_ends_there),
+	cmocka_unit_test(a_batch_may_map_other_slots_over_its_own),
+	cmocka_unit_test(a_batch_may_punch_a_hole_into_its_slots),
+	cmocka_unit_test(a_batch_that_takes_its_results_away_faults),
+	cmocka_unit_test(a_batch_may_forget_its_results),
+	cmocka_unit_test(a_batch_may_take_everything_away),
+	cmocka_unit_test(a_batch_may_close_what_it_uses),
+	cmocka_unit_test(a_batch_may_forbid_itself_descriptors),
+	cmocka_unit_test(a_batch_may_change_the_base_of_fs),
+};
+
+GROUP(undermining_group, tests);

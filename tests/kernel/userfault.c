@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/* Slots and results in memory whose faults a thread of the program serves: late, or never. */
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include "hostile.h"
+
+#define PAGES 4
+#define SLOTS (PAGES * PAGE / sizeof(struct ferry_slot))
+
+static int fault_fd;
+static char *region;
+static struct ferry_slot *source; /* what the region will hold */
+static int served;
+
+static void open_userfaultfd(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+
+	fault_fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fault_fd < 0)
+		suite_skip("this kernel has no userfaultfd, or not for this user");
+	expect(!ioctl(fault_fd, UFFDIO_API, &api));
+}
+
+/* A region whose pages are all missing, and what to fill it with: calls of getpid. */
+static void make_region(void)
+{
+	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	size_t i;
+
+	open_userfaultfd();
+	region = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	source = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	expect(region != MAP_FAILED && source != MAP_FAILED);
+	for (i = 0; i < SLOTS; i++)
+		source[i] = SLOT(SYS_getpid);
+	request.range.start = (unsigned long)region;
+	request.range.len = PAGES * PAGE;
+	expect(!ioctl(fault_fd, UFFDIO_REGISTER, &request));
+}
+
+static unsigned long next_fault(void)
+{
+	struct uffd_msg message;
+
+	expect_equal(read(fault_fd, &message, sizeof(message)), sizeof(message));
+	expect_equal(message.event, UFFD_EVENT_PAGEFAULT);
+	return message.arg.pagefault.address & -PAGE;
+}
+
+static void fill_page(unsigned long address)
+{
+	struct uffdio_copy copy = {
+		.dst = address,
+		.src = (unsigned long)source + (address - (unsigned long)region),
+		.len = PAGE,
+	};
+
+	expect(!ioctl(fault_fd, UFFDIO_COPY, &copy));
+}
+
+static void *serve_late(void *arg)
+{
+	unsigned long address;
+
+	(void)arg;
+	for (;;) {
+		address = next_fault();
+		usleep(20000);
+		served++;
+		fill_page(address);
+	}
+	return NULL;
+}
+
+static void slots_may_come_late(void **state)
+{
+	static long rets[SLOTS];
+	size_t i;
+
+	(void)state;
+	make_region();
+	thread_start(serve_late, NULL);
+	expect_equal(run_batch(rets, (struct ferry_slot *)region, SLOTS), SLOTS - 1);
+	for (i = 0; i < SLOTS; i++)
+		expect_equal(rets[i], getpid());
+	expect_equal(served, PAGES);
+}
+
+static void room_for_results_may_come_late(void **state)
+{
+	const size_t count = PAGES * PAGE / sizeof(long);
+	struct ferry_slot *calls;
+	size_t i;
+
+	(void)state;
+	make_region();
+	calls = mmap(NULL, count * sizeof(*calls), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect(calls != MAP_FAILED);
+	for (i = 0; i < count; i++)
+		calls[i] = SLOT(SYS_getppid);
+	thread_start(serve_late, NULL);
+	expect_equal(run_batch((long *)region, calls, count), count - 1);
+	for (i = 0; i < count; i++)
+		expect_equal(((long *)region)[i], getppid());
+	expect_equal(served, PAGES);
+}
+
+/* ---- pages that nobody fills any more: they are zero ---- */
+
+static void *unregister(void *arg)
+{
+	struct uffdio_range range = { (unsigned long)region, PAGES * PAGE };
+
+	(void)arg;
+	next_fault();
+	usleep(20000);
+	expect(!ioctl(fault_fd, UFFDIO_UNREGISTER, &range));
+	return NULL;
+}
+
+static void *close_it(void *arg)
+{
+	(void)arg;
+	next_fault();
+	usleep(20000);
+	close(fault_fd);
+	return NULL;
+}
+
+static void run_zero_slots(void *(*thread)(void *))
+{
+	static long rets[SLOTS];
+	size_t i;
+
+	make_region();
+	/* Zeros are read(0, NULL, 0). */
+	expect_equal(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0), 0);
+	memset(rets, 1, sizeof(rets));
+	thread_start(thread, NULL);
+	expect_equal(run_batch(rets, (struct ferry_slot *)region, SLOTS), SLOTS - 1);
+	for (i = 0; i < SLOTS; i++)
+		expect_equal(rets[i], 0);
+}
+
+static void a_server_may_give_up_meanwhile(void **state)
+{
+	(void)state;
+	run_zero_slots(unregister);
+}
+
+static void a_server_may_close_its_descriptor_meanwhile(void **state)
+{
+	(void)state;
+	run_zero_slots(close_it);
+}
+
+/* ---- pages that never come ---- */
+
+static void wait_for_slots(void *arg)
+{
+	long ret;
+
+	(void)arg;
+	make_region();
+	run_batch(&ret, (struct ferry_slot *)region, 1);
+}
+
+static void wait_for_room(void *arg)
+{
+	const struct ferry_slot call = SLOT(SYS_getpid);
+
+	(void)arg;
+	make_region();
+	run_batch((long *)region, &call, 1);
+}
+
+static void wait_for_operand(void *arg)
+{
+	struct ferry_slot calls[2] = { SLOT(SYS_getpid), SLOT(FERRY_NR_WDCPY, arg, NULL) };
+	long rets[2];
+
+	make_region();
+	calls[1].arg[0] = (long)rets;
+	calls[1].arg[1] = (long)region;
+	run_batch(rets, calls, 2);
+}
+
+static void what_never_comes_is_waited_for_until_death(void **state)
+{
+	static const child_fn bodies[] = { wait_for_slots, wait_for_room, wait_for_operand };
+	size_t i;
+	pid_t pid;
+
+	(void)state;
+	open_userfaultfd();
+	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
+		pid = child_start(bodies[i], NULL);
+		expect_asleep(pid);
+		usleep(20000);
+		expect_asleep(pid);
+		expect(!kill(pid, SIGKILL));
+		expect_killed_by(pid, SIGKILL);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(slots_may_come_late),
+	cmocka_unit_test(room_for_results_may_come_late),
+	cmocka_unit_test(a_server_may_give_up_meanwhile),
+	cmocka_unit_test(a_server_may_close_its_descriptor_meanwhile),
+	cmocka_unit_test(what_never_comes_is_waited_for_until_death),
+};
+
+GROUP(userfault_group, tests);
