@@ -6,7 +6,7 @@
 #include <linux/compat.h>
 #include <linux/syscalls.h>
 
-#include "batch.h"
+#include "syscall.h"
 
 SYSCALL_DEFINE3(afs_syscall, long __user *, rets, const struct ferry_slot __user *, calls,
 		unsigned long, ncall)
@@ -14,5 +14,5 @@ SYSCALL_DEFINE3(afs_syscall, long __user *, rets, const struct ferry_slot __user
 	/* x32 has this entry of the table too, but other calls. */
 	if (in_compat_syscall())
 		return -ENOSYS;
-	return do_batch(rets, calls, ncall, 0);
+	return do_batch(rets, calls, ncall, 0, 0);
 }

@@ -3,9 +3,8 @@
  * batch(): an array of system calls with forward jumps, run in one crossing.
  * Documentation/userspace-api/batch.rst says what a batch means.
  *
- * The caller's registers do double duty: while a slot runs they hold its call,
- * so that handlers, tracers, seccomp, audit and /proc find it where they look
- * for any other.  The caller's own values are put back before batch() returns.
+ * This runs as the system call, and behind /dev/ferry of the module: what differs
+ * is on the other side of struct ferry_caller.
  */
 #include <linux/errno.h>
 #include <linux/ferry.h>
@@ -14,40 +13,23 @@
 #include <linux/restart_block.h>
 #include <linux/resume_user_mode.h>
 #include <linux/sched/signal.h>
-#include <linux/syscalls.h>
 #include <linux/uaccess.h>
 #include <asm/ferry.h>
-#include <asm/syscall.h>
+#include <asm/unistd.h>
 #include <uapi/linux/ferry_blocked.h>
 
 #include "batch.h"
 #include "restart.h"
 
-/* What a batch borrows of the caller's registers. */
-struct saved_registers {
-	unsigned long arg[FERRY_MAX_ARGS];
-	unsigned long nr;
-};
-
-#define FLAGS_REGISTER 3 /* the argument of batch() that carries the position */
-
 struct batch {
-	struct pt_regs *regs;
+	struct ferry_caller *caller;
+	struct pt_regs *regs; /* the caller's */
 	long __user *rets;
 	const struct ferry_slot __user *calls;
 	unsigned long ncall;
 	/* Slots before this one lie in user space, and so do their results. */
 	const struct ferry_slot __user *end;
-	/* Tracers were told that batch() exited; they see its calls instead. */
-	bool reported;
-	enum {
-		NOT_STOPPED,
-		STOPPED_REFUSING, /* only a system call of its own can make this one */
-		STOPPED_FAULTING, /* a result is out of reach, and SIGSEGV on its way */
-		STOPPED_FOR_SIGNALS,
-	} stopped;
 	struct ferry_head head; /* of the slot that runs */
-	struct saved_registers saved;
 };
 
 /* Beside FERRY_BAD_RET and FERRY_BAD_SLOT. */
@@ -58,9 +40,6 @@ enum { BATCH_LEFT = FERRY_BAD_SLOT + 1 };
 static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
 };
-
-/* Instead of a result: what has become of the batch is in b->stopped. */
-#define NO_RESULT (-ERESTARTNOINTR)
 
 static long bad_result(long __user *ret)
 {
@@ -92,8 +71,8 @@ static noinline long forward(struct batch *b, unsigned long i)
 			return -EINVAL;
 		if (get_user(*ferry_arg(b->regs, k), ret)) {
 			bad_result(ret);
-			b->stopped = STOPPED_FAULTING;
-			return NO_RESULT;
+			b->caller->stopped = STOPPED_FAULTING;
+			return FERRY_NO_RESULT;
 		}
 		from &= ~(0xffULL << (k * BITS_PER_BYTE));
 	}
@@ -111,7 +90,7 @@ static long copy_word(struct pt_regs *regs)
 	return 0;
 }
 
-static __always_inline long make_call(struct pt_regs *regs, unsigned long nr)
+long ferry_make_call(struct pt_regs *regs, unsigned long nr)
 {
 	if (unlikely(nr >= FERRY_NR_CALLS))
 		return -ENOSYS;
@@ -121,70 +100,11 @@ static __always_inline long make_call(struct pt_regs *regs, unsigned long nr)
 	return ferry_dispatch(regs, nr);
 }
 
-/* Exchanges the caller's values of the registers with those of the slot. */
-static void swap_registers(struct batch *b)
-{
-	struct saved_registers slot;
-
-	ferry_get_args(b->regs, slot.arg);
-	slot.nr = ferry_get_nr(b->regs);
-	ferry_set_args(b->regs, b->saved.arg);
-	ferry_set_nr(b->regs, b->saved.nr);
-	b->saved = slot;
-}
-
-/*
- * Watchers expect calls one after another, not one within another.  So for
- * them batch() exits before its first call, as one that will be restarted
- * does, and enters again after its last.
- */
-static void report_exit(struct batch *b)
-{
-	swap_registers(b);
-	syscall_set_return_value(current, b->regs, -ERESTARTNOINTR, 0);
-	subcall_exit(b->regs);
-	swap_registers(b);
-	b->reported = true;
-}
-
-static long restart_call(void)
+long ferry_restart_call(void)
 {
 	struct restart_block *restart = &current->restart_block;
 
 	return restart->fn(restart);
-}
-
-/*
- * A call of a task under seccomp, audit, tracepoints or ptrace; NR is
- * restart_syscall for one that goes on after a signal.
- */
-static noinline long make_watched_call(struct batch *b, unsigned long nr)
-{
-	struct pt_regs *regs = b->regs;
-	long result;
-
-	if (!b->reported)
-		report_exit(b);
-	ferry_set_nr(regs, nr);
-	syscall_set_return_value(current, regs, -ENOSYS, 0);
-	/*
-	 * A handler of SIGSYS takes the call from the registers and leaves its
-	 * result there.  Only a call from user space has registers to show.
-	 */
-	if (ferry_dispatched_to_user() || seccomp_traps()) {
-		b->stopped = STOPPED_REFUSING;
-		return NO_RESULT;
-	}
-	if (subcall_enter(regs)) {
-		/* Tracers may have changed the number, and blocked ones stay blocked. */
-		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
-			result = restart_call();
-		else
-			result = make_call(regs, ferry_get_nr(regs));
-		syscall_set_return_value(current, regs, 0, result);
-	}
-	subcall_exit(regs);
-	return syscall_get_return_value(current, regs);
 }
 
 /* A number that is no system call's. */
@@ -193,7 +113,7 @@ static noinline long run_odd_slot(struct batch *b, unsigned long nr)
 	if (b->head.nr == FERRY_NR_WDCPY)
 		return copy_word(b->regs);
 	if (b->head.nr >= 0 && ferry_watched())
-		return make_watched_call(b, nr);
+		return ferry_watched_call(b->caller, nr);
 	return -ENOSYS;
 }
 
@@ -215,7 +135,7 @@ static __always_inline long run_slot(struct batch *b, struct pt_regs *regs,
 	if (unlikely(is_blocked[nr]))
 		return -ENOSYS;
 	if (unlikely(ferry_watched()))
-		return make_watched_call(b, nr);
+		return ferry_watched_call(b->caller, nr);
 	return ferry_dispatch(regs, nr);
 }
 
@@ -230,8 +150,7 @@ static short jump(const struct ferry_head *head, long result)
 /* The batch goes on at slot I when the signals have been handled. */
 static long leave_for_signals(struct batch *b, unsigned long i, unsigned long how)
 {
-	b->saved.nr = __NR_batch; /* for the alias too, which ignores flags */
-	b->saved.arg[FLAGS_REGISTER] = FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT;
+	b->caller->position = FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT;
 	return -ERESTARTNOINTR;
 }
 
@@ -239,7 +158,7 @@ static long leave_for_signals(struct batch *b, unsigned long i, unsigned long ho
 static long refuse(struct batch *b, unsigned long i)
 {
 	if (i)
-		b->saved.arg[FLAGS_REGISTER] = FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT;
+		b->caller->position = FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT;
 	return -EOPNOTSUPP;
 }
 
@@ -254,7 +173,7 @@ static void do_pending_work(struct pt_regs *regs)
 		resume_user_mode_work(regs);
 }
 
-/* One of -ERESTART*, or NO_RESULT: nothing that user space may see. */
+/* One of -ERESTART*, or FERRY_NO_RESULT: nothing that user space may see. */
 static __always_inline bool is_internal(long result)
 {
 	return unlikely((unsigned long)(result + ERESTART_RESTARTBLOCK) <=
@@ -267,15 +186,15 @@ static __always_inline bool is_internal(long result)
  */
 static noinline long settle(struct batch *b, unsigned long i, long code)
 {
-	if (b->stopped == STOPPED_REFUSING)
+	if (b->caller->stopped == STOPPED_REFUSING)
 		return refuse(b, i);
-	if (b->stopped == STOPPED_FAULTING)
+	if (b->caller->stopped == STOPPED_FAULTING)
 		return -EFAULT;
 	if (code == -ENOIOCTLCMD) /* among the restart codes, but a driver's */
 		return code;
 	if (!ferry_call_restarts(code))
 		return -EINTR;
-	b->stopped = STOPPED_FOR_SIGNALS;
+	b->caller->stopped = STOPPED_FOR_SIGNALS;
 	return leave_for_signals(b, i, code == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0);
 }
 
@@ -291,7 +210,7 @@ static noinline int step_with_work(struct batch *b, const struct ferry_slot __us
 	int error;
 
 	/* Nobody is left to see a result, and other processes must not. */
-	if (fatal_signal_pending(current)) {
+	if (ferry_signal_kills()) {
 		*left = -EINTR;
 		return BATCH_LEFT;
 	}
@@ -309,7 +228,7 @@ static noinline int step_with_work(struct batch *b, const struct ferry_slot __us
 static noinline long end_batch(struct batch *b, unsigned long i,
 			       const struct ferry_slot __user *next, long result)
 {
-	if (fatal_signal_pending(current))
+	if (ferry_signal_kills())
 		return -EINTR;
 	if (put_user(result, b->rets + i))
 		return bad_result(b->rets + i);
@@ -328,8 +247,8 @@ static long run_slots(struct batch *b, const struct ferry_slot __user *slot, boo
 	int error;
 
 	if (unlikely(restart)) {
-		result = ferry_watched() ? make_watched_call(b, __NR_restart_syscall) :
-					   restart_call();
+		result = ferry_watched() ? ferry_watched_call(b->caller, __NR_restart_syscall) :
+					   ferry_restart_call();
 		goto have_result;
 	}
 	for (;;) {
@@ -340,7 +259,7 @@ static long run_slots(struct batch *b, const struct ferry_slot __user *slot, boo
 have_result:
 		if (is_internal(result)) {
 			result = settle(b, slot - b->calls, result);
-			if (b->stopped)
+			if (b->caller->stopped)
 				return result;
 		}
 		next = slot + 1;
@@ -381,34 +300,9 @@ static unsigned long items_in_user_space(const void __user *user, size_t size)
 }
 
 /* Runs the batch from the slot on that FLAGS say, 0 if they are 0. */
-static long run_batch(struct batch *b, unsigned long flags)
-{
-	unsigned long start = flags >> FERRY_RESUME_SHIFT;
-	const struct ferry_slot __user *slot = b->calls + start;
-	long last;
-
-	ferry_get_args(b->regs, b->saved.arg);
-	b->saved.nr = ferry_get_nr(b->regs);
-	/* A position is the kernel's; the caller had passed 0. */
-	if (flags)
-		b->saved.arg[FLAGS_REGISTER] = 0;
-
-	/* A handler that ran before a restart may have unmapped the slot. */
-	last = start ? start - 1 : -EFAULT;
-	if (!ferry_fetch(&b->head, b->regs, slot))
-		last = run_slots(b, slot, flags & FERRY_BATCH_RESTART);
-
-	ferry_set_args(b->regs, b->saved.arg);
-	ferry_set_nr(b->regs, b->saved.nr);
-	if (b->reported) {
-		syscall_set_return_value(current, b->regs, -ENOSYS, 0);
-		subcall_reenter(b->regs);
-	}
-	return last;
-}
-
-long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
-	      unsigned long flags)
+static long run_batch(struct ferry_caller *caller, long __user *rets,
+		      const struct ferry_slot __user *calls, unsigned long ncall,
+		      unsigned long flags)
 {
 	unsigned long limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
 				   items_in_user_space(rets, sizeof(*rets)));
@@ -426,30 +320,33 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 			return bad_result(rets + start);
 		return -EFAULT;
 	}
-	b.regs = current_pt_regs();
+	b.caller = caller;
+	b.regs = caller->regs;
 	b.rets = rets;
 	b.calls = calls;
 	b.ncall = ncall;
 	b.end = calls + limit;
-	b.reported = false;
-	b.stopped = NOT_STOPPED;
-	return run_batch(&b, flags);
+	/* A handler that ran before a restart may have unmapped the slot. */
+	if (ferry_fetch(&b.head, b.regs, calls + start))
+		return start ? start - 1 : -EFAULT;
+	return run_slots(&b, calls + start, flags & FERRY_BATCH_RESTART);
 }
 
 #define VERSION_AND_FEATURES \
 	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)
 
-SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,
-		unsigned long, ncall, unsigned long, flags, unsigned long, size)
+long ferry_batch(struct ferry_caller *caller, long __user *rets,
+		 const struct ferry_slot __user *calls, unsigned long ncall, unsigned long flags,
+		 unsigned long size)
 {
 	const unsigned long resume = FERRY_BATCH_RESUME | FERRY_BATCH_RESTART |
 				     ~0UL << FERRY_RESUME_SHIFT;
 
 	if (flags & FERRY_BATCH_RESUME)
-		return flags & ~resume ? -EINVAL : do_batch(rets, calls, ncall, flags);
+		return flags & ~resume ? -EINVAL : run_batch(caller, rets, calls, ncall, flags);
 	if (flags == FERRY_BATCH_QUERY && !rets && !calls && !ncall && !size)
 		return VERSION_AND_FEATURES;
 	if (flags || (size && size != sizeof(*calls)))
 		return -EINVAL;
-	return do_batch(rets, calls, ncall, 0);
+	return run_batch(caller, rets, calls, ncall, 0);
 }

@@ -4,11 +4,41 @@
 
 #include <linux/ferry.h>
 
+/* In whose name a batch runs: a system call, or an ioctl of the module's device. */
+struct ferry_caller {
+	struct pt_regs *regs; /* hold the call of the slot that runs */
+	/*
+	 * flags to go on with, after -ERESTARTNOINTR or -EOPNOTSUPP; 0: those
+	 * that the batch began with.  It is 0 before, as stopped is.
+	 */
+	unsigned long position;
+	enum {
+		NOT_STOPPED,
+		STOPPED_REFUSING, /* only a system call of its own can make this one */
+		STOPPED_FAULTING, /* a result is out of reach, and SIGSEGV on its way */
+		STOPPED_FOR_SIGNALS,
+	} stopped;
+};
+
+/* Instead of a result: what has become of the batch is in caller->stopped. */
+#define FERRY_NO_RESULT (-ERESTARTNOINTR)
+
+/* Does for current what batch(2) says, but for what caller->position is. */
+long ferry_batch(struct ferry_caller *caller, long __user *rets,
+		 const struct ferry_slot __user *calls, unsigned long ncall, unsigned long flags,
+		 unsigned long size);
+
 /*
- * Runs the batch for current, whose registers hold the system call.  FLAGS has
- * the position to go on from, or is 0.  Returns what batch(2) does.
+ * The caller's: makes a call of a task under seccomp, audit, tracepoints or
+ * ptrace; or sets caller->stopped to STOPPED_REFUSING and returns
+ * FERRY_NO_RESULT.  NR is restart_syscall for one that goes on after a signal.
  */
-long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
-	      unsigned long flags);
+long ferry_watched_call(struct ferry_caller *caller, unsigned long nr);
+
+/* Makes the call NR, whose arguments are in REGS, unless batches may not. */
+long ferry_make_call(struct pt_regs *regs, unsigned long nr);
+
+/* Goes on with the call that a signal interrupted. */
+long ferry_restart_call(void);
 
 #endif /* _FERRY_BATCH_H */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * batch() as a system call.
+ *
+ * The caller's registers do double duty: while a slot runs they hold its call,
+ * so that handlers, tracers, seccomp, audit and /proc find it where they look
+ * for any other.  The caller's own values are put back before batch() returns.
+ */
+#include <linux/container_of.h>
+#include <linux/errno.h>
+#include <linux/ferry.h>
+#include <linux/syscalls.h>
+#include <asm/ferry.h>
+#include <asm/syscall.h>
+
+#include "batch.h"
+#include "syscall.h"
+
+/* What a batch borrows of the caller's registers. */
+struct saved_registers {
+	unsigned long arg[FERRY_MAX_ARGS];
+	unsigned long nr;
+};
+
+#define FLAGS_REGISTER 3 /* the argument of batch() that carries the position */
+
+struct batch_call {
+	struct ferry_caller caller;
+	/* Tracers were told that batch() exited; they see its calls instead. */
+	bool reported;
+	struct saved_registers saved;
+};
+
+static void get_registers(struct pt_regs *regs, struct saved_registers *saved)
+{
+	ferry_get_args(regs, saved->arg);
+	saved->nr = ferry_get_nr(regs);
+}
+
+static void set_registers(struct pt_regs *regs, const struct saved_registers *saved)
+{
+	ferry_set_args(regs, saved->arg);
+	ferry_set_nr(regs, saved->nr);
+}
+
+/*
+ * Watchers expect calls one after another, not one within another.  So for
+ * them batch() exits before its first call, as one that will be restarted
+ * does, and enters again after its last.
+ */
+static void report_exit(struct batch_call *call, struct pt_regs *regs)
+{
+	struct saved_registers slot;
+
+	get_registers(regs, &slot);
+	set_registers(regs, &call->saved);
+	syscall_set_return_value(current, regs, -ERESTARTNOINTR, 0);
+	subcall_exit(regs);
+	/* A tracer may have changed what the caller will find. */
+	get_registers(regs, &call->saved);
+	set_registers(regs, &slot);
+	call->reported = true;
+}
+
+long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
+{
+	struct batch_call *call = container_of(caller, struct batch_call, caller);
+	struct pt_regs *regs = caller->regs;
+	long result;
+
+	if (!call->reported)
+		report_exit(call, regs);
+	ferry_set_nr(regs, nr);
+	syscall_set_return_value(current, regs, -ENOSYS, 0);
+	/*
+	 * A handler of SIGSYS takes the call from the registers and leaves its
+	 * result there.  Only a call from user space has registers to show.
+	 */
+	if (ferry_dispatched_to_user() || seccomp_traps()) {
+		caller->stopped = STOPPED_REFUSING;
+		return FERRY_NO_RESULT;
+	}
+	if (subcall_enter(regs)) {
+		/* Tracers may have changed the number, and blocked ones stay blocked. */
+		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
+			result = ferry_restart_call();
+		else
+			result = ferry_make_call(regs, ferry_get_nr(regs));
+		syscall_set_return_value(current, regs, 0, result);
+	}
+	subcall_exit(regs);
+	return syscall_get_return_value(current, regs);
+}
+
+long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
+	      unsigned long flags, unsigned long size)
+{
+	struct pt_regs *regs = current_pt_regs();
+	struct batch_call call;
+	long answer;
+
+	call.caller.regs = regs;
+	call.caller.position = 0;
+	call.caller.stopped = NOT_STOPPED;
+	call.reported = false;
+	get_registers(regs, &call.saved);
+
+	answer = ferry_batch(&call.caller, rets, calls, ncall, flags, size);
+
+	if (answer == -ERESTARTNOINTR)
+		call.saved.nr = __NR_batch; /* for the alias too, which ignores flags */
+	/* A position is the kernel's; the caller had passed 0. */
+	if (call.caller.position || flags & FERRY_BATCH_RESUME)
+		call.saved.arg[FLAGS_REGISTER] = call.caller.position;
+	set_registers(regs, &call.saved);
+	if (call.reported) {
+		syscall_set_return_value(current, regs, -ENOSYS, 0);
+		subcall_reenter(regs);
+	}
+	return answer;
+}
+
+SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,
+		unsigned long, ncall, unsigned long, flags, unsigned long, size)
+{
+	return do_batch(rets, calls, ncall, flags, size);
+}

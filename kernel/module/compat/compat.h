@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What stock kernels keep from modules, and what takes its place.  Included in front of
+ * every file, so that those of the series are compiled here as they are.
+ */
+#ifndef _FERRY_COMPAT_H
+#define _FERRY_COMPAT_H
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/resume_user_mode.h>
+#include <linux/sched/signal.h>
+#include <linux/thread_info.h>
+#include <asm/syscall.h>
+
+/* The kernel's table of system calls, from ferry_find_table() on. */
+extern const sys_call_ptr_t *ferry_table;
+#define sys_call_table ferry_table
+
+/* Finds the table and makes sure that it is the one.  Says why when it returns -errno. */
+int ferry_find_table(void);
+
+#define next_signal ferry_next_signal
+int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
+
+#define force_sig_fault ferry_force_sig_fault
+void ferry_force_sig_fault(int sig, int code, void __user *address);
+
+/*
+ * Nothing that this does is exported.  The way out of the kernel does all of it, also when
+ * it has no signal to deliver, and then restarts the call.
+ */
+static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+{
+	set_thread_flag(TIF_NOTIFY_SIGNAL);
+}
+#define resume_user_mode_work ferry_resume_user_mode_work
+
+#endif /* _FERRY_COMPAT_H */

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * batch() as an ioctl of /dev/ferry.  The position of a batch lies in the caller's struct
+ * ferry_batch_args while it is restarted; an open file has no state, so that it does not
+ * matter who opened it, or who else uses it.
+ *
+ * The caller's registers hold the ioctl.  The calls of slots are in registers of their own,
+ * which seccomp, audit, tracers and tracepoints would not see: none of those may be
+ * interested in the task.
+ */
+#include <linux/errno.h>
+#include <linux/file.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+#include <asm/ferry.h>
+
+#include "../ferry/batch.h"
+#include "device.h"
+
+/* Asked for before each call: a filter that a slot installed stops the batch. */
+long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
+{
+	caller->stopped = STOPPED_REFUSING;
+	return FERRY_NO_RESULT;
+}
+
+/* A tracer that wants to see calls has to stop the task first: it comes by here again. */
+static bool is_watched(void)
+{
+	return ferry_watched() || current->ptrace;
+}
+
+/* Runs the batch in registers of its own; its number in the caller's tells that one runs. */
+static long run_batch(const struct ferry_batch_args *args, unsigned long *position)
+{
+	struct pt_regs *caller_regs = current_pt_regs();
+	struct pt_regs regs = *caller_regs;
+	struct ferry_caller caller = { .regs = &regs };
+	unsigned long nr = ferry_get_nr(caller_regs);
+	long answer;
+
+	ferry_set_nr(caller_regs, FERRY_NR_BATCH);
+	answer = ferry_batch(&caller, (long __force __user *)args->rets,
+			     (const struct ferry_slot __force __user *)args->calls, args->ncall,
+			     args->flags, args->size);
+	ferry_set_nr(caller_regs, nr);
+	*position = caller.position;
+	return answer;
+}
+
+static long batch_ioctl(struct ferry_batch_args __user *user)
+{
+	struct ferry_batch_args args;
+	unsigned long position;
+	long answer;
+
+	/* A slot cannot make a batch: nothing would bound the depth of the stack. */
+	if (ferry_get_nr(current_pt_regs()) == FERRY_NR_BATCH)
+		return -ENOSYS;
+	if (copy_from_user(&args, user, sizeof(args)))
+		return -EFAULT;
+	if (args.flags != FERRY_BATCH_QUERY && is_watched())
+		return -EOPNOTSUPP;
+	answer = run_batch(&args, &position);
+	if (!position && !(args.flags & FERRY_BATCH_RESUME))
+		return answer;
+	if (!put_user(position, &user->flags))
+		return answer;
+	/* Restarted without its position the batch would run again. */
+	force_sig_fault(SIGSEGV, SEGV_MAPERR, &user->flags);
+	return -EFAULT;
+}
+
+static long control(struct file *file, unsigned int command, unsigned long argument)
+{
+	long answer;
+
+	if (command != FERRY_IOC_BATCH)
+		return -ENOTTY;
+	/*
+	 * A task with descriptors of its own has no reference to the file while it uses it,
+	 * since it cannot close it meanwhile.  A batch can.
+	 */
+	get_file(file);
+	answer = batch_ioctl((struct ferry_batch_args __user *)argument);
+	fput(file);
+	return answer;
+}
+
+const struct file_operations ferry_device = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = control,
+	.llseek = noop_llseek,
+};

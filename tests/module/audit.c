@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A task that is audited is refused by the module.  Once enabled, audit watches every new
+ * task until the machine goes down: this is a program of its own, for a guest of its own.
+ */
+#include <linux/audit.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include "device.h"
+
+#define EXIT_SKIPPED 77
+
+static int enable_audit(void)
+{
+	struct {
+		struct nlmsghdr header;
+		struct audit_status status;
+	} message = {
+		.header = { .nlmsg_len = sizeof(message),
+			    .nlmsg_type = AUDIT_SET,
+			    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
+		.status = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 },
+	};
+	struct {
+		struct nlmsghdr header;
+		struct nlmsgerr error;
+	} answer;
+	int link = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
+
+	if (link < 0)
+		return -errno;
+	if (send(link, &message, sizeof(message), 0) < 0)
+		return -errno;
+	if (recv(link, &answer, sizeof(answer), 0) < (ssize_t)sizeof(answer.header) + 4)
+		return -EIO;
+	close(link);
+	return answer.error.error;
+}
+
+static void run_audited(void *fd)
+{
+	const struct ferry_slot slot = SLOT(SYS_getpid);
+	long ret = UNTOUCHED;
+	struct ferry_batch_args args = device_args(&ret, &slot, 1);
+
+	expect_equal(device_run(*(int *)fd, &args), -EOPNOTSUPP);
+	expect_equal(ferry_batch_on(FERRY_DEVICE, &ret, &slot, 1, 0, 0), 0);
+	expect_equal(ret, getpid());
+}
+
+static void an_audited_task_is_refused(void **state)
+{
+	int fd = device_open();
+
+	(void)state;
+	expect_device_runs(fd);
+	if (enable_audit())
+		suite_skip("audit cannot be enabled here");
+	expect_child(run_audited, &fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_audited_task_is_refused) };
+	const char *why;
+
+	if (ferry_engine_probe(FERRY_DEVICE, &why)) {
+		printf("skipped: %s\n", why);
+		return EXIT_SKIPPED;
+	}
+	return cmocka_run_group_tests_name("audit", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The descriptor is closed, or becomes another file, at the worst moments.  A task with
+ * descriptors of its own holds no reference to a file that it uses: the module has to.
+ */
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "device.h"
+
+#define FIRST 3
+
+static struct ferry_slot close_all(void)
+{
+	return SLOT(SYS_close_range, FIRST, ~0U, 0);
+}
+
+static void a_batch_outlives_its_descriptor(void **state)
+{
+	int fd = device_open();
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_close, fd),
+		SLOT(SYS_close, fd),
+		SLOT(SYS_dup2, 0, fd),
+		SLOT(SYS_getpid),
+	};
+	long rets[4];
+	struct ferry_batch_args args = device_args(rets, calls, 4);
+
+	(void)state;
+	expect_equal(device_run(fd, &args), 3);
+	expect_equal(rets[0], 0);
+	expect_equal(rets[1], -EBADF);
+	expect_equal(rets[2], fd);
+	expect_equal(rets[3], getpid());
+}
+
+/* The restarted ioctl finds no device: the position is in the arguments. */
+static void the_position_survives_the_descriptor(void **state)
+{
+	int fd = device_open();
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_close, fd),
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_getpid),
+	};
+	long rets[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+	struct ferry_batch_args args = device_args(rets, calls, 3);
+
+	(void)state;
+	count_signals();
+	expect_equal(device_run(fd, &args), -EBADF);
+	expect_equal(args.flags, FERRY_BATCH_RESUME | 2L << FERRY_RESUME_SHIFT);
+	expect_equal(rets[2], UNTOUCHED);
+	fd = device_open();
+	expect_equal(device_run(fd, &args), 2);
+	expect_equal(args.flags, 0);
+	expect_equal(rets[2], getpid());
+	expect_equal(signals_seen, 1);
+}
+
+static long run_on_library(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, 0, 0);
+}
+
+/* Each write comes once, whatever becomes of the descriptor. */
+static void run_with_signals(struct ferry_slot undo)
+{
+	int file = memory_file();
+	struct ferry_slot calls[] = {
+		SLOT(SYS_write, 1, "x", 1), undo, SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_write, 1, "x", 1), undo, SLOT(SYS_write, 1, "x", 1),
+	};
+	long rets[6];
+	int i;
+
+	count_signals();
+	dup2(file, 1);
+	for (i = 0; i < 3; i++)
+		expect_equal(run_on_library(rets, calls, 6), 5);
+	expect_equal(lseek(1, 0, SEEK_END), 9);
+	expect_equal(signals_seen, 3);
+}
+
+static void the_library_goes_on_where_a_batch_closed_everything(void **state)
+{
+	(void)state;
+	run_with_signals(close_all());
+}
+
+static void the_library_goes_on_where_its_number_is_another_file(void **state)
+{
+	(void)state;
+	run_with_signals(SLOT(SYS_dup2, 0, 1000));
+}
+
+static void the_library_loops_where_no_descriptor_is_to_be_had(void **state)
+{
+	const struct rlimit none = { FIRST, FIRST };
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_prlimit64, 0, RLIMIT_NOFILE, &none, 0),
+		close_all(),
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_getpid),
+	};
+	long rets[4];
+
+	(void)state;
+	count_signals();
+	expect_equal(run_on_library(rets, calls, 4), 3);
+	expect_equal(rets[3], getpid());
+	expect_equal(run_on_library(rets, calls, 4), 3);
+	expect_equal(rets[3], getpid());
+}
+
+static void *close_it_again_and_again(void *stop)
+{
+	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+		close(1000);
+		dup2(0, 1000);
+		close(1000);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void another_thread_closes_it_meanwhile(void **state)
+{
+	pthread_t thread;
+	int stop = 0;
+	int i;
+
+	(void)state;
+	expect(!pthread_create(&thread, NULL, close_it_again_and_again, &stop));
+	for (i = 0; i < 2000; i++)
+		expect_library_runs();
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	expect(!pthread_join(thread, NULL));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_batch_outlives_its_descriptor),
+	cmocka_unit_test(the_position_survives_the_descriptor),
+	cmocka_unit_test(the_library_goes_on_where_a_batch_closed_everything),
+	cmocka_unit_test(the_library_goes_on_where_its_number_is_another_file),
+	cmocka_unit_test(the_library_loops_where_no_descriptor_is_to_be_had),
+	cmocka_unit_test(another_thread_closes_it_meanwhile),
+};
+
+GROUP(closing_group, tests);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* What the ioctl takes, answers and refuses. */
+#include "device.h"
+
+#define NR_IOCTL_32 54
+#define NR_IOCTL_X32 (0x40000000 + 514)
+
+static void a_query_tells_version_and_features(void **state)
+{
+	struct ferry_batch_args args = { .flags = FERRY_BATCH_QUERY };
+	long answer = device_run(device_open(), &args);
+
+	(void)state;
+	expect_equal(answer & FERRY_VERSION_MASK, FERRY_ABI_VERSION);
+	expect_equal(answer >> FERRY_FEATURE_SHIFT, FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD);
+	expect_equal(args.flags, FERRY_BATCH_QUERY);
+}
+
+static void bad_arguments_have_the_errors_of_batch(void **state)
+{
+	const struct ferry_slot slot = SLOT(SYS_getpid);
+	long ret = UNTOUCHED;
+	const struct ferry_batch_args good = device_args(&ret, &slot, 1);
+	struct ferry_batch_args args;
+	int fd = device_open();
+
+	(void)state;
+	expect_equal(device_run(fd, NULL), -EFAULT);
+	expect_equal(device_run(fd, (void *)-PAGE), -EFAULT);
+	args = good;
+	args.flags = 2;
+	expect_equal(device_run(fd, &args), -EINVAL);
+	args = good;
+	args.flags = FERRY_BATCH_RESUME | 1;
+	expect_equal(device_run(fd, &args), -EINVAL);
+	args = good;
+	args.size = 32;
+	expect_equal(device_run(fd, &args), -EINVAL);
+	args = good;
+	args.ncall = FERRY_MAX_SLOTS + 1;
+	expect_equal(device_run(fd, &args), -EINVAL);
+	args = good;
+	args.calls = NULL;
+	expect_equal(device_run(fd, &args), -EFAULT);
+	args = good;
+	args.ncall = 0;
+	expect_equal(device_run(fd, &args), 0);
+	expect_equal(ret, UNTOUCHED);
+}
+
+static void other_commands_are_none_of_its_own(void **state)
+{
+	static const unsigned long commands[] = { 0, TCGETS, FIONREAD, FERRY_IOC_BATCH ^ 0x100,
+						  FERRY_IOC_BATCH ^ 0x10000 };
+	struct ferry_batch_args args = { .flags = FERRY_BATCH_QUERY };
+	int fd = device_open();
+	char byte;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		expect(ferry_rawcall(SYS_ioctl, fd, (long)commands[i], (long)&args, 0, 0, 0) < 0);
+	expect_equal(ferry_rawcall(SYS_read, fd, (long)&byte, 1, 0, 0, 0), -EINVAL);
+	expect_equal(ferry_rawcall(SYS_write, fd, (long)&byte, 1, 0, 0, 0), -EINVAL);
+}
+
+/* ---- programs of other kinds ---- */
+
+static void query_as_32_bit(void *arg)
+{
+	struct ferry_batch_args *args = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	int answer;
+
+	(void)arg;
+	expect(args != MAP_FAILED);
+	args->flags = FERRY_BATCH_QUERY;
+	__asm__ volatile("int $0x80"
+			 : "=a"(answer)
+			 : "0"(NR_IOCTL_32), "b"(device_open()), "c"((unsigned)FERRY_IOC_BATCH),
+			   "d"(args)
+			 : "memory", "r8", "r9", "r10", "r11");
+	expect_equal(answer, -ENOTTY);
+}
+
+static void a_32_bit_caller_is_refused(void **state)
+{
+	int status = in_child(query_as_32_bit, NULL);
+
+	(void)state;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
+		suite_skip("this kernel has no 32-bit calls");
+	expect_equal(status, 0);
+}
+
+static void an_x32_caller_is_refused(void **state)
+{
+	struct ferry_batch_args args = { .flags = FERRY_BATCH_QUERY };
+	long answer = ferry_rawcall(NR_IOCTL_X32, device_open(), (long)FERRY_IOC_BATCH, (long)&args,
+				    0, 0, 0);
+
+	(void)state;
+	expect(answer == -ENOTTY || answer == -ENOSYS);
+}
+
+/* ---- a batch within a batch ---- */
+
+static void no_batch_runs_within_a_batch(void **state)
+{
+	const struct ferry_slot inner_slot = SLOT(SYS_getpid);
+	long inner_ret = UNTOUCHED;
+	struct ferry_batch_args inner = device_args(&inner_ret, &inner_slot, 1);
+	int fd = device_open();
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_ioctl, fd, FERRY_IOC_BATCH, &inner),
+		SLOT(SYS_ioctl, dup(fd), FERRY_IOC_BATCH, &inner),
+		SLOT(SYS_getpid),
+	};
+	long rets[3];
+	struct ferry_batch_args args = device_args(rets, calls, 3);
+
+	(void)state;
+	expect_equal(device_run(fd, &args), 2);
+	expect_equal(rets[0], -ENOSYS);
+	expect_equal(rets[1], -ENOSYS);
+	expect_equal(rets[2], getpid());
+	expect_equal(inner_ret, UNTOUCHED);
+	expect_device_runs(fd);
+}
+
+static void a_batch_does_not_run_itself(void **state)
+{
+	struct ferry_batch_args args;
+	int fd = device_open();
+	const struct ferry_slot slot = SLOT(SYS_ioctl, fd, FERRY_IOC_BATCH, &args);
+	long ret;
+
+	(void)state;
+	args = device_args(&ret, &slot, 1);
+	expect_equal(device_run(fd, &args), 0);
+	expect_equal(ret, -ENOSYS);
+}
+
+/* ---- the position over a restart ---- */
+
+static void after_signals_flags_are_0_again(void **state)
+{
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_getpid),
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_getppid),
+	};
+	long rets[4];
+	struct ferry_batch_args args = device_args(rets, calls, 4);
+
+	(void)state;
+	count_signals();
+	expect_equal(device_run(device_open(), &args), 3);
+	expect_equal(args.flags, 0);
+	expect_equal(signals_seen, 2);
+	expect_equal(rets[1], getpid());
+	expect_equal(rets[3], getppid());
+}
+
+/* A batch that is restarted without its position would run again from its start. */
+static void lose_the_position(void *arg)
+{
+	struct ferry_batch_args *args =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_write, *(int *)arg, "x", 1),
+		SLOT(SYS_mprotect, args, PAGE, PROT_READ),
+		SLOT(SYS_kill, getpid(), SIGUSR1),
+		SLOT(SYS_write, *(int *)arg, "x", 1),
+	};
+	long rets[4];
+
+	count_signals();
+	*args = device_args(rets, calls, 4);
+	device_run(device_open(), args);
+}
+
+static void a_batch_whose_position_cannot_be_kept_ends_by_sigsegv(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	expect_killed(lose_the_position, &file, SIGSEGV);
+	expect_equal(lseek(file, 0, SEEK_END), 1);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_query_tells_version_and_features),
+	cmocka_unit_test(bad_arguments_have_the_errors_of_batch),
+	cmocka_unit_test(other_commands_are_none_of_its_own),
+	cmocka_unit_test(a_32_bit_caller_is_refused),
+	cmocka_unit_test(an_x32_caller_is_refused),
+	cmocka_unit_test(no_batch_runs_within_a_batch),
+	cmocka_unit_test(a_batch_does_not_run_itself),
+	cmocka_unit_test(after_signals_flags_are_0_again),
+	cmocka_unit_test(a_batch_whose_position_cannot_be_kept_ends_by_sigsegv),
+};
+
+GROUP(interface_group, tests);
