@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The protocol of <linux/ferry_flexsc.h> on processors that buffer their stores (TSO: what
+ * x86-64 does).  Each thread's stores reach memory later, in order; a fence waits for the
+ * thread's own, membarrier for each other thread's in turn.
+ *
+ * A lost wake-up is a deadlock, which spin reports as an invalid end state.  A call that is run
+ * twice, or with the arguments of another one, fails an assertion, and so does one that is never
+ * run.  test_protocol.py says what can be left out with -DWITHOUT_..., and that it is noticed.
+ */
+
+#define POSTERS 2
+
+/* Of each poster, one after the other in the same entry. */
+#ifndef CALLS_0
+#define CALLS_0 2
+#endif
+#ifndef CALLS_1
+#define CALLS_1 2
+#endif
+#define CALLS 2 /* at most */
+
+/* Threads: the posters, who also wait; somebody who waits for poster 0's calls, too; the runner. */
+#define ONLOOKER POSTERS
+#define RUNNER (POSTERS + 1)
+#define STOPPER (POSTERS + 2)
+#define THREADS (POSTERS + 3)
+
+#define FREE 0
+#define SUBMITTED 1
+#define DONE 2
+
+#define ABSENT 0
+#define RUNNING 1
+#define ASLEEP 2
+
+#define OPEN 0
+#define CLOSED 1
+#define STOP 2
+
+/* Words of memory. */
+#define STATUS(entry) (entry)
+#define ARG(entry) (POSTERS + (entry))
+#define WAITED(entry) (2 * POSTERS + (entry))
+#define BEGUN(entry) (3 * POSTERS + (entry))
+#define STATE (4 * POSTERS)
+#define GATE (4 * POSTERS + 1)
+#define WORDS (4 * POSTERS + 2)
+
+byte memory[WORDS];
+
+/* ---- buffered stores ---- */
+
+#define BUFFER 2
+
+byte word[THREADS * BUFFER], value[THREADS * BUFFER], buffered[THREADS];
+
+#define FIRST(t) ((t) * BUFFER)
+#define SECOND(t) ((t) * BUFFER + 1)
+
+inline store(t, w, v)
+{
+	atomic {
+		buffered[t] < BUFFER;
+		word[FIRST(t) + buffered[t]] = w;
+		value[FIRST(t) + buffered[t]] = v;
+		buffered[t]++
+	}
+}
+
+/* A thread sees its own stores at once. */
+inline load(t, w, to)
+{
+	d_step {
+		to = memory[w];
+		if
+		:: buffered[t] > 0 && word[FIRST(t)] == w -> to = value[FIRST(t)]
+		:: else
+		fi;
+		if
+		:: buffered[t] > 1 && word[SECOND(t)] == w -> to = value[SECOND(t)]
+		:: else
+		fi
+	}
+}
+
+inline fence(t)
+{
+	buffered[t] == 0
+}
+
+active [THREADS] proctype drain()
+{
+end:	do
+	:: d_step {
+		buffered[_pid] > 0 ->
+		memory[word[FIRST(_pid)]] = value[FIRST(_pid)];
+		word[FIRST(_pid)] = word[SECOND(_pid)];
+		value[FIRST(_pid)] = value[SECOND(_pid)];
+		buffered[_pid]--;
+		word[FIRST(_pid) + buffered[_pid]] = 0;
+		value[FIRST(_pid) + buffered[_pid]] = 0
+	}
+	od
+}
+
+inline light_fence(t)
+{
+#if defined(FENCES) && !defined(WITHOUT_LIGHT_FENCE)
+	fence(t)
+#else
+	skip
+#endif
+}
+
+inline heavy_fence(t)
+{
+#ifdef FENCES
+	fence(t)
+#else
+	fence(t); /* membarrier begins and ends with one */
+	buffered[0] == 0;
+	buffered[1] == 0;
+	buffered[2] == 0;
+	buffered[3] == 0;
+	buffered[4] == 0
+#endif
+}
+
+/* ---- futexes ---- */
+
+#define AWAKE 255
+
+byte sleeps_on[THREADS] = AWAKE;
+
+inline futex_wait(t, w, v)
+{
+	fence(t);
+	d_step {
+		if
+		:: memory[w] == v -> sleeps_on[t] = w
+		:: else
+		fi
+	};
+	sleeps_on[t] == AWAKE
+}
+
+inline futex_wake(t, w)
+{
+	fence(t);
+	d_step {
+		if :: sleeps_on[0] == w -> sleeps_on[0] = AWAKE :: else fi;
+		if :: sleeps_on[1] == w -> sleeps_on[1] = AWAKE :: else fi;
+		if :: sleeps_on[2] == w -> sleeps_on[2] = AWAKE :: else fi;
+		if :: sleeps_on[3] == w -> sleeps_on[3] = AWAKE :: else fi
+	}
+}
+
+/* ---- what happened ---- */
+
+byte runs[POSTERS * CALLS];	/* of each call */
+byte posted, onlooker_saw;	/* calls of poster 0 */
+byte finished;			/* posters */
+bool withdrawing;		/* a mutex */
+
+inline ran(call)
+{
+	d_step {
+		runs[call]++;
+		assert(runs[call] == 1)
+	}
+}
+
+/* ---- the user's side ---- */
+
+/* By compare-exchange, which is a fence. */
+inline wake_runner(t, seen)
+{
+	load(t, STATE, seen);
+	if
+	:: seen == ASLEEP ->
+		fence(t);
+		d_step {
+			seen = memory[STATE];
+			if
+			:: seen == ASLEEP -> memory[STATE] = RUNNING
+			:: else
+			fi
+		};
+		if
+		:: seen == ASLEEP -> futex_wake(t, STATE)
+		:: else
+		fi
+	:: else
+	fi
+}
+
+inline post(t, entry, call, seen)
+{
+	store(t, ARG(entry), call);
+	store(t, STATUS(entry), SUBMITTED);
+	light_fence(t);
+	wake_runner(t, seen)
+}
+
+/* Until the entry is DONE, or on the way out of this with seen == FREE: withdrawn. */
+inline withdraw(t, entry, seen, begun)
+{
+	atomic { !withdrawing -> withdrawing = true };
+	store(t, GATE, CLOSED);
+#ifndef WITHOUT_GATE_FENCE
+	heavy_fence(t);
+#endif
+#ifdef STATUS_FIRST
+	load(t, STATUS(entry), seen);
+	load(t, BEGUN(entry), begun);
+#else
+	load(t, BEGUN(entry), begun);
+	load(t, STATUS(entry), seen);
+#endif
+	if
+	:: seen == SUBMITTED && !begun ->
+		store(t, STATUS(entry), FREE);
+		seen = FREE
+	:: else -> seen = SUBMITTED
+	fi;
+	store(t, GATE, OPEN);
+	fence(t); /* the mutex */
+	withdrawing = false
+}
+
+inline wait(t, entry, seen)
+{
+	store(t, WAITED(entry), 1);
+#ifndef WITHOUT_WAITER_FENCE
+	heavy_fence(t);
+#endif
+	load(t, STATUS(entry), seen);
+	if
+	:: seen == SUBMITTED -> futex_wait(t, STATUS(entry), SUBMITTED)
+	:: else
+	fi
+}
+
+proctype poster(byte self)
+{
+	byte number = self * CALLS, found, other;
+
+	do
+	:: number < self * CALLS + (self -> CALLS_1 : CALLS_0) ->
+		post(self, self, number, found);
+		if
+#ifdef LOOKING_ON
+		:: self == 0 -> fence(self); posted++
+#endif
+		:: else
+		fi;
+		do
+		:: load(self, STATUS(self), found);
+			if
+			:: found == DONE -> break
+			:: else -> wait(self, self, found)
+			fi
+#ifdef WITHDRAWING
+		:: self == 1 ->
+			withdraw(self, self, found, other);
+			if
+			:: found == FREE ->
+				ran(number);
+				break
+			:: else
+			fi
+#endif
+		od;
+		assert(runs[number] == 1);
+#ifdef LOOKING_ON
+		(self != 0 || onlooker_saw > number);
+#endif
+		store(self, WAITED(self), 0);
+		number++
+	:: else -> break
+	od;
+	fence(self);
+	finished++
+}
+
+/* Waits for poster 0's calls beside it; the poster collects only after that. */
+proctype onlooker()
+{
+	byte found;
+
+	do
+	:: onlooker_saw < CALLS_0 ->
+		posted > onlooker_saw;
+		do
+		:: load(ONLOOKER, STATUS(0), found);
+			if
+			:: found == DONE -> break
+			:: else -> wait(ONLOOKER, 0, found)
+			fi
+		od;
+		fence(ONLOOKER);
+		onlooker_saw++
+	:: else -> break
+	od
+}
+
+proctype stopper()
+{
+	byte found;
+
+	finished == POSTERS;
+	store(STOPPER, GATE, STOP);
+	fence(STOPPER);
+	wake_runner(STOPPER, found)
+}
+
+/* ---- the runner's side ---- */
+
+inline take_and_run(entry)
+{
+	store(RUNNER, BEGUN(entry), 1);
+	light_fence(RUNNER);
+#ifdef WITHOUT_SECOND_LOOK
+	seen = OPEN;
+	status = SUBMITTED;
+#else
+	load(RUNNER, GATE, seen);
+	load(RUNNER, STATUS(entry), status);
+#endif
+	if
+	:: seen == OPEN && status == SUBMITTED ->
+		load(RUNNER, ARG(entry), call);
+		ran(call);
+		store(RUNNER, STATUS(entry), DONE);
+		store(RUNNER, BEGUN(entry), 0);
+		light_fence(RUNNER);
+		load(RUNNER, WAITED(entry), seen);
+		if
+		:: seen -> futex_wake(RUNNER, STATUS(entry))
+		:: else
+		fi
+	:: else -> store(RUNNER, BEGUN(entry), 0)
+	fi
+}
+
+inline look_and_sleep()
+{
+	store(RUNNER, STATE, ASLEEP);
+#ifndef WITHOUT_RUNNER_FENCE
+	heavy_fence(RUNNER);
+#endif
+	status = FREE;
+	entry = 0;
+#ifndef WITHOUT_RESCAN
+	do
+	:: entry < POSTERS && status != SUBMITTED ->
+		load(RUNNER, STATUS(entry), status);
+		entry++
+	:: else -> break
+	od;
+#endif
+	load(RUNNER, GATE, seen);
+	if
+	:: status != SUBMITTED && seen != STOP -> futex_wait(RUNNER, STATE, ASLEEP)
+	:: else
+	fi;
+	store(RUNNER, STATE, RUNNING)
+}
+
+proctype runner()
+{
+	byte entry, seen, status, call;
+
+	store(RUNNER, STATE, RUNNING);
+	do
+	:: load(RUNNER, GATE, seen);
+		if
+		:: seen == STOP -> break
+		:: else
+		fi;
+		entry = 0;
+		do
+		:: entry < POSTERS ->
+			load(RUNNER, STATUS(entry), status);
+			if
+			:: status == SUBMITTED -> take_and_run(entry)
+			:: else
+			fi;
+			entry++
+		:: else -> break
+		od;
+		look_and_sleep()
+	od;
+	store(RUNNER, STATE, ABSENT)
+}
+
+init {
+	atomic {
+		run runner();
+		run poster(0);
+		run poster(1);
+#ifdef LOOKING_ON
+		run onlooker();
+#endif
+		run stopper()
+	}
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""The protocol, model-checked with spin: what is right passes, and each thing left out is noticed."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MODEL = Path(__file__).with_name("protocol.pml")
+
+POSTING = ["-DCALLS_1=1"]
+LOOKING_ON = ["-DLOOKING_ON", "-DCALLS_1=0"]
+WITHDRAWING = ["-DWITHDRAWING", "-DCALLS_0=0"]
+
+RIGHT = {
+    "two posters": [],
+    "two waiters": LOOKING_ON,
+    "withdrawing": WITHDRAWING,
+    "two posters, fences": ["-DFENCES"],
+    "two waiters, fences": [*LOOKING_ON, "-DFENCES"],
+    "withdrawing, fences": [*WITHDRAWING, "-DFENCES"],
+}
+
+WRONG = {
+    "the runner sleeps without looking again": [*POSTING, "-DWITHOUT_RESCAN"],
+    "the runner looks again without a fence": [*POSTING, "-DWITHOUT_RUNNER_FENCE"],
+    "a waiter looks again without a fence": [*POSTING, "-DWITHOUT_WAITER_FENCE"],
+    "the gate closes without a fence": [*WITHDRAWING, "-DWITHOUT_GATE_FENCE"],
+    "the runner takes without a second look": [*WITHDRAWING, "-DWITHOUT_SECOND_LOOK"],
+    "status is read before begun": [*WITHDRAWING, "-DSTATUS_FIRST"],
+    "no membarrier and no light fences": [*POSTING, "-DFENCES", "-DWITHOUT_LIGHT_FENCE"],
+}
+
+
+def errors(folder: Path, options: list[str]) -> int:
+    subprocess.run(["spin", "-a", *options, MODEL], cwd=folder, check=True, capture_output=True)
+    compile_checker = ["gcc", "-O2", "-w", "-DSAFETY", "-o", "pan", "pan.c"]
+    subprocess.run(compile_checker, cwd=folder, check=True)
+    run = subprocess.run(["./pan", "-m100000"], cwd=folder, capture_output=True, text=True)
+    assert "max search depth too small" not in run.stdout
+    match = re.search(r"errors: (\d+)", run.stdout)
+    assert match, run.stdout + run.stderr
+    return int(match[1])
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_no_wake_up_is_lost_and_each_call_runs_once(name: str, tmp_path: Path) -> None:
+    assert errors(tmp_path, RIGHT[name]) == 0
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_it_is_noticed_when(name: str, tmp_path: Path) -> None:
+    assert errors(tmp_path, WRONG[name]) > 0
