@@ -42,6 +42,14 @@ build-asan/build.ninja: | setup
 build-asan: build-asan/build.ninja
 	@meson compile -C build-asan
 
+# clang with ThreadSanitizer, for flexsc
+build-tsan/build.ninja: | setup
+	CC=clang meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
+
+.PHONY: build-tsan
+build-tsan: build-tsan/build.ninja
+	@meson compile -C build-tsan test_flexsc stress
+
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
 	@python3 bench/show.py build
@@ -55,10 +63,12 @@ check-fast: build ## the tests that take under a minute
 	@meson test -C build --suite fast --print-errorlogs
 
 .PHONY: check
-check: lint build build-asan ## what CI runs: all tests, also under sanitizers, and the linters
+check: lint build build-asan build-tsan ## what CI runs: linters, all tests, sanitizers, a patched kernel
 	@meson test -C build --suite fast --suite check --print-errorlogs
 	@meson test -C build-asan --suite fast --suite check --suite fuzz --print-errorlogs
-	@python3 tests/summary.py build build-asan
+	@meson test -C build-tsan --no-rebuild --suite flexsc --print-errorlogs
+	@lab/ferry-lab test uml-7.3
+	@python3 tests/summary.py build build-asan build-tsan
 
 .PHONY: check-full
 check-full: check ## long random runs, long fuzzing, valgrind
@@ -66,6 +76,7 @@ check-full: check ## long random runs, long fuzzing, valgrind
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
+	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12
 
 .PHONY: lint
 lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
@@ -97,4 +108,4 @@ install: build ## install under /usr/local, or DESTDIR
 
 .PHONY: clean
 clean: ## remove what was built; .venv stays
-	rm -rf build build-asan
+	rm -rf build build-asan build-tsan

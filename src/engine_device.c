@@ -36,7 +36,7 @@ static long close_raw(int fd)
 /* The device's number, 0 if FD is no character device. */
 static unsigned long number_of(int fd)
 {
-	struct stat st;
+	struct stat st = { .st_mode = 0 };
 
 	if (ferry_rawcall(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) || !S_ISCHR(st.st_mode))
 		return 0;

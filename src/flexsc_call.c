@@ -39,10 +39,7 @@ void lane_post_pending(struct lane *lane)
 void lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
 			 const struct ferry_entry *entry)
 {
-	if (scheduler->timed) {
-		thread->times.taken = entry->arg[4];
-		thread->times.run = entry->arg[5];
-	}
+	thread_note_times(thread, entry);
 	lane_post_pending(lane);
 }
 

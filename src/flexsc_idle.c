@@ -94,6 +94,7 @@ static void collect_done(struct scheduler *s, struct ring *ring)
 		if (!entry_is_done(ring_oldest(ring)))
 			return;
 		waiter->result = ring_oldest(ring)->result;
+		thread_note_times(waiter, ring_oldest(ring));
 		__atomic_store_n(&ring_oldest(ring)->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
 		queue_put(&s->ready, waiter);
 	}

@@ -77,9 +77,15 @@ int scheduler_start(struct ferry_flexsc *flexsc)
 void scheduler_end(void)
 {
 	struct scheduler *old = scheduler;
+	struct ring *ring;
 
 	scheduler = NULL;
 	close_lanes(old);
+	while ((ring = old->held_up)) {
+		old->held_up = ring->next;
+		ring_close(ring);
+		free(ring);
+	}
 	sleepers_free(&old->sleepers);
 	__atomic_sub_fetch(&old->flexsc->users, 1, __ATOMIC_RELEASE);
 	free(old);

@@ -121,6 +121,13 @@ static inline struct ferry_thread *queue_take(struct queue *queue)
 	return thread;
 }
 
+/** What a timed runner left in ENTRY; anything when it is not. */
+static inline void thread_note_times(struct ferry_thread *thread, const struct ferry_entry *entry)
+{
+	thread->times.taken = entry->arg[4];
+	thread->times.run = entry->arg[5];
+}
+
 /** Gives ENTRY, whose call is filled in, to the runner. */
 static inline void lane_submit(struct lane *lane, struct ferry_entry *entry)
 {

@@ -6,7 +6,6 @@
 #include <linux/blkdev.h>
 #include <linux/build_bug.h>
 #include <linux/kernel_stat.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched/stat.h>
 #include <linux/syscalls.h>
@@ -16,41 +15,50 @@
 #include <linux/vmstat.h>
 #include <uapi/linux/ferry_kstats.h>
 
-static u64 uptime(void)
+static long put_kstats(struct kstats __user *user)
 {
-	struct timespec64 now;
+	const struct kstats stats = {
+		.processes = nr_processes(),
+		.runnable = nr_running(),
+		.memory_total = (u64)totalram_pages() << PAGE_SHIFT,
+		.memory_free = (u64)global_zone_page_state(NR_FREE_PAGES) << PAGE_SHIFT,
+		.memory_buffers = (u64)nr_blockdev_pages() << PAGE_SHIFT,
+		.uptime = timens_add_boottime_ns(ktime_get_boottime_ns()),
+		.context_switches = nr_context_switches(),
+	};
 
-	ktime_get_boottime_ts64(&now);
-	timens_add_boottime(&now);
-	return timespec64_to_ns(&now);
-}
+	if (!user_write_access_begin(user, sizeof(stats)))
+		return -EFAULT;
+	unsafe_put_user(stats.processes, &user->processes, fault);
+	unsafe_put_user(stats.runnable, &user->runnable, fault);
+	unsafe_put_user(stats.memory_total, &user->memory_total, fault);
+	unsafe_put_user(stats.memory_free, &user->memory_free, fault);
+	unsafe_put_user(stats.memory_buffers, &user->memory_buffers, fault);
+	unsafe_put_user(stats.uptime, &user->uptime, fault);
+	unsafe_put_user(stats.context_switches, &user->context_switches, fault);
+	user_write_access_end();
+	return 0;
 
-static void read_kstats(struct kstats *stats)
-{
-	stats->processes = nr_processes();
-	stats->runnable = nr_running();
-	stats->memory_total = (u64)totalram_pages() << PAGE_SHIFT;
-	stats->memory_free = (u64)global_zone_page_state(NR_FREE_PAGES) << PAGE_SHIFT;
-	stats->memory_buffers = (u64)nr_blockdev_pages() << PAGE_SHIFT;
-	stats->uptime = uptime();
-	stats->context_switches = nr_context_switches();
+fault:
+	user_write_access_end();
+	return -EFAULT;
 }
 
 SYSCALL_DEFINE2(kstats, struct kstats __user *, user, size_t, size)
 {
-	struct kstats stats;
+	long error;
 
-	BUILD_BUG_ON(sizeof(stats) != KSTATS_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(*user) != KSTATS_SIZE_VER0);
 	if (size < KSTATS_SIZE_VER0)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
 
-	read_kstats(&stats);
-	if (copy_to_user(user, &stats, sizeof(stats)))
-		return -EFAULT;
+	error = put_kstats(user);
+	if (error)
+		return error;
 	/* What this kernel does not know is 0. */
-	if (clear_user((void __user *)user + sizeof(stats), size - sizeof(stats)))
+	if (size > sizeof(*user) && clear_user(user + 1, size - sizeof(*user)))
 		return -EFAULT;
 	return 0;
 }

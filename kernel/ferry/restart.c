@@ -73,6 +73,9 @@ bool ferry_signal_kills(void)
 
 	if (!signal_pending(current))
 		return false;
+	/* A tracer may take the signal away, unless it is SIGKILL. */
+	if (current->ptrace)
+		return fatal_signal_pending(current);
 	spin_lock_irq(&current->sighand->siglock);
 	sig = next_effect();
 	kills = sig && disposition(sig) == SIG_DFL;

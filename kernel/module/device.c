@@ -31,11 +31,32 @@ static bool is_watched(void)
 	return ferry_watched() || current->ptrace;
 }
 
-/* Runs the batch in registers of its own; its number in the caller's tells that one runs. */
-static long run_batch(const struct ferry_batch_args *args, unsigned long *position)
+/* One user access for all of them. */
+static __always_inline int read_args(struct ferry_batch_args *args,
+				     const struct ferry_batch_args __user *user)
 {
-	struct pt_regs *caller_regs = current_pt_regs();
-	struct pt_regs regs = *caller_regs;
+	if (!user_access_begin(user, sizeof(*user)))
+		return -EFAULT;
+	unsafe_get_user(args->rets, &user->rets, fault);
+	unsafe_get_user(args->calls, &user->calls, fault);
+	unsafe_get_user(args->ncall, &user->ncall, fault);
+	unsafe_get_user(args->flags, &user->flags, fault);
+	unsafe_get_user(args->size, &user->size, fault);
+	user_access_end();
+	return 0;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/*
+ * Runs the batch in registers of its own; its number in the caller's tells that one runs.
+ * Of the registers handlers read nothing but the arguments, which come with each slot.
+ */
+static __always_inline long run_batch(const struct ferry_batch_args *args,
+				      struct pt_regs *caller_regs, unsigned long *position)
+{
+	struct pt_regs regs __uninitialized;
 	struct ferry_caller caller = { .regs = &regs };
 	unsigned long nr = ferry_get_nr(caller_regs);
 	long answer;
@@ -49,21 +70,22 @@ static long run_batch(const struct ferry_batch_args *args, unsigned long *positi
 	return answer;
 }
 
-static long batch_ioctl(struct ferry_batch_args __user *user)
+static __always_inline long batch_ioctl(struct ferry_batch_args __user *user)
 {
+	struct pt_regs *caller_regs = current_pt_regs();
 	struct ferry_batch_args args;
 	unsigned long position;
 	long answer;
 
 	/* A slot cannot make a batch: nothing would bound the depth of the stack. */
-	if (ferry_get_nr(current_pt_regs()) == FERRY_NR_BATCH)
+	if (ferry_get_nr(caller_regs) == FERRY_NR_BATCH)
 		return -ENOSYS;
-	if (copy_from_user(&args, user, sizeof(args)))
+	if (read_args(&args, user))
 		return -EFAULT;
-	if (args.flags != FERRY_BATCH_QUERY && is_watched())
+	if (is_watched() && args.flags != FERRY_BATCH_QUERY)
 		return -EOPNOTSUPP;
-	answer = run_batch(&args, &position);
-	if (!position && !(args.flags & FERRY_BATCH_RESUME))
+	answer = run_batch(&args, caller_regs, &position);
+	if (likely(!position && !(args.flags & FERRY_BATCH_RESUME)))
 		return answer;
 	if (!put_user(position, &user->flags))
 		return answer;

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ferry_lab.bench_figures import Record, table, with_overhead
-from ferry_lab.bench_module import build_module, load_command
-from ferry_lab.build import build
+from ferry_lab.build import Kernel, build
 from ferry_lab.errors import LabError
 from ferry_lab.guest import Options
 from ferry_lab.manifest import Bench
+from ferry_lab.modules import FERRY, Module, build_module
 from ferry_lab.run import run_in_guest
 from ferry_lab.targets import find_target
+
+TEST_MODULE = Module("ferry_bench.ko", "bench/kernel/module", ("bench/kernel/module", "uapi/linux"))
+# Only the running kernel knows where its table is.
+TABLE = "table=0x$(sed -n 's/ . sys_call_table$//p' /proc/kallsyms)"
 
 
 class Collector:
@@ -38,14 +42,23 @@ class Collector:
             raise LabError(f"a benchmark printed '{line}', which is not JSON: {error}") from None
 
 
+def loading(bench: Bench, kernel: Kernel) -> str:
+    """What loads the modules of BENCH, for sh in the guest."""
+    lines = ""
+    if bench.module:
+        lines += f"insmod {build_module(kernel, TEST_MODULE)} {TABLE} || exit\n"
+    if bench.device:
+        lines += f"insmod {build_module(kernel, FERRY)} || exit\n"
+    return lines
+
+
 def run_bench(bench: Bench, build_directory: Path) -> list[Record]:
     """What BENCH prints: instructions of one CPU, or nanoseconds in user-mode Linux."""
     collector = Collector()
     kernel = build(find_target(bench.target))
-    load = f"{load_command(build_module(kernel))}\n" if bench.module else ""
     outcome = run_in_guest(
         kernel,
-        ["sh", "-c", load + bench.command],
+        ["sh", "-c", loading(bench, kernel) + bench.command],
         Options(
             cpus=bench.cpus,
             memory=bench.memory,

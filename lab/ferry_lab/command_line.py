@@ -19,7 +19,7 @@ from ferry_lab.bench import report, run_bench
 from ferry_lab.bench_figures import Record
 from ferry_lab.bench_goals import goal_table, goals_of
 from ferry_lab.build import build
-from ferry_lab.cache import cache_root, make_directory, size_on_disk, write_whole
+from ferry_lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
 from ferry_lab.errors import LabError
 from ferry_lab.guest import FAILED, Options
 from ferry_lab.guest_tests import exit_status, run_tests, summary
@@ -247,6 +247,7 @@ def make_parser() -> argparse.ArgumentParser:
 def end(number: int, _frame: FrameType | None) -> NoReturn:
     """Lets the with statements clear up."""
     signal.signal(number, signal.SIG_IGN)
+    print(f"ferry-lab: ended by {signal.Signals(number).name}", file=sys.stderr)
     sys.exit(128 + number)
 
 
@@ -258,9 +259,13 @@ def main(arguments: list[str]) -> int:
     if args.command and args.subcommand != "boot":
         parser.error(f"only boot takes a command after --, not {args.subcommand}")
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end)
+        # Below nohup, hanging up stays ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
     try:
-        status: int = args.run(args)
+        # Cleaning waits until nobody uses what it removes.
+        with locked("cache", shared=args.subcommand != "clean"):
+            status: int = args.run(args)
         return status
     except LabError as error:
         print(f"ferry-lab: {error}", file=sys.stderr)

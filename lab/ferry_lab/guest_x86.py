@@ -9,6 +9,9 @@ from ferry_lab.errors import LabError
 from ferry_lab.guest import Lines, Options
 
 OUT, ERR = "hvc0", "hvc1"
+# The clock of a guest that counts jumps ahead whenever it waits for the host, which looks
+# to the kernel's watchdogs as if something hung.
+COUNTING = ("sysctl.kernel.hung_task_timeout_secs=0", "rcupdate.rcu_cpu_stall_suppress=1")
 
 
 def find_virtme() -> str:
@@ -42,6 +45,7 @@ def command(
         *("root=/dev/root", "rootfstype=9p", "ro"),
         "rootflags=version=9p2000.L,trans=virtio,access=any,msize=262144,cache=loose",
         *("console=ttyS0", "earlyprintk=serial,ttyS0,115200", "ignore_loglevel"),
+        *(COUNTING if options.icount else ()),
         *("panic=-1", *options.kernel),
         f"init={run}/init",
     ]

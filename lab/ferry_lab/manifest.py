@@ -50,6 +50,7 @@ class Bench(Row):
     target: str = "x86-6.12"
     cpus: int = Field(default=1, ge=1)  # instructions are counted on one only
     module: bool = False  # with the test module of bench/kernel/module
+    device: bool = False  # with ferry.ko
     timeout: float = Field(default=900, gt=0)
 
 

@@ -21,6 +21,18 @@ SHORT = {
     "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64"],
     "dispatch": ["--trials", "4", "--calls", "2000"],
     "apps": ["--pairs", "7"],
+    "flexsc": [
+        "--trials",
+        "4",
+        "--calls",
+        "500",
+        "--work",
+        "100",
+        "--threads",
+        "1,16",
+        "--runners",
+        "1",
+    ],
 }
 
 

@@ -181,7 +181,8 @@ int main(void)
 	const json_t *request;
 	size_t i;
 
-	json_array_foreach(requests, i, request) json_array_append_new(list, answer(request));
+	json_array_foreach(requests, i, request)
+		json_array_append_new(list, answer(request));
 	json_dumpf(list, stdout, JSON_REAL_PRECISION(17));
 	json_decref(requests);
 	json_decref(list);

@@ -20,8 +20,8 @@ def refused(done: Result, *words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], ["which one", "crossing, batch, dispatch and apps"]),
-        (["speed"], ["'speed'", "crossing, batch, dispatch and apps"]),
+        ([], ["which one", "crossing, batch, dispatch, apps and flexsc"]),
+        (["speed"], ["'speed'", "crossing, batch, dispatch, apps and flexsc"]),
         (["batch", "--engine", "warp"], ["'warp'", "loop"]),
         (["batch", "--engine", "loop,warp"], ["'warp'"]),
         (["batch", "--engine", "loop,loop"], ["'loop' twice"]),
@@ -32,6 +32,11 @@ def refused(done: Result, *words: str) -> None:
         (["batch", "--sizes", "1,two"], ["--sizes", "'two'"]),
         (["batch", "--sizes", "1048577"], ["1048576"]),
         (["batch", "--slots", "0"], ["--slots", "'0'"]),
+        (["flexsc", "--call", "read"], ["write and getpid", "'read'"]),
+        (["flexsc", "--threads", "0,1"], ["--threads", "'0'", "from 1 to"]),
+        (["flexsc", "--work", "-1"], ["--work", "'-1'"]),
+        (["flexsc", "--runners", "65"], ["--runners", "from 1 to 64"]),
+        (["batch", "--work", "1"], ["batch", "--work"]),
         (["crossing", "--trials", "0"], ["--trials", "'0'", "from 1 to"]),
         (["crossing", "--trials", "-3"], ["--trials", "'-3'"]),
         (["crossing", "--trials", "ten"], ["--trials", "'ten'"]),

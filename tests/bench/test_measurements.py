@@ -13,8 +13,14 @@ import numpy as np
 import pytest
 from conftest import Ferry
 
-BENCHES = ["crossing", "batch", "dispatch", "apps"]
-ROWS = {"crossing": "rows", "batch": "series", "dispatch": "rows", "apps": "comparisons"}
+ROWS = {
+    "crossing": "rows",
+    "batch": "series",
+    "dispatch": "rows",
+    "apps": "comparisons",
+    "flexsc": "cells",
+}
+BENCHES = list(ROWS)
 Documents = dict[str, Any]
 
 
@@ -54,6 +60,29 @@ def test_rows_summarize_their_trials(bench: str, documents: Documents) -> None:
         if document["clock"]["tsc_hz"]:
             cycles = row["median"] * document["clock"]["tsc_hz"] / 1e9
             assert row["cycles"] == pytest.approx(cycles, rel=0.01)
+
+
+def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> None:
+    document = documents["flexsc"]
+    cells = rows_of(document)
+    assert {cell["way"] for cell in cells} == {"plain", "batch", "uring", "sqpoll", "flexsc"}
+    plain = {cell["call"]: cell for cell in cells if cell["way"] == "plain"}
+    for cell in cells:
+        if not cell["available"]:
+            assert cell["reason"]
+            continue
+        trials = np.array(cell["trials_ns"])
+        assert cell["median"] == pytest.approx(np.median(trials), rel=1e-6)
+        ratios = np.array(plain[cell["call"]]["trials_ns"]) / trials
+        assert cell["ratio"] == pytest.approx(np.median(ratios), rel=1e-6)
+        latency = cell["latency_ns"]
+        assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"]
+        assert cell["caller_cpu_ns"] > 0
+        if cell["way"] != "flexsc":
+            assert cell["phases_ns"] is None
+            continue
+        assert all(phase >= 0 for phase in cell["phases_ns"].values())
+        assert cell["other_cpu_ns"] > 0
 
 
 def test_crossing_has_every_row_and_the_share_beyond_the_crossing(documents: Documents) -> None:

@@ -53,7 +53,11 @@ class Session:
             assert time.monotonic() < deadline and self.read(), self.shown
 
     def finish(self) -> tuple[int, str]:
-        out, _ = self.process.communicate(timeout=60)
+        try:
+            out, _ = self.process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            raise
         while self.read():
             pass
         os.close(self.terminal)

@@ -16,6 +16,18 @@ RUNS = {
     "crossing": ["--trials", "4", "--calls", "50"],
     "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8"],
     "apps": ["--pairs", "6"],
+    "flexsc": [
+        "--trials",
+        "4",
+        "--calls",
+        "500",
+        "--work",
+        "100",
+        "--threads",
+        "1,16",
+        "--runners",
+        "1",
+    ],
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -23,9 +35,11 @@ ONLY_IN = {
     "series": "batch",
     "ratios": "batch",
     "comparisons": "apps",
+    "cells": "flexsc",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "directory", "trials"}
+SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "threads", "runners"}
 
 
 def described(part: int) -> set[str]:
@@ -44,9 +58,10 @@ def described(part: int) -> set[str]:
     RATIOS,
     COMPARISONS,
     RATIO,
+    CELLS,
     AGAINST,
     PAIRS,
-) = range(12)
+) = range(13)
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +83,13 @@ def documents(
 
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
-    return {"crossing": crossing, "batch": run("batch"), "apps": run("apps")}
+    return {"crossing": crossing, "batch": run("batch")} | {
+        bench: run(bench) for bench in ("apps", "flexsc")
+    }
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 12
+    assert len(tables(PAGE)) == 13
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -83,6 +100,7 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "series",
         "ratios",
         "comparisons",
+        "cells",
         "against",
     ]
 
@@ -129,6 +147,12 @@ def test_comparisons(documents: dict[str, Any]) -> None:
     for row in available:
         assert set(row) == described(COMPARISONS)
         assert set(row["ratio"]) == described(RATIO)
+
+
+def test_cells(documents: dict[str, Any]) -> None:
+    unmeasured = {"name", "call", "way", "threads", "runners", "work_ns", "available", "reason"}
+    for cell in documents["flexsc"]["cells"]:
+        assert set(cell) == (described(CELLS) if cell["available"] else unmeasured)
 
 
 def test_against(documents: dict[str, Any]) -> None:

@@ -68,5 +68,12 @@ def test_the_page_describes_what_ferry_itself_takes(environment: dict[str, str])
 
 def test_the_page_has_the_version_of_the_command(environment: dict[str, str]) -> None:
     version = output(environment, "--version").split(",")[0]
-    for page in ("ferry.1", "ferry-bench.1", "ferry-bench.5", "ferry-report.1", "batch.2", "libferry.3"):
+    for page in (
+        "ferry.1",
+        "ferry-bench.1",
+        "ferry-bench.5",
+        "ferry-report.1",
+        "batch.2",
+        "libferry.3",
+    ):
         assert f'"{version}"' in source(page)

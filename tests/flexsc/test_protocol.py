@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The protocol, model-checked with spin: what is right passes, and each thing left out is noticed."""
+"""The protocol, model-checked with spin: it holds, and each thing left out is noticed."""
 
 import re
 import subprocess

@@ -138,6 +138,37 @@ static void a_tracer_may_die(void **state)
 	end_traced(task.traced);
 }
 
+/* ---- a tracer that keeps signals to itself ---- */
+
+static void send_itself_fatal_signals(void *arg)
+{
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_getppid),
+		SLOT(SYS_kill, getpid(), SIGTERM),
+		SLOT(SYS_getpid),
+		SLOT(SYS_kill, getpid(), SIGSEGV),
+	};
+
+	(void)arg;
+	expect(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	expect_batch(calls, 3, getppid(), 0, getpid(), 0);
+}
+
+static void a_tracer_may_keep_what_would_be_fatal(void **state)
+{
+	pid_t pid = child_start(send_itself_fatal_signals, NULL);
+	int signals = 0;
+	int status;
+
+	(void)state;
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+		signals++;
+		expect(!ptrace(PTRACE_CONT, pid, NULL, NULL));
+	}
+	expect_equal(status, 0);
+	expect_equal(signals, 2);
+}
+
 /* ---- a tracer that makes the calls itself ---- */
 
 static void be_emulated(void *arg)
@@ -184,6 +215,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(tracers_may_come_and_go),
 	cmocka_unit_test(a_tracer_may_step_through_batches),
 	cmocka_unit_test(a_tracer_may_die),
+	cmocka_unit_test(a_tracer_may_keep_what_would_be_fatal),
 	cmocka_unit_test(a_tracer_may_emulate_calls),
 };
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import LAB
+from ferry_lab.cache import locked
 from ferry_lab.command_line import main, make_parser
 from ferry_lab.targets import DEFAULT_TARGETS, TARGETS
 
@@ -123,6 +124,21 @@ def test_clean_removes_all_and_says_how_much(
     os.link(cache / "builds" / "x" / "image", cache / "builds" / "x" / "again")
     assert main(["clean"]) == 0
     assert capsys.readouterr().out == f"ferry-lab: removed 0.2 GB from {cache}\n"
-    assert [path.name for path in cache.iterdir()] in ([], ["locks"])
+    assert [path.name for path in cache.iterdir()] == ["locks"]
     assert main(["clean"]) == 0
     assert capsys.readouterr().out == f"ferry-lab: removed 0.0 GB from {cache}\n"
+
+
+def test_clean_waits_for_who_uses_the_cache(cache: Path) -> None:
+    (cache / "builds").mkdir(parents=True)
+    with locked("cache", shared=True):
+        cleaning = subprocess.Popen(
+            [LAB / "ferry-lab", "clean"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert cleaning.stderr and "waiting for another run" in cleaning.stderr.readline()
+        assert (cache / "builds").exists()
+    assert cleaning.communicate(timeout=20)[0].startswith("ferry-lab: removed")
+    assert not (cache / "builds").exists()

@@ -168,6 +168,8 @@ def test_nothing_is_left_after_a_signal(fake_guest: Kernel, number: int, status:
         _, errors = lab.communicate(timeout=30)
         assert lab.returncode == status
         assert "Traceback" not in errors
+        if number != signal.SIGKILL:
+            assert errors in ("ferry-lab: interrupted\n", "ferry-lab: ended by SIGTERM\n")
         wait_until_none(mark)
     finally:
         lab.kill()

@@ -29,6 +29,11 @@ struct settings {
 	long pairs;
 	double sizes[MAX_SIZES];
 	size_t size_count;
+	double work[MAX_SIZES]; /* ns between two calls */
+	size_t work_count;
+	double threads[MAX_SIZES]; /* user-level ones */
+	size_t thread_count;
+	long runners; /* at most; 0: as many as there are CPUs */
 	struct names engines;
 	bool engines_named; /* by the user; otherwise they are all that are here */
 	struct names workloads;
@@ -71,6 +76,7 @@ extern const struct bench crossing_bench;
 extern const struct bench batch_bench;
 extern const struct bench dispatch_bench;
 extern const struct bench apps_bench;
+extern const struct bench flexsc_bench;
 
 /** Adds a sentence to the findings. */
 void add_finding(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -74,14 +74,14 @@ static json_t *machine_as_json(const struct machine *machine, const struct begin
 			 json_number(cpu_others(beginning->cpu, &beginning->use)));
 }
 
-static json_t *sizes_as_json(const struct settings *settings)
+static json_t *integers(const double values[], size_t count)
 {
-	json_t *sizes = json_array();
+	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < settings->size_count; i++)
-		json_array_append_new(sizes, json_integer((json_int_t)settings->sizes[i]));
-	return sizes;
+	for (i = 0; i < count; i++)
+		json_array_append_new(list, json_integer((json_int_t)values[i]));
+	return list;
 }
 
 /* Adds the setting of an option that the bench takes. */
@@ -103,10 +103,14 @@ static json_t *settings_as_json(const struct bench *bench, const struct settings
 
 	set(json, bench, 't', "trials", json_integer(s->trials));
 	set(json, bench, 'n', "calls", json_integer(s->calls));
-	set(json, bench, 's', "sizes", sizes_as_json(s));
+	set(json, bench, 's', "sizes", integers(s->sizes, s->size_count));
 	set(json, bench, 'b', "slots", json_integer(s->slots));
 	set(json, bench, 'e', "engines", json_texts(s->engines.of, s->engines.count));
 	set(json, bench, 'r', "pairs", json_integer(s->pairs));
+	set(json, bench, 'k', "work_ns", integers(s->work, s->work_count));
+	set(json, bench, 'k', "calls_made", json_texts(s->workloads.of, s->workloads.count));
+	set(json, bench, 'f', "threads", integers(s->threads, s->thread_count));
+	set(json, bench, 'o', "runners", s->runners ? json_integer(s->runners) : json_null());
 	set(json, bench, 'd', "directory", json_text(s->directory ? s->directory : ""));
 	return json;
 }

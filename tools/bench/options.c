@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ferry.h>
+#include <ferry_flexsc.h>
 
 #include "../report.h"
 
@@ -16,15 +16,27 @@
 #define COMMON "uijvah"
 
 static const struct option long_options[] = {
-	{ "trials", required_argument, NULL, 't' },   { "warmup", required_argument, NULL, 'w' },
-	{ "calls", required_argument, NULL, 'n' },    { "engine", required_argument, NULL, 'e' },
-	{ "call", required_argument, NULL, 'c' },     { "program", required_argument, NULL, 'p' },
-	{ "sizes", required_argument, NULL, 's' },    { "slots", required_argument, NULL, 'b' },
-	{ "pairs", required_argument, NULL, 'r' },    { "directory", required_argument, NULL, 'd' },
-	{ "examples", required_argument, NULL, 'x' }, { "cpu", required_argument, NULL, 'u' },
-	{ "seed", required_argument, NULL, 'i' },     { "json", required_argument, NULL, 'j' },
-	{ "csv", required_argument, NULL, 'v' },      { "against", required_argument, NULL, 'a' },
-	{ "help", no_argument, NULL, 'h' },	      { 0 },
+	{ "trials", required_argument, NULL, 't' },
+	{ "warmup", required_argument, NULL, 'w' },
+	{ "calls", required_argument, NULL, 'n' },
+	{ "engine", required_argument, NULL, 'e' },
+	{ "call", required_argument, NULL, 'c' },
+	{ "program", required_argument, NULL, 'p' },
+	{ "sizes", required_argument, NULL, 's' },
+	{ "slots", required_argument, NULL, 'b' },
+	{ "pairs", required_argument, NULL, 'r' },
+	{ "directory", required_argument, NULL, 'd' },
+	{ "threads", required_argument, NULL, 'f' },
+	{ "runners", required_argument, NULL, 'o' },
+	{ "work", required_argument, NULL, 'k' },
+	{ "examples", required_argument, NULL, 'x' },
+	{ "cpu", required_argument, NULL, 'u' },
+	{ "seed", required_argument, NULL, 'i' },
+	{ "json", required_argument, NULL, 'j' },
+	{ "csv", required_argument, NULL, 'v' },
+	{ "against", required_argument, NULL, 'a' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 static const char *long_name(int letter)
@@ -62,8 +74,8 @@ int options_read(int argc, char *argv[], const char *help, struct given *given)
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:x:u:i:j:v:a:h", long_options,
-				     NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:x:u:i:j:v:a:h",
+				     long_options, NULL)) != -1) {
 		if (letter == 'h') {
 			fputs(help, stdout);
 			return EXIT_OK;
@@ -119,24 +131,26 @@ static int list(const struct given *given, int letter, struct names *names)
 
 #define MAX_SIZE (1L << 20)
 
-static int sizes(const struct given *given, struct settings *settings)
+/* Numbers of a list with commas, sorted, in place of what NUMBERS had. */
+static int numbers(const struct given *given, int letter, long min, long max, double numbers[],
+		   size_t *count)
 {
 	struct names names = { 0 };
 	size_t i;
 
-	if (!given->value['s'])
+	if (!given->value[letter])
 		return 0;
-	if (list(given, 's', &names))
+	if (list(given, letter, &names))
 		return EXIT_USAGE;
 	for (i = 0; i < names.count; i++) {
-		long size = 0;
+		long number = 0;
 
-		if (parse_number(names.of[i], 's', 1, MAX_SIZE, &size))
+		if (parse_number(names.of[i], letter, min, max, &number))
 			return EXIT_USAGE;
-		settings->sizes[i] = (double)size;
+		numbers[i] = (double)number;
 	}
-	settings->size_count = names.count;
-	sort_values(settings->sizes, settings->size_count);
+	*count = names.count;
+	sort_values(numbers, *count);
 	return 0;
 }
 
@@ -200,7 +214,11 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	    number(given, 'b', 1, 100000000, &settings->slots) ||
 	    number(given, 'r', 1, MAX_INTERVAL_COUNT, &settings->pairs) ||
 	    number(given, 'u', 0, CPU_SETSIZE - 1, &cpu) ||
-	    number(given, 'i', 0, LONG_MAX, &seed) || sizes(given, settings) ||
+	    number(given, 'i', 0, LONG_MAX, &seed) ||
+	    numbers(given, 's', 1, MAX_SIZE, settings->sizes, &settings->size_count) ||
+	    numbers(given, 'k', 0, 1000000, settings->work, &settings->work_count) ||
+	    numbers(given, 'f', 1, 100000, settings->threads, &settings->thread_count) ||
+	    number(given, 'o', 1, FERRY_FLEXSC_MAX_RUNNERS, &settings->runners) ||
 	    engines(given, settings) || list(given, 'c', &settings->workloads))
 		return EXIT_USAGE;
 	if (!settings->workloads.count && !settings->programs.count)

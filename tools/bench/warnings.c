@@ -80,12 +80,12 @@ static double *numbers_of(const json_t *list, size_t *count)
 }
 
 /* Rows whose trials have outliers, and whose speed changed. */
-static void warn_of_rows(struct run *run)
+static void warn_of_rows(struct run *run, const char *key)
 {
 	const json_t *row;
 	size_t outliers = 0, drifting = 0, count, i;
 
-	json_array_foreach(json_object_get(run->document, "rows"), i, row) {
+	json_array_foreach(json_object_get(run->document, key), i, row) {
 		double *trials = numbers_of(json_object_get(row, "trials_ns"), &count);
 		struct summary summary;
 
@@ -181,7 +181,8 @@ void add_warnings(struct run *run)
 			    "The run was interrupted: only what was finished is here.");
 	warn_of_machine(run);
 	warn_of_clock(run);
-	warn_of_rows(run);
+	warn_of_rows(run, "rows");
+	warn_of_rows(run, "cells");
 	warn_of_series(run);
 	warn_of_comparisons(run);
 }

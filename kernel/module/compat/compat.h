@@ -6,6 +6,10 @@
 #ifndef _FERRY_COMPAT_H
 #define _FERRY_COMPAT_H
 
+#if !defined(CONFIG_X86_64) || defined(CONFIG_UML)
+#error "ferry.ko is for x86-64 kernels only"
+#endif
+
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/resume_user_mode.h>

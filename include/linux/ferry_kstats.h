@@ -1,0 +1,1 @@
+../../uapi/linux/ferry_kstats.h
