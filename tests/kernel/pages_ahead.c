@@ -210,7 +210,6 @@ static void what_a_limit_refuses_is_not_lost(void **state)
 		reap(child_start(touch_until_the_limit, NULL), 0);
 		expect_nothing_charged();
 	}
-	printf("free: %ld KiB, then %ld\n", free_before, free_memory());
 	/* A page for each process would be 4 KiB. */
 	expect(free_memory() > free_before - LIMITED * 4);
 	remove_cgroup();
