@@ -11,7 +11,6 @@
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 #include <linux/restart_block.h>
-#include <linux/resume_user_mode.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <asm/ferry.h>
@@ -169,8 +168,8 @@ static void do_pending_work(struct pt_regs *regs)
 
 	if (flags & FERRY_TIF_NEED_RESCHED)
 		schedule();
-	if (flags & _TIF_NOTIFY_RESUME)
-		resume_user_mode_work(regs);
+	if (flags & FERRY_TIF_RESUME)
+		ferry_resume_user_mode_work(regs);
 }
 
 /* One of -ERESTART*, or FERRY_NO_RESULT: nothing that user space may see. */

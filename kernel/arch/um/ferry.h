@@ -8,6 +8,7 @@
 
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/resume_user_mode.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
@@ -24,7 +25,14 @@
 
 /* Pending work that a loop of calls would see done between two of them. */
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
+#define FERRY_TIF_RESUME _TIF_NOTIFY_RESUME
 #define FERRY_TIF_WORK _TIF_WORK_MASK
+
+/* Does what FERRY_TIF_RESUME stands for. */
+static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+{
+	resume_user_mode_work(regs);
+}
 
 static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
 {

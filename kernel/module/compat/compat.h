@@ -34,10 +34,11 @@ void ferry_force_sig_fault(int sig, int code, void __user *address);
  * Nothing that this does is exported.  The way out of the kernel does all of it, also when
  * it has no signal to deliver, and then restarts the call.
  */
-static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+static inline void resume_on_the_way_out(struct pt_regs *regs)
 {
+	set_thread_flag(TIF_NOTIFY_RESUME);
 	set_thread_flag(TIF_NOTIFY_SIGNAL);
 }
-#define resume_user_mode_work ferry_resume_user_mode_work
+#define resume_user_mode_work resume_on_the_way_out
 
 #endif /* _FERRY_COMPAT_H */
