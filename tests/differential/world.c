@@ -29,8 +29,8 @@
 #define MASTER(fd) (CONTROL_FIRST + (fd))
 #define DESCRIPTORS 16384
 
-/* Masters of FD_IMAGES and FD_ZEROES. */
-enum { FAR_IMAGES = FD_FREE, FAR_ZEROES, MASTERS };
+/* Masters of FD_IMAGES, FD_ZEROES and FD_DEVICE. */
+enum { FAR_IMAGES = FD_FREE, FAR_ZEROES, FAR_DEVICE, MASTERS };
 
 #define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
 #define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
@@ -208,6 +208,14 @@ static void make_images(void)
 	set_master(FAR_ZEROES, open("/dev/zero", O_RDONLY));
 }
 
+/* The engine opens it once, and finds the duplicates in its place from then on. */
+static int device(void)
+{
+	if (!ferry_engine_probe(FERRY_DEVICE, NULL))
+		return dup(FD_DEVICE);
+	return open("/dev/null", O_RDWR);
+}
+
 static void make_descriptors(void)
 {
 	close_range(3, CONTROL_FIRST - 2, 0);
@@ -220,6 +228,7 @@ static void make_descriptors(void)
 	set_master(FD_DIRECTORY, open(directory_path, O_RDONLY | O_DIRECTORY));
 	set_master(FD_ANY_RESULT, open("/proc/self/mem", O_RDONLY));
 	make_images();
+	set_master(FAR_DEVICE, device());
 }
 
 static void count_signal(int sig)
@@ -292,7 +301,8 @@ static bool duplicate_masters(void)
 		if (dup2(MASTER(fd), fd) != fd)
 			return false;
 	return dup2(MASTER(FAR_IMAGES), FD_IMAGES) == FD_IMAGES &&
-	       dup2(MASTER(FAR_ZEROES), FD_ZEROES) == FD_ZEROES;
+	       dup2(MASTER(FAR_ZEROES), FD_ZEROES) == FD_ZEROES &&
+	       dup2(MASTER(FAR_DEVICE), FD_DEVICE) == FD_DEVICE;
 }
 
 static void reset_descriptors(void)

@@ -52,6 +52,12 @@ enum {
 	FD_LIMIT = 48, /* programs use numbers below */
 };
 
+/*
+ * Where the engine 'device' has its descriptor, which a length may become: so it is open, and
+ * the same file, with all engines.
+ */
+#define FD_DEVICE 1000
+
 /* Out of a program's way, but named in some of its slots. */
 #define FD_IMAGES 16098 /* a read-only file of slots that are safe anywhere */
 #define FD_ZEROES 16099 /* /dev/zero that nothing replaces */
