@@ -57,9 +57,17 @@ static inline void ferry_get_args(struct pt_regs *regs, unsigned long args[])
 	syscall_get_arguments(current, regs, args);
 }
 
+/* syscall_set_arguments() would look up the task, which costs a call. */
 static inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
 {
-	syscall_set_arguments(current, regs, args);
+	struct uml_pt_regs *r = &regs->regs;
+
+	UPT_SYSCALL_ARG1(r) = args[0];
+	UPT_SYSCALL_ARG2(r) = args[1];
+	UPT_SYSCALL_ARG3(r) = args[2];
+	UPT_SYSCALL_ARG4(r) = args[3];
+	UPT_SYSCALL_ARG5(r) = args[4];
+	UPT_SYSCALL_ARG6(r) = args[5];
 }
 
 static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
@@ -100,14 +108,15 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
  * FERRY_USER_END.
  */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
-				       const struct ferry_slot __user *user)
+				       const struct ferry_slot __user *slot)
 {
-	struct ferry_slot slot;
+	unsigned long words[sizeof(*slot) / sizeof(long)] __uninitialized;
 
-	if (__copy_from_user(&slot, user, sizeof(slot)))
+	if (__copy_from_user(words, slot, sizeof(words)))
 		return -EFAULT;
-	memcpy(head, &slot, sizeof(*head));
-	ferry_set_args(regs, (unsigned long *)slot.arg);
+	head->first_word = words[0];
+	head->second_word = words[1];
+	ferry_set_args(regs, words + 2);
 	return 0;
 }
 
