@@ -76,7 +76,7 @@ check-full: check ## long random runs, long fuzzing, valgrind
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
-	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12
+	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug
 
 .PHONY: lint
 lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages

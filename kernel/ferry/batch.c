@@ -306,7 +306,7 @@ static long run_batch(struct ferry_caller *caller, long __user *rets,
 	unsigned long limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
 				   items_in_user_space(rets, sizeof(*rets)));
 	unsigned long start = flags >> FERRY_RESUME_SHIFT;
-	struct batch b;
+	struct batch b __uninitialized; /* clearing it would cost as much as a slot's work */
 
 	if (ncall > FERRY_MAX_SLOTS)
 		return -EINVAL;
