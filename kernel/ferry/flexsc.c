@@ -441,19 +441,21 @@ static long idle(struct server *s)
 
 static long step(struct server *s)
 {
-	int taken;
+	int taken = take(s);
 
-	/* A runner with work, or one that spins, is in the kernel for as long as it likes. */
-	cond_resched_tasks_rcu_qs();
-	if (unlikely(read_thread_flags() & FERRY_TIF_WORK)) {
-		ferry_do_pending_work(s->regs);
-		if (signal_pending(current))
-			return -ERESTARTNOINTR;
-	}
-	taken = take(s);
 	if (taken < 0)
 		return taken;
 	return taken ? run(s) : idle(s);
+}
+
+/* What has to be done between two steps: a runner may stay in the kernel for ever. */
+static long pause_for_others(struct server *s)
+{
+	cond_resched_tasks_rcu_qs();
+	if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
+		return 0;
+	ferry_do_pending_work(s->regs);
+	return signal_pending(current) ? -ERESTARTNOINTR : 0;
 }
 
 /* Reads what is constant of the set.  What user space makes of it later has no effect. */
@@ -511,8 +513,9 @@ long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __u
 	left = resume(&s);
 	if (!left && heavy_fence(&s))
 		return -EPERM;
+	/* One step at least, so that signals do not keep it from all work. */
 	while (!left)
-		left = step(&s);
+		left = step(&s) ?: pause_for_others(&s);
 	if (left != GATE_STOPS)
 		return left;
 	return put_user(FERRY_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;
