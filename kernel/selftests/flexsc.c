@@ -335,6 +335,8 @@ static void *scribble(void *argument)
 {
 	static const short numbers[] = { __NR_getpid, __NR_sched_yield, 511, FERRY_NR_BATCH,
 					 FERRY_NR_FLEXSC_SERVE, __NR_getppid, -2, __NR_close };
+	/* Results of batches go here: one that cannot be stored would raise SIGSEGV. */
+	static long scratch[8];
 	struct scribbler *s = argument;
 	struct ferry_flexsc_set *set = s->set;
 
@@ -344,7 +346,7 @@ static void *scribble(void *argument)
 		entry->nr = numbers[rand_r(&s->seed) % ARRAY_SIZE(numbers)];
 		entry->argc = rand_r(&s->seed) % 9;
 		entry->begun = rand_r(&s->seed) % 4;
-		entry->arg[0] = -1;
+		entry->arg[0] = P(scratch);
 		entry->arg[1] = P(entry);
 		entry->arg[2] = rand_r(&s->seed) % 3;
 		entry->arg[3] = rand_r(&s->seed) % 1024;

@@ -220,13 +220,14 @@ TEST(a_tracer_sees_each_call)
 /* Each time the runner is met in another place: in a call, between two, spinning, asleep. */
 TEST(tracers_come_and_go)
 {
-	int i, status, ready[2];
+	int i, status, ready[2], end[2];
 	char byte;
 	pid_t child, runner_tid;
 
 	if (!have_flexsc())
 		SKIP(return, NO_FLEXSC);
 	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(end));
 	child = fork();
 	if (!child) {
 		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
@@ -235,8 +236,8 @@ TEST(tracers_come_and_go)
 		start(&runner, set, NULL);
 		if (write(ready[1], &runner.tid, sizeof(runner.tid)) != sizeof(runner.tid))
 			_exit(1);
-		fcntl(ready[0], F_SETFL, O_NONBLOCK);
-		for (i = 0; read(ready[0], &byte, 1) != 1 || byte != 'e'; i++) {
+		fcntl(end[0], F_SETFL, O_NONBLOCK);
+		for (i = 0; read(end[0], &byte, 1) != 1; i++) {
 			if (made(set, ENTRY(__NR_getpid)) != THIS_PROCESS)
 				_exit(2);
 			if (!(i % 64))
@@ -244,8 +245,7 @@ TEST(tracers_come_and_go)
 		}
 		_exit(stop(&runner) ? 3 : 0);
 	}
-	while (read(ready[0], &runner_tid, sizeof(runner_tid)) != sizeof(runner_tid))
-		;
+	ASSERT_EQ(sizeof(runner_tid), read(ready[0], &runner_tid, sizeof(runner_tid)));
 	for (i = 0; i < 200; i++) {
 		usleep(i * 7 % 300);
 		ASSERT_EQ(0, ptrace(PTRACE_ATTACH, runner_tid, 0, 0));
@@ -262,7 +262,7 @@ TEST(tracers_come_and_go)
 		/* The SIGSTOP may still be there. */
 		kill(child, SIGCONT);
 	}
-	ASSERT_EQ(1, write(ready[1], "e", 1));
+	ASSERT_EQ(1, write(end[1], "e", 1));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 }
