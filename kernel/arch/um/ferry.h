@@ -103,6 +103,9 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
 }
 
+/* The CPU keeps loads and stores in order but for a load after a store. */
+#define ferry_order() barrier()
+
 /*
  * Fetches SLOT, each byte once.  The caller has checked that it lies below
  * FERRY_USER_END.
@@ -119,6 +122,9 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 	ferry_set_args(regs, words + 2);
 	return 0;
 }
+
+/* The same within a user access. */
+#define ferry_unsafe_fetch ferry_fetch
 
 /* Stores RESULT in *RET, then fetches SLOT.  0, or which of the two failed. */
 static __always_inline int ferry_store_and_fetch(long __user *ret, long result,

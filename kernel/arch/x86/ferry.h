@@ -117,6 +117,9 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 	return sys_call_table[nr](regs);
 }
 
+/* The CPU keeps loads and stores in order but for a load after a store. */
+#define ferry_order() barrier()
+
 #define FERRY_WORD(address) "m" (*(u64 __force *)(address))
 
 #define FERRY_FETCH_WORD(from, to)					\

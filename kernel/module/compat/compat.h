@@ -24,6 +24,10 @@ extern const sys_call_ptr_t *ferry_table;
 /* Finds the table and makes sure that it is the one.  Says why when it returns -errno. */
 int ferry_find_table(void);
 
+#define do_futex ferry_do_futex
+long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout,
+		    u32 __user *word2, u32 value2, u32 value3);
+
 #define next_signal ferry_next_signal
 int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
 
