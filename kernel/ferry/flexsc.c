@@ -13,16 +13,18 @@
  * is on the other side of struct ferry_caller.
  */
 #include <linux/align.h>
+#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/mutex.h> /* which futex.h uses */
 #include <linux/futex.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
-#include <linux/membarrier.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/stddef.h>
 #include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
@@ -66,7 +68,13 @@ struct server {
 	u64 spin_ns;		/* the limit now */
 };
 
-/* The first eight bytes of an entry are the first word of struct ferry_head. */
+/* An entry is fetched as a slot: its first eight bytes are the first word of the head. */
+static_assert(sizeof(struct ferry_entry) == sizeof(struct ferry_slot));
+static_assert(offsetof(struct ferry_entry, arg) == offsetof(struct ferry_slot, arg));
+static_assert(offsetof(struct ferry_entry, nr) == 4);
+static_assert(offsetof(struct ferry_entry, argc) == 6);
+static_assert(offsetof(struct ferry_entry, begun) == 7);
+
 static u8 begun_of(u64 word)
 {
 	return word >> 56;
@@ -82,15 +90,6 @@ static short nr_of(const struct ferry_head *head)
 	return head->first_word >> 32;
 }
 
-static void check_layout(void)
-{
-	BUILD_BUG_ON(sizeof(struct ferry_entry) != sizeof(struct ferry_slot));
-	BUILD_BUG_ON(offsetof(struct ferry_entry, arg) != offsetof(struct ferry_slot, arg));
-	BUILD_BUG_ON(offsetof(struct ferry_entry, nr) != 4);
-	BUILD_BUG_ON(offsetof(struct ferry_entry, argc) != 6);
-	BUILD_BUG_ON(offsetof(struct ferry_entry, begun) != 7);
-}
-
 static __always_inline struct ferry_entry __user *entry_at(const struct server *s,
 							   unsigned int offset)
 {
@@ -101,7 +100,7 @@ static __always_inline struct ferry_entry __user *entry_at(const struct server *
 static __always_inline void light_fence(const struct server *s)
 {
 	if (s->flags & FERRY_FLEXSC_FENCES)
-		smp_mb();
+		smp_mb(); /* pairs with the full fences of user space */
 	else
 		barrier();
 }
@@ -115,7 +114,7 @@ static long heavy_fence(struct server *s)
 	static const unsigned long args[FERRY_MAX_ARGS] = { MEMBARRIER_CMD_PRIVATE_EXPEDITED };
 
 	if (s->flags & FERRY_FLEXSC_FENCES) {
-		smp_mb();
+		smp_mb(); /* pairs with the full fence of who posts */
 		return 0;
 	}
 	ferry_set_args(s->regs, args);
@@ -505,7 +504,6 @@ long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __u
 	struct server s = { .caller = caller, .regs = caller->regs };
 	long left = read_set(&s, set);
 
-	check_layout();
 	if (left)
 		return left;
 	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))

@@ -2,6 +2,7 @@
 /* flexsc as system calls. */
 #include <linux/align.h>
 #include <linux/errno.h>
+#include <linux/mutex.h> /* which futex.h uses */
 #include <linux/futex.h>
 #include <linux/minmax.h>
 #include <linux/pagemap.h>

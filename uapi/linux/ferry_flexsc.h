@@ -76,9 +76,12 @@ struct ferry_entry {
 
 /* flags of a set */
 #define FERRY_FLEXSC_FENCES 1U /* no membarrier: both sides of every pair make full fences */
-#define FERRY_FLEXSC_TIMES                                                 \
-	2U /* the runner stores in arg[4] and arg[5] when it took and when \
-	    * it had run a call (CLOCK_MONOTONIC, ns), before DONE */
+#define FERRY_FLEXSC_TIMES 2U  /* see below */
+
+/*
+ * FERRY_FLEXSC_TIMES: the runner stores in arg[4] and arg[5] when it took and when it had
+ * run a call (CLOCK_MONOTONIC, ns), before DONE.
+ */
 
 /*
  * runner: a futex word.  The runner stores RUNNING when it begins to serve and when

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The futex functions are not exported: this goes through the table. */
+#include <linux/mutex.h> /* which futex.h uses */
 #include <linux/futex.h>
 #include <asm/ferry.h>
 #include <asm/unistd.h>
