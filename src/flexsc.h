@@ -38,7 +38,7 @@ struct runner {
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */
 	unsigned int slots;
-	unsigned int flags; /* of each set */
+	unsigned int flags;	 /* of each set */
 	enum flexsc_place place; /* of each runner */
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];

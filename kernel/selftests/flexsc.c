@@ -158,12 +158,12 @@ TEST_F(flexsc, another_process_may_serve_at_the_same_time)
 		struct runner runner;
 
 		start(&runner, set, NULL);
-		for (i = 0; i < 1000; i++)
+		for (i = 0; i < 200; i++)
 			if (made(set, ENTRY(__NR_getpid)) != THIS_PROCESS)
 				_exit(1);
 		_exit(stop(&runner));
 	}
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < 200; i++)
 		EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);

@@ -106,8 +106,15 @@ static inline struct ferry_entry *post(struct ferry_flexsc_set *set, int i,
 /* Waits for the result, and frees the entry. */
 static inline long collect(struct ferry_entry *entry)
 {
-	while (LOAD(entry->status) != FERRY_ENTRY_DONE)
-		sched_yield();
+	int looks;
+
+	/* There may be more threads that look than CPUs. */
+	for (looks = 0; LOAD(entry->status) != FERRY_ENTRY_DONE; looks++) {
+		if (looks < 1000)
+			sched_yield();
+		else
+			usleep(100);
+	}
 	STORE(entry->status, FERRY_ENTRY_FREE);
 	return entry->result;
 }

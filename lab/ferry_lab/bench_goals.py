@@ -10,6 +10,7 @@ SLOT = 70.0  # instructions, of an unimplemented call and beyond the handler of 
 ORDINARY_PATH = 1.0  # instructions that an ordinary call may take longer
 UML_SLOT = 72.0  # ns, of the naive prototype on a 2 GHz core
 UML_RATIO = 200.0  # loop to batch
+UML_POSTED = 20.0  # throughput of posted calls to that of plain ones
 
 Records = Mapping[str, Sequence[Record]]  # by the name of the benchmark
 
@@ -103,11 +104,19 @@ def uml_goals(records: Records) -> Iterator[Goal]:
             yield Goal(f"UML, {call}, loop to batch", ratio.median, UML_RATIO, at_least=True)
 
 
+def flexsc_goals(records: Records) -> Iterator[Goal]:
+    for record, _ in find(records.get("flexsc-uml", ()), "posted", in_kernel=True):
+        ratio = Figure.of([a / b for a, b in zip(record["plain"], record["posted"], strict=True)])
+        what = f"UML, {record['call']}, plain to posted"
+        yield Goal(what, ratio.median, UML_POSTED, at_least=True)
+
+
 GOALS: tuple[Callable[[Records], Iterator[Goal]], ...] = (
     slot_goals,
     path_goals,
     application_goals,
     uml_goals,
+    flexsc_goals,
 )
 
 

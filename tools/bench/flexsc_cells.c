@@ -160,8 +160,7 @@ static bool time_latency(struct session *session, size_t index, struct job *job)
 	ran = way_run(session->cells[index].way, job);
 	sort_values(job->samples, (size_t)job->calls);
 	for (i = 0; i < 4; i++)
-		measured->latency[i] =
-			quantile(job->samples, (size_t)job->calls, fractions[i]);
+		measured->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
 	for (i = 0; i < PHASES; i++)
 		measured->phases[i] = job->phases[i] / (double)job->calls;
 	free(job->samples);
