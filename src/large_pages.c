@@ -10,10 +10,6 @@
 
 #include <ferry/rawcall.h>
 
-/* For no kernel has larger ones for anonymous memory, and none has smaller ones. */
-#define LARGEST ((size_t)512 << 20)
-#define SMALLEST ((size_t)8 << 10)
-
 /* The text of a file of settings, "" where there is none.  Leaves errno alone. */
 static void read_setting(char *text, size_t size, const char *path)
 {
@@ -56,6 +52,18 @@ static void setting_of(const char *settings, size_t size, char *text, size_t roo
 	read_setting(text, room, path);
 }
 
+enum large_pages large_pages_setting(const char *settings, size_t size)
+{
+	char text[128];
+
+	setting_of(settings, size, text, sizeof(text));
+	if (chosen(text, "always"))
+		return LARGE_PAGES_ALWAYS;
+	if (chosen(text, "madvise"))
+		return LARGE_PAGES_ADVISED;
+	return chosen(text, "never") ? LARGE_PAGES_NEVER : NO_LARGE_PAGES;
+}
+
 static bool fits(size_t size, uintptr_t start, uintptr_t end)
 {
 	uintptr_t first = (start + size - 1) & ~(uintptr_t)(size - 1);
@@ -65,17 +73,15 @@ static bool fits(size_t size, uintptr_t start, uintptr_t end)
 
 size_t advised_large_page(const char *settings, uintptr_t start, uintptr_t end)
 {
-	char text[128];
+	enum large_pages setting;
 	size_t size;
 
-	for (size = LARGEST; size >= SMALLEST; size >>= 1) {
+	for (size = LARGEST_LARGE_PAGE; size >= SMALLEST_LARGE_PAGE; size >>= 1) {
 		if (!fits(size, start, end))
 			continue;
-		setting_of(settings, size, text, sizeof(text));
-		if (chosen(text, "madvise"))
-			return size;
-		if (chosen(text, "always"))
-			return 0;
+		setting = large_pages_setting(settings, size);
+		if (setting >= LARGE_PAGES_ADVISED)
+			return setting == LARGE_PAGES_ADVISED ? size : 0;
 	}
 	return 0;
 }

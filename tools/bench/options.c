@@ -29,6 +29,7 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, 'f' },
 	{ "runners", required_argument, NULL, 'o' },
 	{ "work", required_argument, NULL, 'k' },
+	{ "memory", required_argument, NULL, 'm' },
 	{ "examples", required_argument, NULL, 'x' },
 	{ "cpu", required_argument, NULL, 'u' },
 	{ "seed", required_argument, NULL, 'i' },
@@ -74,7 +75,7 @@ int options_read(int argc, char *argv[], const char *help, struct given *given)
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:x:u:i:j:v:a:h",
+	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:m:x:u:i:j:v:a:h",
 				     long_options, NULL)) != -1) {
 		if (letter == 'h') {
 			fputs(help, stdout);
@@ -219,6 +220,7 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	    numbers(given, 'k', 0, 1000000, settings->work, &settings->work_count) ||
 	    numbers(given, 'f', 1, 100000, settings->threads, &settings->thread_count) ||
 	    number(given, 'o', 1, FERRY_FLEXSC_MAX_RUNNERS, &settings->runners) ||
+	    number(given, 'm', 16, 1L << 24, &settings->memory) ||
 	    engines(given, settings) || list(given, 'c', &settings->workloads))
 		return EXIT_USAGE;
 	if (!settings->workloads.count && !settings->programs.count)
