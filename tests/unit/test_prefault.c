@@ -333,7 +333,8 @@ static bool is_advised(const void *address)
 static void large_range(void)
 {
 	char *map = map_large();
-	size_t size = advised_large_page(LARGE_PAGES_SETTINGS, (uintptr_t)map, (uintptr_t)map + LARGE);
+	size_t size =
+		advised_large_page(LARGE_PAGES_SETTINGS, (uintptr_t)map, (uintptr_t)map + LARGE);
 	struct ferry_prefaulted done;
 
 	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1)
