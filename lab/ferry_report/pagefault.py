@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from .history import differ
 from .pagefault_sizes import draw_sizes
 from .rows import Bar, draw_rows, steadiness
 from .schema import AbsentTouch, Pagefault, Touch
@@ -125,12 +126,19 @@ def sparse_sentence(touches: Sequence[Touch]) -> str:
     )
 
 
+def large_pages_lose(touches: Sequence[Touch]) -> bool:
+    """Whether they are slower than small ones, by more than the noise."""
+    found = {touch.way: touch for touch in ranges(touches)}
+    large, small = found.get("large_pages"), found.get("populate")
+    if not large or not small or large.ratio > small.ratio:
+        return False
+    return differ((large.ratio, large.ratio_se), (small.ratio, small.ratio_se))
+
+
 def recommendation(touches: Sequence[Touch]) -> str:
     number = enough(touches)
     text = "For memory that will be used whole, take ferry_prefault()"
-    found = ranges(touches)
-    small = [touch for touch in found if touch.way == "populate" and touch.significant]
-    if found and small and found[-1].way == "large_pages" and found[-1].ratio < small[0].ratio:
+    if large_pages_lose(touches):
         text += " with FERRY_PREFAULT_SMALL, since large pages were slower in this run"
     if number is None:
         return (

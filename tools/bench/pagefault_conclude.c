@@ -131,6 +131,20 @@ static void say_ahead(struct run *run, const json_t *touches, long n)
 		    json_number_at(random, "ratio"));
 }
 
+static const json_t *find_large_pages(const json_t *touches, const char *order)
+{
+	const json_t *touch;
+	size_t i;
+
+	json_array_foreach(touches, i, touch)
+		if (json_true_at(touch, "available") &&
+		    !strcmp(json_string_at(touch, "access", ""), "write") &&
+		    !strcmp(json_string_at(touch, "order", ""), order) &&
+		    !strcmp(json_string_at(touch, "way", ""), "large_pages"))
+			return touch;
+	return NULL;
+}
+
 static void say_sparse_of(struct run *run, const json_t *base, const json_t *touch)
 {
 	if (!base || !touch)
@@ -142,32 +156,42 @@ static void say_sparse_of(struct run *run, const json_t *base, const json_t *tou
 		    mib(touch, "resident_bytes"), mib(base, "resident_bytes"));
 }
 
-static const json_t *sparse_large_pages(const json_t *touches)
-{
-	const json_t *touch;
-	size_t i;
-
-	json_array_foreach(touches, i, touch)
-		if (json_true_at(touch, "available") &&
-		    !strcmp(json_string_at(touch, "order", ""), "one_in_64") &&
-		    !strcmp(json_string_at(touch, "way", ""), "large_pages"))
-			return touch;
-	return NULL;
-}
-
 static void say_sparse(struct run *run, const json_t *touches, long n)
 {
 	const json_t *base = find_touch(touches, "write", "one_in_64", "base", 0);
 
 	say_sparse_of(run, base, find_touch(touches, "write", "one_in_64", "ahead", n));
-	say_sparse_of(run, base, sparse_large_pages(touches));
+	say_sparse_of(run, base, find_large_pages(touches, "one_in_64"));
+}
+
+static struct estimate ratio_of_touch(const json_t *touch)
+{
+	return (struct estimate){ json_number_at(touch, "ratio"),
+				  json_number_at(touch, "ratio_se") };
+}
+
+/* Whether large pages are slower than small ones, by more than the noise. */
+static bool large_pages_lose(const json_t *touches)
+{
+	const json_t *large = find_large_pages(touches, "sequential");
+	const json_t *small = find_touch(touches, "write", "sequential", "populate", 0);
+	struct estimate one, other;
+
+	if (!large || !small)
+		return false;
+	one = ratio_of_touch(large);
+	other = ratio_of_touch(small);
+	return one.value < other.value && differ(one, other);
 }
 
 static void recommend(struct run *run, const json_t *touches, long n)
 {
 	if (!find_touch(touches, "write", "sequential", "base", 0))
 		return;
-	add_finding(run, "Take ferry_prefault() for memory that will be used whole.");
+	add_finding(run, "Take ferry_prefault() for memory that will be used whole%s.",
+		    large_pages_lose(touches) ?
+			    ", with FERRY_PREFAULT_SMALL: large pages were slower in this run" :
+			    "");
 	if (n)
 		add_finding(run,
 			    "Take ferry_prefault_process(%ld) for a program that uses most of what "
