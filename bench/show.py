@@ -16,6 +16,7 @@ RUNS = {
     "batch": ["--call", "unimplemented,write,read,statx"],
     "dispatch": [],
     "apps": ["--pairs", "11"],
+    "pagefault": ["--memory", "256"],
 }
 
 

@@ -227,6 +227,28 @@ const char *ferry_blocked_reason(long nr);
 /** The name of the blocked call NR, or NULL. */
 const char *ferry_blocked_name(long nr);
 
+/* ---- the other calls of kernels with the patch series; -ENOSYS elsewhere ---- */
+
+/** Enters the kernel and does nothing there: the floor of a crossing.  Returns 0, or -ENOSYS. */
+long ferry_null(void);
+
+struct kstats; /* of <linux/ferry_kstats.h> */
+
+/**
+ * Fills STATS, SIZE bytes, with counters of the whole system.  SIZE is KSTATS_SIZE_VER0 or
+ * more; what the kernel does not know of a larger structure becomes 0.  Returns 0, -EINVAL for
+ * a smaller SIZE, -E2BIG for one above a page, -EFAULT or -ENOSYS.
+ */
+int ferry_kstats(struct kstats *stats, size_t size);
+
+/**
+ * From now on a fault in anonymous memory of this process maps up to PAGES pages, 1 to 512: the
+ * one that was touched and those ahead of it.  1 or 0 turns it off.  It holds for all threads,
+ * is inherited by fork() and cleared by exec().  Returns 0, -EINVAL for other numbers, or
+ * -ENOSYS.  ferry_prefault_process() of <ferry_prefault.h> works on other kernels too.
+ */
+int ferry_multi_page_alloc(long pages);
+
 #ifdef __cplusplus
 } /* extern "C" */
 

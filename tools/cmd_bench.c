@@ -19,7 +19,8 @@
 #include "report.h"
 
 static const struct bench *const benches[] = {
-	&crossing_bench, &batch_bench, &dispatch_bench, &apps_bench, &flexsc_bench,
+	&crossing_bench, &batch_bench,	&dispatch_bench,
+	&apps_bench,	 &flexsc_bench, &pagefault_bench,
 };
 #define BENCHES (sizeof(benches) / sizeof(benches[0]))
 
@@ -30,8 +31,8 @@ static const struct bench *find(const char *name)
 	for (i = 0; i < BENCHES; i++)
 		if (!strcmp(benches[i]->name, name))
 			return benches[i];
-	complain("bench: there is no bench '%s'; there are crossing, batch, dispatch, apps and "
-		 "flexsc",
+	complain("bench: there is no bench '%s'; there are crossing, batch, dispatch, apps, flexsc "
+		 "and pagefault",
 		 name);
 	return NULL;
 }
@@ -42,7 +43,8 @@ static const struct bench *choose(const struct given *given, const json_t *befor
 	const char *earlier = json_string_at(before, "bench", NULL);
 
 	if (!given->bench && !earlier) {
-		complain("bench: which one? There are crossing, batch, dispatch, apps and flexsc");
+		complain("bench: which one? There are crossing, batch, dispatch, apps, flexsc and "
+			 "pagefault");
 		return NULL;
 	}
 	if (!given->bench)
@@ -267,9 +269,11 @@ const struct command bench_command = {
 		"  dispatch  what the loop adds to each slot\n"
 		"  apps      programs that batch, engine against engine and against the usual "
 		"ones\n"
-		"  flexsc    posted calls beside plain ones, batches and io_uring\n\n"
+		"  flexsc    posted calls beside plain ones, batches and io_uring\n"
+		"  pagefault what the first touch of memory costs, and what saves most of it\n\n"
 		"  -t, --trials N         trials of every figure (not apps)\n"
-		"  -w, --warmup N         calls, batches or pairs before, which are not timed\n"
+		"  -w, --warmup N         calls, batches, pairs or passes before, which are not "
+		"timed\n"
 		"  -n, --calls N          crossing, dispatch, flexsc: calls in one trial\n"
 		"  -e, --engine E,...     batch, apps: the engines; all that are here by default\n"
 		"  -c, --call NAME,...    batch: unimplemented (the default), getppid, read, "
@@ -277,13 +281,15 @@ const struct command bench_command = {
 		"                         fstat, lstat, statx; flexsc: write,getpid\n"
 		"  -p, --program FILE     batch: copies of the batch program in FILE; may be "
 		"repeated\n"
-		"  -s, --sizes N,...      batch: batch sizes, or copies; 1 to 1024 by default\n"
+		"  -s, --sizes N,...      batch: batch sizes, or copies; 1 to 1024 by default;\n"
+		"                         pagefault: pages that a fault maps; 1 to 512 by default\n"
 		"  -b, --slots N          batch: about so many slots are timed at once\n"
 		"  -r, --pairs N          apps: pairs of runs\n"
 		"  -d, --directory DIR    apps: the tree to work on, /usr/share by default\n"
 		"  -f, --threads N,...    flexsc: user-level threads; 1 to 10000 by default\n"
 		"  -o, --runners N        flexsc: runners at most; as many as CPUs by default\n"
 		"  -k, --work NS,...      flexsc: work between two calls; 0 to 2000 by default\n"
+		"  -m, --memory MIB       pagefault: memory to touch; 2048 by default, or less\n"
 		"  -x, --examples DIR     apps: where the example programs are\n"
 		"  -u, --cpu N            the CPU to measure on\n"
 		"  -i, --seed N           of the random numbers that the errors are estimated "
@@ -299,6 +305,7 @@ const struct command bench_command = {
 		"Example: ferry bench batch --call write,statx --engine loop,uring --json "
 		"now.json\n"
 		"Example: ferry bench flexsc --call write --threads 64 --work 0,75,150,300\n"
+		"Example: ferry bench pagefault --memory 256\n"
 		"Example: ferry bench --against now.json\n",
 	.run = run,
 };

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from .folder import Measured
-from .schema import Against, AnyRun, Apps, Batch, Comparison, Row
+from .schema import Against, AnyRun, Apps, Batch, Comparison, Pagefault, Row, Touch
 from .section import Table
 from .statistics import NORMAL_95
 from .words import NONE, significant, with_error
@@ -23,6 +23,9 @@ def figures(run: AnyRun) -> Figures:
             for each in run.comparisons
             if isinstance(each, Comparison)
         }
+    if isinstance(run, Pagefault):
+        touches = [touch for touch in run.touches if isinstance(touch, Touch)]
+        return {f"{touch.name}, ns": (touch.median, touch.se) for touch in touches}
     return {f"{row.label}, ns": (row.median, row.se) for row in run.rows if isinstance(row, Row)}
 
 

@@ -19,7 +19,7 @@ from .axes import (
     spread,
 )
 from .drawing import Layout, Shape, colour, draw
-from .schema import Row
+from .schema import Row, Touch
 from .section import Table
 from .statistics import quartiles
 from .words import MINUS, NONE, percent, significant, time
@@ -35,11 +35,11 @@ LINEAR = 1.0  # percent; beyond it the axis of deviations is logarithmic
 class Bar:
     """A row and the parts of its median, (ns, colour role), from the left."""
 
-    row: Row
+    row: Row | Touch
     parts: list[tuple[float, str]]
 
 
-def deviations(row: Row) -> list[float]:
+def deviations(row: Row | Touch) -> list[float]:
     """How far each trial lies from the median, in percent of it."""
     middle = quartiles(row.trials_ns)[1]
     return [100 * (trial / middle - 1) for trial in row.trials_ns]
@@ -155,7 +155,7 @@ def described(rows: Sequence[Row]) -> str:
     return "; ".join(f"{row.label} {time(row.median)}" for row in rows) + "."
 
 
-def steadiness(rows: Sequence[Row]) -> str:
+def steadiness(rows: Sequence[Row | Touch]) -> str:
     """How far trials stray: of all rows in the middle, and of the worst trial."""
     if max(len(row.trials_ns) for row in rows) < FEWEST:
         return "The trials are too few to tell how they spread."

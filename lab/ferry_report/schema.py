@@ -232,10 +232,61 @@ class Apps(Run):
     comparisons: list[AnyComparison]
 
 
-AnyRun = Crossing | Batch | Dispatch | Apps
+class AbsentTouch(Record):
+    """A way to have pages that the measured kernel does not have."""
+
+    available: Literal[False]
+    name: str
+    label: str
+    reason: str | None
+
+
+class Touch(Record):
+    available: Literal[True]
+    name: str
+    label: str
+    access: Literal["write", "read"]
+    order: Literal["sequential", "random", "one_in_64"]
+    way: str
+    per_fault: Count | None
+    large_page: Count | None
+    touched: Positive
+    trials_ns: Trials
+    mean: float
+    min: float
+    max: float
+    sd: float | None
+    median: float
+    se: float | None
+    ratio: float
+    ratio_se: float | None
+    significant: bool
+    later_ns: float
+    faults: float
+    exceptions: float | None
+    mapped_pages: float
+    resident_bytes: float | None
+    wasted_bytes: float | None
+
+
+AnyTouch = Annotated[
+    Annotated[Touch, Tag(MEASURED)] | Annotated[AbsentTouch, Tag(ABSENT)],
+    Discriminator(is_measured),
+]
+
+
+class Pagefault(Run):
+    bench: Literal["pagefault"]
+    memory_bytes: Count
+    page_bytes: Count
+    touches: list[AnyTouch]
+
+
+AnyRun = Crossing | Batch | Dispatch | Apps | Pagefault
 BENCHES: dict[str, type[AnyRun]] = {
     "crossing": Crossing,
     "batch": Batch,
     "dispatch": Dispatch,
     "apps": Apps,
+    "pagefault": Pagefault,
 }

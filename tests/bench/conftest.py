@@ -33,6 +33,7 @@ SHORT = {
         "--runners",
         "1",
     ],
+    "pagefault": ["--trials", "4", "--memory", "16"],
 }
 
 

@@ -2,6 +2,7 @@
 """Bad input: one clear sentence that names it, exit status 2, and nothing left behind."""
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ def refused(done: Result, *words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], ["which one", "crossing, batch, dispatch, apps and flexsc"]),
-        (["speed"], ["'speed'", "crossing, batch, dispatch, apps and flexsc"]),
+        ([], ["which one", "crossing, batch, dispatch, apps, flexsc and pagefault"]),
+        (["speed"], ["'speed'", "crossing, batch, dispatch, apps, flexsc and pagefault"]),
         (["batch", "--engine", "warp"], ["'warp'", "loop"]),
         (["batch", "--engine", "loop,warp"], ["'warp'"]),
         (["batch", "--engine", "loop,loop"], ["'loop' twice"]),
@@ -36,6 +37,12 @@ def refused(done: Result, *words: str) -> None:
         (["flexsc", "--threads", "0,1"], ["--threads", "'0'", "from 1 to"]),
         (["flexsc", "--work", "-1"], ["--work", "'-1'"]),
         (["flexsc", "--runners", "65"], ["--runners", "from 1 to 64"]),
+        (["pagefault", "--memory", "15"], ["--memory", "'15'", "from 16 to"]),
+        (["pagefault", "--memory", "2G"], ["--memory", "'2G'"]),
+        (["pagefault", "--memory", "16777216"], ["leaves", "16777216 MiB"]),
+        (["pagefault", "--sizes", "4,513"], ["--sizes", "513", "512"]),
+        (["pagefault", "--calls", "1"], ["pagefault takes no --calls"]),
+        (["crossing", "--memory", "64"], ["crossing takes no --memory"]),
         (["batch", "--work", "1"], ["batch", "--work"]),
         (["crossing", "--trials", "0"], ["--trials", "'0'", "from 1 to"]),
         (["crossing", "--trials", "-3"], ["--trials", "'-3'"]),
@@ -69,6 +76,17 @@ def test_bad_input_is_refused(
 ) -> None:
     refused(ferry(*words, cwd=tmp_path), *named)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "named"), [(resource.RLIMIT_AS, "ulimit -v"), (resource.RLIMIT_DATA, "ulimit -d")]
+)
+def test_memory_that_a_limit_forbids_is_refused(ferry: Ferry, limit: int, named: str) -> None:
+    def lower() -> None:
+        resource.setrlimit(limit, (64 << 20, 64 << 20))
+
+    done = ferry("pagefault", "--memory", "100", preexec_fn=lower)
+    refused(done, named, "100 MiB")
 
 
 def test_an_engine_that_is_not_here_is_refused_with_the_reason(

@@ -19,6 +19,7 @@ ROWS = {
     "dispatch": "rows",
     "apps": "comparisons",
     "flexsc": "cells",
+    "pagefault": "touches",
 }
 BENCHES = list(ROWS)
 Documents = dict[str, Any]
@@ -83,6 +84,51 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
             continue
         assert all(phase >= 0 for phase in cell["phases_ns"].values())
         assert cell["other_cpu_ns"] > 0
+
+
+def test_touches_are_compared_with_a_fault_a_page(documents: Documents) -> None:
+    document = documents["pagefault"]
+    assert document["memory_bytes"] == 16 << 20
+    pages = document["memory_bytes"] // document["page_bytes"]
+    orders = {"sequential": pages, "random": pages, "one_in_64": pages // 64}
+    touches = [touch for touch in rows_of(document) if touch["available"]]
+    base = {(t["access"], t["order"]): t for t in touches if t["way"] == "base"}
+    assert set(base) == {("write", order) for order in orders} | {("read", "sequential")}
+    for touch in touches:
+        trials = np.array(touch["trials_ns"])
+        assert touch["median"] == pytest.approx(np.median(trials), rel=1e-6)
+        ratios = np.array(base[touch["access"], touch["order"]]["trials_ns"]) / trials
+        assert touch["ratio"] == pytest.approx(np.median(ratios), rel=1e-6)
+        assert touch["touched"] == orders[touch["order"]]
+        assert touch["later_ns"] > 0
+
+
+def test_faults_and_memory_of_touches_are_those_of_their_way(documents: Documents) -> None:
+    document = documents["pagefault"]
+    page, some = document["page_bytes"], 8
+    pages = document["memory_bytes"] // page
+    for touch in rows_of(document):
+        if not touch["available"]:
+            assert touch["reason"]
+            assert (touch["access"], touch["order"]) == ("write", "sequential")
+            continue
+        mapped, way = touch["mapped_pages"], touch["way"]
+        assert touch["touched"] <= mapped <= pages
+        if touch["access"] == "write":
+            assert touch["resident_bytes"] == pytest.approx(mapped * page, abs=some * page)
+            wasted = (mapped - touch["touched"]) * page
+            assert touch["wasted_bytes"] == pytest.approx(wasted, abs=some * page)
+        elif way == "base":
+            assert touch["resident_bytes"] < some * page
+        if way == "base":
+            assert mapped == touch["touched"] <= touch["faults"] < touch["touched"] + some
+        elif way in ("populate", "map_populate"):
+            assert mapped == pages
+            assert touch["exceptions"] is None or touch["exceptions"] < some
+        elif way == "ahead" and touch["order"] == "sequential":
+            assert touch["faults"] <= pages / touch["per_fault"] + some
+        elif way == "clear":
+            assert touch["faults"] < some
 
 
 def test_crossing_has_every_row_and_the_share_beyond_the_crossing(documents: Documents) -> None:

@@ -18,6 +18,7 @@ LONG = {
     "batch": ["batch", "--trials", "10000", "--sizes", "1,8", "--slots", "512"],
     "dispatch": ["dispatch", "--trials", "10000", "--calls", "100000"],
     "apps": ["apps", "--pairs", "20"],
+    "pagefault": ["pagefault", "--trials", "10000", "--memory", "16", "--sizes", "16"],
 }
 
 
@@ -102,7 +103,7 @@ def test_ctrl_c_keeps_what_was_finished(
     assert "interrupted" in printed
     document = json.loads((tmp_path / "run.json").read_text())
     assert document["complete"] is False
-    key = {"batch": "series", "apps": "comparisons"}.get(bench, "rows")
+    key = {"batch": "series", "apps": "comparisons", "pagefault": "touches"}.get(bench, "rows")
     assert document[key]
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 

@@ -28,6 +28,7 @@ RUNS = {
         "--runners",
         "1",
     ],
+    "pagefault": ["--trials", "4", "--memory", "16", "--sizes", "4"],
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -36,10 +37,13 @@ ONLY_IN = {
     "ratios": "batch",
     "comparisons": "apps",
     "cells": "flexsc",
+    "memory_bytes": "pagefault",
+    "page_bytes": "pagefault",
+    "touches": "pagefault",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "directory", "trials"}
-SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "threads", "runners"}
+SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "threads", "runners", "memory_mib"}
 
 
 def described(part: int) -> set[str]:
@@ -59,9 +63,10 @@ def described(part: int) -> set[str]:
     COMPARISONS,
     RATIO,
     CELLS,
+    TOUCHES,
     AGAINST,
     PAIRS,
-) = range(13)
+) = range(14)
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +89,12 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("apps", "flexsc")
+        bench: run(bench) for bench in ("apps", "flexsc", "pagefault")
     }
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 13
+    assert len(tables(PAGE)) == 14
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -101,6 +106,7 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "ratios",
         "comparisons",
         "cells",
+        "touches",
         "against",
     ]
 
@@ -153,6 +159,13 @@ def test_cells(documents: dict[str, Any]) -> None:
     unmeasured = {"name", "call", "way", "threads", "runners", "work_ns", "available", "reason"}
     for cell in documents["flexsc"]["cells"]:
         assert set(cell) == (described(CELLS) if cell["available"] else unmeasured)
+
+
+def test_touches(documents: dict[str, Any]) -> None:
+    unmeasured = {"name", "label", "access", "order", "way", "per_fault", "large_page"}
+    unmeasured |= {"available", "reason"}
+    for touch in documents["pagefault"]["touches"]:
+        assert set(touch) == (described(TOUCHES) if touch["available"] else unmeasured)
 
 
 def test_against(documents: dict[str, Any]) -> None:

@@ -47,7 +47,9 @@ def test_programs_of_batch_need_only_the_header(
 
 
 @pytest.mark.parametrize(
-    "shown", programs("libferry.3") + programs("libferry_flexsc.3"), ids=name_of
+    "shown",
+    programs("libferry.3") + programs("libferry_flexsc.3") + programs("libferry_prefault.3"),
+    ids=name_of,
 )
 def test_programs_of_libferry_run_with_the_library(
     shown: Example,
@@ -60,7 +62,9 @@ def test_programs_of_libferry_run_with_the_library(
     run_and_compare(compile_c(shown.text, compiler, libraries), shown, environment)
 
 
-@pytest.mark.parametrize("page", ["batch.2", "libferry.3", "libferry_flexsc.3"])
+@pytest.mark.parametrize(
+    "page", ["batch.2", "libferry.3", "libferry_flexsc.3", "libferry_prefault.3"]
+)
 def test_every_program_is_marked_and_every_output_has_a_program(page: str) -> None:
     marked = {shown.name for shown in examples(page) if shown.kind == "program"}
     assert marked == {shown.name for shown in programs(page)}

@@ -22,7 +22,7 @@ def test_the_synopsis_declares_every_function_and_no_other() -> None:
 
 def test_every_function_is_described() -> None:
     description = plain(sections("libferry.3", "SS")["Building"])
-    for title in ("Running", "Checking", "Engines"):
+    for title in ("Running", "Checking", "Engines", "Other calls"):
         description += plain(sections("libferry.3", "SS")[title])
     assert {name for name in functions() if name not in description} == set()
 

@@ -299,5 +299,111 @@ def apps(seed: int = 4, started: str = "2001-02-03T04:08:06Z", pairs: int = 11) 
     return common("apps", started) | {"comparisons": comparisons}
 
 
+FAULT_SIZES = [2, 4, 16, 64, 512]
+REGION = 16384  # pages
+PAGE = 4096
+WAYS = {  # made up: ns per page, by the way it comes; the rest is a fault a page
+    "base": 900.0,
+    "populate": 520.0,
+    "map_populate": 540.0,
+    "large_pages": 210.0,
+    "clear": 150.0,
+}
+WAY_LABELS = {
+    "base": "a fault a page",
+    "populate": "MADV_POPULATE",
+    "map_populate": "MAP_POPULATE",
+    "large_pages": "pages of 2048 KiB",
+    "clear": "clearing alone",
+}
+
+
+def touch(
+    access: str, order: str, way: str, trials: Sequence[float], base: Sequence[float], pages: float
+) -> Json:
+    """PAGES is how many are mapped for each that is touched; WAY may have a size behind it."""
+    kind, _, size = way.partition(" ")
+    touched = REGION / 64 if order == "one_in_64" else REGION
+    ratio = median([one / other for one, other in zip(base, trials, strict=True)])
+    resident = touched * pages * PAGE if access == "write" else 0.0
+    return {
+        "name": f"{access} {order} {way}",
+        "label": f"{size} pages a fault" if kind == "ahead" else WAY_LABELS[kind],
+        "access": access,
+        "order": order,
+        "way": kind,
+        "per_fault": int(size) if kind == "ahead" else None,
+        "large_page": 2 << 20 if kind == "large_pages" else None,
+        "available": True,
+        "reason": None,
+        "touched": touched,
+        "trials_ns": list(trials),
+        "mean": mean(trials),
+        "min": min(trials),
+        "max": max(trials),
+        "sd": stdev(trials) if len(trials) > 1 else 0.0,
+        "median": median(trials),
+        "se": 2.0,
+        "ratio": ratio,
+        "ratio_se": 0.01,
+        "significant": abs(ratio - 1) > 0.02,
+        "later_ns": 31.0,
+        "faults": touched,
+        "exceptions": None if kind == "populate" else touched,
+        "mapped_pages": touched * pages,
+        "resident_bytes": resident,
+        "wasted_bytes": resident - touched * PAGE if access == "write" else 0.0,
+    }
+
+
+def touches_of(
+    random: np.random.Generator, access: str, order: str, ahead: bool, trials: int
+) -> list[Json]:
+    sparse = order == "one_in_64"
+    base = noisy(random, 900.0 if access == "write" else 300.0, trials, 0.01)
+    found = [touch(access, order, "base", base, base, 1)]
+    for size in FAULT_SIZES if ahead else []:
+        pages = min(size, 64) if sparse else 1
+        ns = 150.0 * pages + 750.0 / (1 if sparse else size)
+        times = noisy(random, ns, trials, 0.01)
+        found.append(touch(access, order, f"ahead {size}", times, base, pages))
+    for way, ns in WAYS.items():
+        if way == "base" or (way in ("map_populate", "clear") and order != "sequential"):
+            continue
+        times = noisy(random, 64 * ns if sparse else ns, trials, 0.01)
+        found.append(touch(access, order, way, times, base, 64 if sparse else 1))
+    return found
+
+
+def pagefault(
+    seed: int = 5,
+    started: str = "2001-02-03T04:09:06Z",
+    ahead: bool = True,
+    trials: int = 6,
+) -> Json:
+    random = np.random.default_rng(seed)
+    orders = [("write", "sequential"), ("write", "random"), ("write", "one_in_64")]
+    orders.append(("read", "sequential"))
+    touches = [
+        each
+        for access, order in orders
+        for each in touches_of(random, access, order, ahead, trials)
+    ]
+    absent: Json = {"access": "write", "order": "sequential", "per_fault": None, "large_page": None}
+    absent |= {"name": "write sequential large_pages 64", "label": "pages of 64 KiB"}
+    absent |= {"way": "large_pages", "available": False, "reason": "set to never"}
+    return common("pagefault", started) | {
+        "memory_bytes": REGION * PAGE,
+        "page_bytes": PAGE,
+        "touches": [*touches, absent],
+    }
+
+
 def all_benches() -> dict[str, Json]:
-    return {"crossing": crossing(), "batch": batch(), "dispatch": dispatch(), "apps": apps()}
+    return {
+        "crossing": crossing(),
+        "batch": batch(),
+        "dispatch": dispatch(),
+        "apps": apps(),
+        "pagefault": pagefault(),
+    }

@@ -118,6 +118,7 @@ static json_t *figures_of(const json_t *run)
 
 	add_rows(figures, json_object_get(run, "rows"));
 	add_rows(figures, json_object_get(run, "cells"));
+	add_rows(figures, json_object_get(run, "touches"));
 	add_series(figures, json_object_get(run, "series"));
 	add_ratios(figures, json_object_get(run, "ratios"));
 	add_comparisons(figures, json_object_get(run, "comparisons"));

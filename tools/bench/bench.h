@@ -38,6 +38,7 @@ struct settings {
 	bool engines_named; /* by the user; otherwise they are all that are here */
 	struct names workloads;
 	struct names programs;
+	long memory; /* MiB; 0: as much as is good */
 	const char *directory;
 	const char *examples;
 	struct bootstrap bootstrap;
@@ -77,6 +78,7 @@ extern const struct bench batch_bench;
 extern const struct bench dispatch_bench;
 extern const struct bench apps_bench;
 extern const struct bench flexsc_bench;
+extern const struct bench pagefault_bench;
 
 /** Adds a sentence to the findings. */
 void add_finding(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -108,11 +108,21 @@ static void say_share(struct run *run, const json_t *rows, const char *name)
 		    100 * (1 - share), 100 * share);
 }
 
+static void say_kstats(struct run *run, const json_t *rows)
+{
+	if (find_row(rows, "kstats"))
+		add_finding(
+			run,
+			"kstats adds up what each CPU counts by itself, processes, runnable tasks "
+			"and context switches: it takes longer the more CPUs there are.");
+}
+
 static void say_what_it_means(struct run *run, const json_t *rows)
 {
 	say_crossing(run, rows);
 	say_vdso(run, rows);
 	say_share(run, rows, "kstats");
+	say_kstats(run, rows);
 	say_share(run, rows, "write");
 	say_share(run, rows, "stat");
 	add_finding(run,

@@ -111,6 +111,7 @@ static json_t *settings_as_json(const struct bench *bench, const struct settings
 	set(json, bench, 'k', "calls_made", json_texts(s->workloads.of, s->workloads.count));
 	set(json, bench, 'f', "threads", integers(s->threads, s->thread_count));
 	set(json, bench, 'o', "runners", s->runners ? json_integer(s->runners) : json_null());
+	set(json, bench, 'm', "memory_mib", s->memory ? json_integer(s->memory) : json_null());
 	set(json, bench, 'd', "directory", json_text(s->directory ? s->directory : ""));
 	return json;
 }

@@ -16,27 +16,17 @@
 #define COMMON "uijvah"
 
 static const struct option long_options[] = {
-	{ "trials", required_argument, NULL, 't' },
-	{ "warmup", required_argument, NULL, 'w' },
-	{ "calls", required_argument, NULL, 'n' },
-	{ "engine", required_argument, NULL, 'e' },
-	{ "call", required_argument, NULL, 'c' },
-	{ "program", required_argument, NULL, 'p' },
-	{ "sizes", required_argument, NULL, 's' },
-	{ "slots", required_argument, NULL, 'b' },
-	{ "pairs", required_argument, NULL, 'r' },
-	{ "directory", required_argument, NULL, 'd' },
-	{ "threads", required_argument, NULL, 'f' },
-	{ "runners", required_argument, NULL, 'o' },
-	{ "work", required_argument, NULL, 'k' },
-	{ "examples", required_argument, NULL, 'x' },
-	{ "cpu", required_argument, NULL, 'u' },
-	{ "seed", required_argument, NULL, 'i' },
-	{ "json", required_argument, NULL, 'j' },
-	{ "csv", required_argument, NULL, 'v' },
-	{ "against", required_argument, NULL, 'a' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+	{ "trials", required_argument, NULL, 't' },   { "warmup", required_argument, NULL, 'w' },
+	{ "calls", required_argument, NULL, 'n' },    { "engine", required_argument, NULL, 'e' },
+	{ "call", required_argument, NULL, 'c' },     { "program", required_argument, NULL, 'p' },
+	{ "sizes", required_argument, NULL, 's' },    { "slots", required_argument, NULL, 'b' },
+	{ "pairs", required_argument, NULL, 'r' },    { "directory", required_argument, NULL, 'd' },
+	{ "threads", required_argument, NULL, 'f' },  { "runners", required_argument, NULL, 'o' },
+	{ "work", required_argument, NULL, 'k' },     { "memory", required_argument, NULL, 'm' },
+	{ "examples", required_argument, NULL, 'x' }, { "cpu", required_argument, NULL, 'u' },
+	{ "seed", required_argument, NULL, 'i' },     { "json", required_argument, NULL, 'j' },
+	{ "csv", required_argument, NULL, 'v' },      { "against", required_argument, NULL, 'a' },
+	{ "help", no_argument, NULL, 'h' },	      { 0 },
 };
 
 static const char *long_name(int letter)
@@ -74,7 +64,7 @@ int options_read(int argc, char *argv[], const char *help, struct given *given)
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:x:u:i:j:v:a:h",
+	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:m:x:u:i:j:v:a:h",
 				     long_options, NULL)) != -1) {
 		if (letter == 'h') {
 			fputs(help, stdout);
@@ -219,7 +209,8 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	    numbers(given, 'k', 0, 1000000, settings->work, &settings->work_count) ||
 	    numbers(given, 'f', 1, 100000, settings->threads, &settings->thread_count) ||
 	    number(given, 'o', 1, FERRY_FLEXSC_MAX_RUNNERS, &settings->runners) ||
-	    engines(given, settings) || list(given, 'c', &settings->workloads))
+	    number(given, 'm', 16, 1L << 24, &settings->memory) || engines(given, settings) ||
+	    list(given, 'c', &settings->workloads))
 		return EXIT_USAGE;
 	if (!settings->workloads.count && !settings->programs.count)
 		add_name(&settings->workloads, "unimplemented", 'c');

@@ -32,6 +32,9 @@ static void show_cell(const struct column *column, const json_t *row, char cell[
 		snprintf(cell, CELL, "%.0f %%", 100 * json_number_value(value));
 	else if (column->format == MILLISECONDS)
 		snprintf(cell, CELL, "%.*f", column->decimals, json_number_value(value) / 1e6);
+	else if (column->format == MEBIBYTES)
+		snprintf(cell, CELL, "%.*f", column->decimals,
+			 json_number_value(value) / (1 << 20));
 	else
 		snprintf(cell, CELL, "%.*f", column->decimals, json_number_value(value));
 }

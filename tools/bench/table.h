@@ -11,6 +11,7 @@ enum format {
 	TEXT,
 	NUMBER,
 	MILLISECONDS, /* in JSON and CSV nanoseconds */
+	MEBIBYTES,    /* in JSON and CSV bytes */
 	PERCENT,      /* in JSON and CSV 0 to 1, for people 0 to 100 */
 	YES_NO,
 };

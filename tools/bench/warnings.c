@@ -183,6 +183,7 @@ void add_warnings(struct run *run)
 	warn_of_clock(run);
 	warn_of_rows(run, "rows");
 	warn_of_rows(run, "cells");
+	warn_of_rows(run, "touches");
 	warn_of_series(run);
 	warn_of_comparisons(run);
 }

@@ -32,14 +32,14 @@ _ferry() {
 	run) options+=" --engine --data --json" ;;
 	bench)
 		options+=" --trials --warmup --calls --engine --call --program --sizes --slots --pairs"
-		options+=" --threads --runners --work --directory --examples --cpu --seed --json --csv --against"
+		options+=" --threads --runners --work --memory --directory --examples --cpu --seed --json --csv --against"
 		;;
 	asm | dis | report) options+=" --output" ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
 	elif [[ ${COMP_WORDS[1]} == bench ]] && ((COMP_CWORD == 2)); then
-		mapfile -t COMPREPLY < <(compgen -W "crossing batch dispatch apps flexsc" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "crossing batch dispatch apps flexsc pagefault" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi
