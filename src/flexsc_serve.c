@@ -36,10 +36,11 @@ static bool is_submitted(const struct ferry_entry *entry)
 	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
 }
 
-/* Whoever posts to neighbours one after the other is served in this order. */
+/* Whoever posts to a ring in order is served in this order. */
 static struct ferry_entry *first_before(struct server *server, unsigned int found)
 {
-	unsigned int offset = 0;
+	unsigned int in_ring = (server->position + found) % RING;
+	unsigned int offset = found - (in_ring < found ? in_ring : found);
 
 	/* An acquire that finds the later entry makes the earlier ones visible. */
 	while (offset < found && !is_submitted(entry_at(server, offset)))

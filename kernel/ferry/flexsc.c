@@ -178,12 +178,14 @@ static int find(const struct server *s, unsigned int offset, unsigned int end, b
 static int look_around(struct server *s)
 {
 	int found = find(s, 0, s->mask + 1, false);
+	unsigned int in_ring;
 
 	if (found < 0 || found > s->mask)
 		return min(found, 0);
-	/* Who posts to neighbours in order is served in order: earlier ones are visible now. */
+	/* Who posts to a ring in order is served in order: earlier ones are visible now. */
 	ferry_order();
-	found = find(s, 0, found, false);
+	in_ring = min((s->position + found) % RING, (unsigned int)found);
+	found = find(s, found - in_ring, found, false);
 	if (found < 0)
 		return found;
 	s->position += found;
@@ -450,7 +452,9 @@ static long step(struct server *s)
 /* What has to be done between two steps: a runner may stay in the kernel for ever. */
 static long pause_for_others(struct server *s)
 {
-	cond_resched_tasks_rcu_qs();
+	/* At the end of each ring, and every now and then without work. */
+	if (s->steps % IDLE_STEPS == 0)
+		cond_resched_tasks_rcu_qs();
 	if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
 		return 0;
 	ferry_do_pending_work(s->regs);
