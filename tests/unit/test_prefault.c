@@ -481,10 +481,14 @@ static void process(void)
 	ferry_multi_page_alloc(0);
 	CHILD_ASSERT(ferry_prefault_process(16, &done) == (can ? 0 : -ENOSYS));
 	CHILD_ASSERT(done.way == (can ? FERRY_PREFAULT_AHEAD : FERRY_PREFAULT_NONE));
-	if (can)
+	if (can) {
 		CHILD_ASSERT(faults_of_touching(map, PAGES, true) <= PAGES / 16 + SOME_FAULTS);
-	else
-		CHILD_ASSERT(faults_of_touching(map, PAGES, true) >= PAGES);
+		madvise(map, PAGES * page, MADV_DONTNEED);
+		CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
+		CHILD_ASSERT(done.way == expected_way());
+		CHILD_ASSERT(done.faults <= PAGES / 16 + SOME_FAULTS);
+	}
+	CHILD_ASSERT(can || faults_of_touching(map, PAGES, true) >= PAGES);
 	CHILD_ASSERT(!ferry_prefault_process(1, &done) && done.way == FERRY_PREFAULT_NONE);
 	CHILD_ASSERT(!ferry_prefault_process(0, NULL));
 	madvise(map, PAGES * page, MADV_DONTNEED);
