@@ -67,7 +67,8 @@ check: lint build build-asan build-tsan ## what CI runs: linters, all tests, san
 	@meson test -C build --suite fast --suite check --print-errorlogs
 	@meson test -C build-asan --suite fast --suite check --suite fuzz --print-errorlogs
 	@meson test -C build-tsan --no-rebuild --suite flexsc --print-errorlogs
-	@lab/ferry-lab test uml-7.3
+	@lab/ferry-lab test uml-7.3 x86-6.12
+	@lab/ferry-lab style
 	@python3 tests/summary.py build build-asan build-tsan
 
 .PHONY: check-full
@@ -76,7 +77,7 @@ check-full: check ## long random runs, long fuzzing, valgrind
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
-	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12
+	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug
 
 .PHONY: lint
 lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages

@@ -57,7 +57,8 @@ struct ferry_flexsc;
  * Starts the runners.  *FLEXSC stays valid until ferry_flexsc_stop(); any number may be
  * there at a time.  OPTIONS may be NULL.  Returns 0, -EINVAL for an option out of its
  * range, -ENOMEM, -EAGAIN when no thread can be started, or what sched_setaffinity(2)
- * says of a CPU.
+ * says of a CPU.  $FERRY_FLEXSC_RUNNER may say where runners stay: "syscall", "device" or
+ * "user"; -EINVAL for another word, or -errno where that is not there.
  *
  * Runners have all signals blocked but SIGPIPE, SIGXFSZ and those that a fault raises.
  * After a fork the child has no runners: calls posted there are made at once by the poster,

@@ -22,6 +22,9 @@ extern const struct engine uring_engine;
 extern const struct engine device_engine;
 extern const struct engine syscall_engine;
 
+/* The process's descriptor of the module's device, opened if there is none; or -errno. */
+int device_descriptor(void);
+
 /* ferry_loop_until(), once: engines that share slots with the loop run the same code. */
 void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
 		const struct ferry_slot calls[], unsigned long ncall);

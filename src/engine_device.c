@@ -105,16 +105,23 @@ static const char *cannot_open(int error)
 	return FERRY_DEVICE_PATH " cannot be opened";
 }
 
+/* The program may have closed it, and opened another file since. */
+int device_descriptor(void)
+{
+	int fd = get_device();
+
+	if (fd < 0 || is_ours(fd))
+		return fd;
+	atomic_compare_exchange_strong(&descriptor, &fd, -1);
+	return get_device();
+}
+
 static int probe(const char **why)
 {
 	struct ferry_batch_args query = { .flags = FERRY_BATCH_QUERY };
-	int fd = get_device();
+	int fd = device_descriptor();
 	long answer;
 
-	if (fd >= 0 && !is_ours(fd)) {
-		atomic_compare_exchange_strong(&descriptor, &fd, -1);
-		fd = get_device();
-	}
 	if (fd < 0) {
 		*why = cannot_open(fd);
 		return fd;

@@ -30,31 +30,25 @@ static int check(const struct ferry_flexsc_options *options)
 	return 0;
 }
 
-/* The features of the kernel's runner, or -errno where it has none of this version. */
-static long kernel_features(void)
+static int choose_place(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
-	long answer = ferry_rawcall(FERRY_NR_FLEXSC_REGISTER, 0, 0, 0, 0, 0, 0);
+	long features = 0;
+	int place = IN_USER;
 
-	if (answer < 0)
-		return answer;
-	if ((answer & FERRY_VERSION_MASK) != FERRY_FLEXSC_VERSION)
-		return -EPROTONOSUPPORT;
-	return answer >> FERRY_FEATURE_SHIFT;
-}
-
-static void choose_side(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
-{
-	long features = options->flags & FERRY_FLEXSC_USER ? -ENOSYS : kernel_features();
-
-	flexsc->in_kernel = features >= 0;
+	if (!(options->flags & FERRY_FLEXSC_USER))
+		place = flexsc_choose_place(&features);
+	if (place < 0)
+		return place;
+	flexsc->place = (enum flexsc_place)place;
 	flexsc->flags = set_fence_flag();
-	if (flexsc->in_kernel && !(features & FERRY_FLEXSC_FEATURE_MEMBARRIER))
+	if (place != IN_USER && !(features & FERRY_FLEXSC_FEATURE_MEMBARRIER))
 		flexsc->flags = FERRY_FLEXSC_FENCES;
 	if (options->flags & FERRY_FLEXSC_TIMED)
 		flexsc->flags |= FERRY_FLEXSC_TIMES;
+	return 0;
 }
 
-static void fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
+static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
 	int cpus;
 
@@ -69,7 +63,7 @@ static void fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_optio
 		flexsc->spin_ns = cpus > 1 || options->cpus ? DEFAULT_SPIN_NS : 0;
 	if (options->spin_ns == FERRY_NO_SPIN)
 		flexsc->spin_ns = 0;
-	choose_side(flexsc, options);
+	return choose_place(flexsc, options);
 }
 
 static void end(struct ferry_flexsc *flexsc)
@@ -98,7 +92,7 @@ int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_o
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	fill_in(new, options);
+	error = fill_in(new, options);
 	for (i = 0; i < new->slots && !error; i++)
 		error = runner_start(new, new->cpu[i], &new->slot[i]);
 	if (error) {
@@ -121,7 +115,7 @@ int ferry_flexsc_stop(struct ferry_flexsc *flexsc)
 
 int ferry_flexsc_in_kernel(const struct ferry_flexsc *flexsc)
 {
-	return flexsc->in_kernel;
+	return flexsc->place != IN_USER;
 }
 
 unsigned int ferry_flexsc_runners(const struct ferry_flexsc *flexsc)

@@ -10,6 +10,7 @@
 
 #include <ferry_flexsc.h>
 
+#include "flexsc_kernel.h"
 #include "flexsc_set.h"
 #include "flexsc_stack.h"
 
@@ -26,7 +27,7 @@ struct runner {
 	struct ferry_flexsc_set *set;
 	unsigned int index; /* in ferry_flexsc.runner */
 	int cpu;	    /* or -1 */
-	bool in_kernel;
+	enum flexsc_place place;
 	pthread_t thread;
 	pthread_mutex_t withdrawing; /* held by who closes the gate */
 
@@ -37,8 +38,8 @@ struct runner {
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */
 	unsigned int slots;
-	unsigned int flags; /* of each set */
-	bool in_kernel;
+	unsigned int flags;	 /* of each set */
+	enum flexsc_place place; /* of each runner */
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
 

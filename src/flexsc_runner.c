@@ -7,19 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "flexsc_serve.h"
-
-/* The kernel's loop comes back for a signal only to go on, and at the gate's STOP. */
 static void *runner_main(void *argument)
 {
-	struct runner *runner = argument;
+	const struct runner *runner = argument;
 
-	if (!runner->in_kernel) {
-		flexsc_serve(runner->set);
-		return NULL;
-	}
-	while (ferry_rawcall(FERRY_NR_FLEXSC_SERVE, (long)runner->set, 0, 0, 0, 0, 0) == -EINTR)
-		;
+	flexsc_serve_at(runner->place, runner->set);
 	return NULL;
 }
 
@@ -81,7 +73,7 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 	}
 	runner->index = flexsc->count;
 	runner->cpu = cpu;
-	runner->in_kernel = flexsc->in_kernel;
+	runner->place = flexsc->place;
 	pthread_mutex_init(&runner->withdrawing, NULL);
 	for (i = 0; i < MAX_WORDS; i++)
 		runner->free[i] = i < flexsc->entries / WORD_BITS ? ~0UL : 0;

@@ -5,8 +5,6 @@
  */
 #include "flexsc_serve.h"
 
-#include <stdbool.h>
-
 #include "flexsc_set.h"
 
 /* Steps without work between two looks at the clock and at all entries. */
@@ -68,7 +66,7 @@ static struct ferry_entry *find(struct server *server)
 /* Whether the call is the runner's now; otherwise the gate is closed, or it was withdrawn. */
 static bool take(struct server *server, struct ferry_entry *entry)
 {
-	__atomic_store_n(&entry->begun, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->begun, FERRY_BEGUN, __ATOMIC_RELAXED);
 	set_light_fence(server->flags);
 	if (FERRY_LIKELY(__atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FERRY_GATE_OPEN &&
 			 is_submitted(entry)))
@@ -77,8 +75,13 @@ static bool take(struct server *server, struct ferry_entry *entry)
 	return false;
 }
 
-static void complete(struct server *server, struct ferry_entry *entry, long result)
+/* TAKEN is when the call was begun, for FERRY_FLEXSC_TIMES. */
+static void complete(struct server *server, struct ferry_entry *entry, long result, long taken)
 {
+	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES)) {
+		entry->arg[4] = taken;
+		entry->arg[5] = clock_ns();
+	}
 	entry->result = result;
 	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
 	/* Later than that: whoever finds it 0 and wants to withdraw the call finds DONE. */
@@ -88,22 +91,11 @@ static void complete(struct server *server, struct ferry_entry *entry, long resu
 		futex_wake_all(&entry->status);
 }
 
-static void run_timed(struct server *server, struct ferry_entry *entry)
-{
-	long taken = clock_ns();
-	long result = entry_run(entry);
-
-	entry->arg[4] = taken;
-	entry->arg[5] = clock_ns();
-	complete(server, entry, result);
-}
-
 static void run(struct server *server, struct ferry_entry *entry)
 {
-	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES))
-		run_timed(server, entry);
-	else
-		complete(server, entry, entry_run(entry));
+	long taken = FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES) ? clock_ns() : 0;
+
+	complete(server, entry, entry_run(entry), taken);
 	server->position++;
 	server->steps = server->position % RING != 0;
 	server->idle_since = 0;
@@ -164,6 +156,35 @@ static void idle(struct server *server)
 		server->idle_since = now;
 	if (now - server->idle_since >= server->spin_ns)
 		sleep_until_posted(server);
+}
+
+/* Goes on where the kernel stopped. */
+static long go_on(const struct ferry_entry *entry)
+{
+	const long *arg = entry->arg;
+
+	if (entry->begun == FERRY_BEGUN_RESTART)
+		return ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
+	if (entry->nr == FERRY_NR_BATCH && arg[3] & FERRY_BATCH_RESUME)
+		return ferry_loop_from((unsigned long)arg[3] >> FERRY_RESUME_SHIFT, (long *)arg[0],
+				       (const struct ferry_slot *)arg[1], (unsigned long)arg[2]);
+	return entry_run(entry);
+}
+
+bool flexsc_make_begun(struct ferry_flexsc_set *set)
+{
+	struct server server = { .set = set, .flags = set->flags };
+	struct ferry_entry *entry = set->entry;
+	long taken;
+
+	for (; entry < set->entry + set->count; entry++) {
+		if (!entry->begun || !is_submitted(entry))
+			continue;
+		taken = clock_ns();
+		complete(&server, entry, go_on(entry), taken);
+		return true;
+	}
+	return false;
 }
 
 void flexsc_serve(struct ferry_flexsc_set *set)

@@ -3,9 +3,17 @@
 #ifndef FLEXSC_SERVE_H
 #define FLEXSC_SERVE_H
 
+#include <stdbool.h>
+
 #include <linux/ferry_flexsc.h>
 
 /** Makes the calling thread the runner of SET until its gate says STOP. */
 void flexsc_serve(struct ferry_flexsc_set *set);
+
+/**
+ * Makes the call that the kernel's runner, which was this thread, has left begun, and completes
+ * it.  False if there is none.
+ */
+bool flexsc_make_begun(struct ferry_flexsc_set *set);
 
 #endif /* FLEXSC_SERVE_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "count.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 #define SPINS 1000
@@ -69,6 +68,11 @@ static bool count_instructions(void)
 uint64_t count_now(void)
 {
 	return count_instructions() ? counter() : now_ns();
+}
+
+bool count_is_exact(void)
+{
+	return count_instructions();
 }
 
 const char *count_unit(void)

@@ -3,6 +3,7 @@
 #ifndef COUNT_H
 #define COUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** The clock.  Its unit is that of count_unit(). */
@@ -13,6 +14,9 @@ uint64_t count_now(void);
  * -icount shift=0), else "ns".  Measured, so it needs no telling.
  */
 const char *count_unit(void);
+
+/** Whether the unit is instructions. */
+bool count_is_exact(void);
 
 /**
  * The least that RUN(CONTEXT) cost in REPEATS tries, the clock's own cost taken off.

@@ -4,7 +4,7 @@
 #include <liburing.h>
 #include <stdlib.h>
 
-#define SIZES 16
+#define SIZES 16 /* 1 .. 32,768, the most that a ring takes */
 
 struct nops {
 	struct io_uring rings[SIZES];

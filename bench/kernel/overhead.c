@@ -97,6 +97,7 @@ static int collect(const struct handler *handler)
 		if (!engines[i].here())
 			continue;
 		sides[count] = (struct side){ .name = engines[i].name,
+					      .times = 1,
 					      .run = run_batch,
 					      .context = &engines[i] };
 		turns[count] = &sides[count];

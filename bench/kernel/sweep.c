@@ -29,19 +29,19 @@ static void before(void *context)
 		one->before();
 }
 
-/* The line through COSTS of 1, 2, 4 ... slots, by least squares. */
-static struct line fit(const double costs[SWEEP_SIZES])
+/* The line through COSTS of 1, 2, 4 ... times TIMES slots, by least squares. */
+static struct line fit(const double costs[SWEEP_SIZES], unsigned long times)
 {
 	double x_mean = 0, y_mean = 0, xy = 0, xx = 0;
 	struct line line = { 0 };
 	int i;
 
 	for (i = 0; i < SWEEP_SIZES; i++) {
-		x_mean += (double)(1 << i) / SWEEP_SIZES;
+		x_mean += (double)(times << i) / SWEEP_SIZES;
 		y_mean += costs[i] / SWEEP_SIZES;
 	}
 	for (i = 0; i < SWEEP_SIZES; i++) {
-		double x = (double)(1 << i) - x_mean;
+		double x = (double)(times << i) - x_mean;
 
 		xy += x * (costs[i] - y_mean);
 		xx += x * x;
@@ -49,8 +49,8 @@ static struct line fit(const double costs[SWEEP_SIZES])
 	line.slot = xy / xx;
 	line.crossing = y_mean - line.slot * x_mean;
 	for (i = 0; i < SWEEP_SIZES; i++)
-		line.residual = fmax(line.residual,
-				     fabs(costs[i] - line.crossing - line.slot * (double)(1 << i)));
+		line.residual = fmax(line.residual, fabs(costs[i] - line.crossing -
+							 line.slot * (double)(times << i)));
 	return line;
 }
 
@@ -63,11 +63,11 @@ static void sweep_once(struct side *sides[], int count, int pass, void (*before_
 	for (size = 0; size < SWEEP_SIZES; size++)
 		for (i = 0; i < count; i++) {
 			one.side = sides[i];
-			one.slots = 1UL << size;
+			one.slots = sides[i]->times << size;
 			costs[i][size] = (double)count_least(run, before, &one, REPEATS);
 		}
 	for (i = 0; i < count; i++)
-		sides[i]->lines[pass] = fit(costs[i]);
+		sides[i]->lines[pass] = fit(costs[i], sides[i]->times);
 }
 
 void sweep(struct side *sides[], int count, int passes, void (*before_each)(void))

@@ -7,6 +7,7 @@
 
 #define SWEEP_SLOTS 1024 /* the longest; the others are the powers of two below it */
 #define SWEEP_SIZES 11
+#define SWEEP_FAR 32 /* times as long where a crossing's noise exceeds the cost of 1,024 slots */
 #define MAX_PASSES 100
 
 struct line {
@@ -19,6 +20,7 @@ struct side {
 	const char *name;
 	void (*run)(const void *context, unsigned long n);
 	const void *context;
+	unsigned long times;	       /* as long as the sizes above: 1 or SWEEP_FAR */
 	struct line lines[MAX_PASSES]; /* of each pass */
 };
 

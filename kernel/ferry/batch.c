@@ -11,7 +11,6 @@
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 #include <linux/restart_block.h>
-#include <linux/resume_user_mode.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <asm/ferry.h>
@@ -100,6 +99,15 @@ long ferry_make_call(struct pt_regs *regs, unsigned long nr)
 	return ferry_dispatch(regs, nr);
 }
 
+long ferry_run_call(struct ferry_caller *caller, unsigned long nr)
+{
+	if (likely(!ferry_watched()))
+		return ferry_make_call(caller->regs, nr);
+	if (nr < FERRY_NR_CALLS && is_blocked[array_index_nospec(nr, FERRY_NR_CALLS)])
+		return -ENOSYS;
+	return ferry_watched_call(caller, nr);
+}
+
 long ferry_restart_call(void)
 {
 	struct restart_block *restart = &current->restart_block;
@@ -162,22 +170,14 @@ static long refuse(struct batch *b, unsigned long i)
 	return -EOPNOTSUPP;
 }
 
-/* What exit to user space does between the calls of a loop, signals excepted. */
-static void do_pending_work(struct pt_regs *regs)
+void ferry_do_pending_work(struct pt_regs *regs)
 {
 	unsigned long flags = read_thread_flags();
 
 	if (flags & FERRY_TIF_NEED_RESCHED)
 		schedule();
-	if (flags & _TIF_NOTIFY_RESUME)
-		resume_user_mode_work(regs);
-}
-
-/* One of -ERESTART*, or FERRY_NO_RESULT: nothing that user space may see. */
-static __always_inline bool is_internal(long result)
-{
-	return unlikely((unsigned long)(result + ERESTART_RESTARTBLOCK) <=
-			ERESTART_RESTARTBLOCK - ERESTARTSYS);
+	if (flags & FERRY_TIF_RESUME)
+		ferry_resume_user_mode_work(regs);
 }
 
 /*
@@ -217,7 +217,7 @@ static noinline int step_with_work(struct batch *b, const struct ferry_slot __us
 	error = ferry_store_and_fetch(ret, result, &b->head, b->regs, next);
 	if (error)
 		return error;
-	do_pending_work(b->regs);
+	ferry_do_pending_work(b->regs);
 	if (!signal_pending(current))
 		return 0;
 	*left = leave_for_signals(b, next - b->calls, 0);
@@ -257,7 +257,7 @@ static long run_slots(struct batch *b, const struct ferry_slot __user *slot, boo
 
 		result = run_slot(b, regs, slot);
 have_result:
-		if (is_internal(result)) {
+		if (ferry_is_internal(result)) {
 			result = settle(b, slot - b->calls, result);
 			if (b->caller->stopped)
 				return result;
@@ -307,7 +307,7 @@ static long run_batch(struct ferry_caller *caller, long __user *rets,
 	unsigned long limit = min3(ncall, items_in_user_space(calls, sizeof(*calls)),
 				   items_in_user_space(rets, sizeof(*rets)));
 	unsigned long start = flags >> FERRY_RESUME_SHIFT;
-	struct batch b;
+	struct batch b __uninitialized; /* clearing it would cost as much as a slot's work */
 
 	if (ncall > FERRY_MAX_SLOTS)
 		return -EINVAL;

@@ -2,6 +2,7 @@
 #ifndef _FERRY_BATCH_H
 #define _FERRY_BATCH_H
 
+#include <linux/errno.h>
 #include <linux/ferry.h>
 
 /* In whose name a batch runs: a system call, or an ioctl of the module's device. */
@@ -38,7 +39,23 @@ long ferry_watched_call(struct ferry_caller *caller, unsigned long nr);
 /* Makes the call NR, whose arguments are in REGS, unless batches may not. */
 long ferry_make_call(struct pt_regs *regs, unsigned long nr);
 
+/*
+ * What a slot with the number NR, which is not negative, does: as ferry_make_call(), or as
+ * ferry_watched_call().
+ */
+long ferry_run_call(struct ferry_caller *caller, unsigned long nr);
+
 /* Goes on with the call that a signal interrupted. */
 long ferry_restart_call(void);
+
+/* What exit to user space does between the calls of a loop, signals excepted. */
+void ferry_do_pending_work(struct pt_regs *regs);
+
+/* One of -ERESTART*, or FERRY_NO_RESULT: nothing that user space may see. */
+static __always_inline bool ferry_is_internal(long result)
+{
+	return unlikely((unsigned long)(result + ERESTART_RESTARTBLOCK) <=
+			ERESTART_RESTARTBLOCK - ERESTARTSYS);
+}
 
 #endif /* _FERRY_BATCH_H */

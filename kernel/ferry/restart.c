@@ -9,14 +9,21 @@
  * that may decide otherwise, as it may for a call of its own just before.
  */
 #include <linux/errno.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/signal.h>
 
 #include "restart.h"
 
+/* It stays while the task runs. */
+static struct sighand_struct *own_sighand(void)
+{
+	return rcu_dereference_protected(current->sighand, true);
+}
+
 static __sighandler_t disposition(int sig)
 {
-	return current->sighand->action[sig - 1].sa.sa_handler;
+	return own_sighand()->action[sig - 1].sa.sa_handler;
 }
 
 /* Whether SIG, once delivered, leaves the task as it is, now or when it continues. */
@@ -43,7 +50,7 @@ static int next_effect(void)
 {
 	int sig = first_signal(&current->pending);
 
-	lockdep_assert_held(&current->sighand->siglock);
+	lockdep_assert_held(&own_sighand()->siglock);
 	return sig ?: first_signal(&current->signal->shared_pending);
 }
 
@@ -57,12 +64,12 @@ bool ferry_call_restarts(long code)
 		return false;
 	if (code == -ERESTARTNOINTR)
 		return true;
-	spin_lock_irq(&current->sighand->siglock);
+	spin_lock_irq(&own_sighand()->siglock);
 	sig = next_effect();
 	if (sig && disposition(sig) != SIG_DFL)
 		restarts = code == -ERESTARTSYS &&
-			   (current->sighand->action[sig - 1].sa.sa_flags & SA_RESTART);
-	spin_unlock_irq(&current->sighand->siglock);
+			   (own_sighand()->action[sig - 1].sa.sa_flags & SA_RESTART);
+	spin_unlock_irq(&own_sighand()->siglock);
 	return restarts;
 }
 
@@ -76,9 +83,9 @@ bool ferry_signal_kills(void)
 	/* A tracer may take the signal away, unless it is SIGKILL. */
 	if (current->ptrace)
 		return fatal_signal_pending(current);
-	spin_lock_irq(&current->sighand->siglock);
+	spin_lock_irq(&own_sighand()->siglock);
 	sig = next_effect();
 	kills = sig && disposition(sig) == SIG_DFL;
-	spin_unlock_irq(&current->sighand->siglock);
+	spin_unlock_irq(&own_sighand()->siglock);
 	return kills;
 }

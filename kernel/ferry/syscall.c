@@ -16,28 +16,15 @@
 #include "batch.h"
 #include "syscall.h"
 
-/* What a batch borrows of the caller's registers. */
-struct saved_registers {
-	unsigned long arg[FERRY_MAX_ARGS];
-	unsigned long nr;
-};
-
 #define FLAGS_REGISTER 3 /* the argument of batch() that carries the position */
 
-struct batch_call {
-	struct ferry_caller caller;
-	/* Tracers were told that batch() exited; they see its calls instead. */
-	bool reported;
-	struct saved_registers saved;
-};
-
-static void get_registers(struct pt_regs *regs, struct saved_registers *saved)
+static void get_registers(struct pt_regs *regs, struct ferry_registers *saved)
 {
 	ferry_get_args(regs, saved->arg);
 	saved->nr = ferry_get_nr(regs);
 }
 
-static void set_registers(struct pt_regs *regs, const struct saved_registers *saved)
+static void set_registers(struct pt_regs *regs, const struct ferry_registers *saved)
 {
 	ferry_set_args(regs, saved->arg);
 	ferry_set_nr(regs, saved->nr);
@@ -45,12 +32,12 @@ static void set_registers(struct pt_regs *regs, const struct saved_registers *sa
 
 /*
  * Watchers expect calls one after another, not one within another.  So for
- * them batch() exits before its first call, as one that will be restarted
- * does, and enters again after its last.
+ * them the outer call exits before its first one, as a call that will be
+ * restarted does, and enters again after its last.
  */
-static void report_exit(struct batch_call *call, struct pt_regs *regs)
+static void report_exit(struct ferry_outer_call *call, struct pt_regs *regs)
 {
-	struct saved_registers slot;
+	struct ferry_registers slot;
 
 	get_registers(regs, &slot);
 	set_registers(regs, &call->saved);
@@ -64,7 +51,7 @@ static void report_exit(struct batch_call *call, struct pt_regs *regs)
 
 long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
 {
-	struct batch_call *call = container_of(caller, struct batch_call, caller);
+	struct ferry_outer_call *call = container_of(caller, struct ferry_outer_call, caller);
 	struct pt_regs *regs = caller->regs;
 	long result;
 
@@ -92,31 +79,42 @@ long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
 	return syscall_get_return_value(current, regs);
 }
 
+void ferry_outer_begin(struct ferry_outer_call *call)
+{
+	struct pt_regs *regs = current_pt_regs();
+
+	call->caller.regs = regs;
+	call->caller.position = 0;
+	call->caller.stopped = NOT_STOPPED;
+	call->reported = false;
+	get_registers(regs, &call->saved);
+}
+
+void ferry_outer_end(struct ferry_outer_call *call)
+{
+	struct pt_regs *regs = call->caller.regs;
+
+	set_registers(regs, &call->saved);
+	if (!call->reported)
+		return;
+	syscall_set_return_value(current, regs, -ENOSYS, 0);
+	subcall_reenter(regs);
+}
+
 long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
 	      unsigned long flags, unsigned long size)
 {
-	struct pt_regs *regs = current_pt_regs();
-	struct batch_call call;
+	struct ferry_outer_call call;
 	long answer;
 
-	call.caller.regs = regs;
-	call.caller.position = 0;
-	call.caller.stopped = NOT_STOPPED;
-	call.reported = false;
-	get_registers(regs, &call.saved);
-
+	ferry_outer_begin(&call);
 	answer = ferry_batch(&call.caller, rets, calls, ncall, flags, size);
-
 	if (answer == -ERESTARTNOINTR)
 		call.saved.nr = __NR_batch; /* for the alias too, which ignores flags */
 	/* A position is the kernel's; the caller had passed 0. */
 	if (call.caller.position || flags & FERRY_BATCH_RESUME)
 		call.saved.arg[FLAGS_REGISTER] = call.caller.position;
-	set_registers(regs, &call.saved);
-	if (call.reported) {
-		syscall_set_return_value(current, regs, -ENOSYS, 0);
-		subcall_reenter(regs);
-	}
+	ferry_outer_end(&call);
 	return answer;
 }
 

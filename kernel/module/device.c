@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * batch() as an ioctl of /dev/ferry.  The position of a batch lies in the caller's struct
- * ferry_batch_args while it is restarted; an open file has no state, so that it does not
- * matter who opened it, or who else uses it.
+ * batch() and flexsc_serve() as ioctls of /dev/ferry.  The position of a batch lies in the
+ * caller's struct ferry_batch_args while it is restarted, and all that flexsc knows in its set;
+ * an open file has no state, so that it does not matter who opened it, or who else uses it.
  *
  * The caller's registers hold the ioctl.  The calls of slots are in registers of their own,
  * which seccomp, audit, tracers and tracepoints would not see: none of those may be
@@ -16,6 +16,7 @@
 #include <asm/ferry.h>
 
 #include "../ferry/batch.h"
+#include "../ferry/flexsc.h"
 #include "device.h"
 
 /* Asked for before each call: a filter that a slot installed stops the batch. */
@@ -77,9 +78,6 @@ static __always_inline long batch_ioctl(struct ferry_batch_args __user *user)
 	unsigned long position;
 	long answer;
 
-	/* A slot cannot make a batch: nothing would bound the depth of the stack. */
-	if (ferry_get_nr(caller_regs) == FERRY_NR_BATCH)
-		return -ENOSYS;
 	if (read_args(&args, user))
 		return -EFAULT;
 	if (is_watched() && args.flags != FERRY_BATCH_QUERY)
@@ -94,18 +92,51 @@ static __always_inline long batch_ioctl(struct ferry_batch_args __user *user)
 	return -EFAULT;
 }
 
+/* As run_batch(): the calls that were posted are in registers of their own. */
+static long serve_ioctl(struct ferry_flexsc_set __user *set)
+{
+	struct pt_regs *caller_regs = current_pt_regs();
+	struct pt_regs regs __uninitialized;
+	struct ferry_caller caller = { .regs = &regs };
+	unsigned long nr = ferry_get_nr(caller_regs);
+	long answer;
+
+	if (is_watched())
+		return -EOPNOTSUPP;
+	if (!set)
+		return FERRY_FLEXSC_ANSWER;
+	ferry_set_nr(caller_regs, FERRY_NR_FLEXSC_SERVE);
+	answer = ferry_flexsc_serve(&caller, set);
+	ferry_set_nr(caller_regs, nr);
+	return answer;
+}
+
+/* Whether the ioctl is a call that another one of them makes. */
+static bool is_nested(void)
+{
+	unsigned long nr = ferry_get_nr(current_pt_regs());
+
+	return nr == FERRY_NR_BATCH || nr == FERRY_NR_FLEXSC_SERVE;
+}
+
 static long control(struct file *file, unsigned int command, unsigned long argument)
 {
 	long answer;
 
-	if (command != FERRY_IOC_BATCH)
+	if (command != FERRY_IOC_BATCH && command != FERRY_IOC_FLEXSC_SERVE)
 		return -ENOTTY;
+	/* A slot cannot make a batch: nothing would bound the depth of the stack. */
+	if (is_nested())
+		return -ENOSYS;
 	/*
 	 * A task with descriptors of its own has no reference to the file while it uses it,
 	 * since it cannot close it meanwhile.  A batch can.
 	 */
 	get_file(file);
-	answer = batch_ioctl((struct ferry_batch_args __user *)argument);
+	if (command == FERRY_IOC_BATCH)
+		answer = batch_ioctl((struct ferry_batch_args __user *)argument);
+	else
+		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument);
 	fput(file);
 	return answer;
 }

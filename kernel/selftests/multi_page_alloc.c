@@ -479,7 +479,9 @@ TEST_F(pages, leave_userfaultfd_its_faults)
 {
 	struct toucher toucher = { self->map, 4 };
 	int fd = arm(self->map, UFFDIO_REGISTER_MODE_MISSING);
-	struct uffdio_zeropage zero = { .range = { .start = P(self->map + 4 * PAGE), .len = PAGE } };
+	struct uffdio_zeropage zero = {
+		.range = { .start = P(self->map + 4 * PAGE), .len = PAGE },
+	};
 	struct uffd_msg message;
 	pthread_t thread;
 

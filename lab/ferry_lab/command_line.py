@@ -27,6 +27,7 @@ from ferry_lab.manifest import BENCHES, read_benches, read_tests
 from ferry_lab.run import run_in_guest
 from ferry_lab.selftests import build_selftests
 from ferry_lab.sources import fetch, unpacked_base
+from ferry_lab.style import check_style
 from ferry_lab.targets import DEFAULT_TARGETS, SOURCES, TEST_TARGETS, find_target
 
 INTERRUPTED = 130
@@ -152,6 +153,14 @@ def run_shell(args: argparse.Namespace) -> int:
     return outcome.exit_status
 
 
+def run_style(_args: argparse.Namespace) -> int:
+    wrong = check_style()
+    for line in wrong:
+        print(line)
+    print(f"the kernel's style: {len(wrong) or 'no'} complaints")
+    return 1 if wrong else 0
+
+
 def run_clean(_args: argparse.Namespace) -> int:
     root = cache_root()
     freed = size_on_disk(root)
@@ -239,6 +248,8 @@ def make_parser() -> argparse.ArgumentParser:
     assembling = add("series", run_series, "write the patch series for a kernel version")
     assembling.add_argument("version", help="6.12 or 7.3")
     assembling.add_argument("-o", "--output", required=True, metavar="DIRECTORY")
+
+    add("style", run_style, "run checkpatch.pl and sparse over the series")
 
     add("clean", run_clean, "remove all that the lab downloaded and built")
     return parser

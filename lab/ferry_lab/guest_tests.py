@@ -120,7 +120,7 @@ def run_tests(
     BUILD has ferry's programs, SELFTESTS those that the series adds to the kernel's.
     """
     counts: Counter[str] = Counter()
-    key = lambda test: (test.cpus, test.memory)  # noqa: E731
+    key = lambda test: (test.cpus, test.memory, test.name if test.alone else "")  # noqa: E731
     for _, group in itertools.groupby(sorted(tests, key=key), key):
         left = [scaled(kernel, test) for test in group]
         while left:

@@ -39,6 +39,7 @@ class GuestTest(Row):
     module: bool = False  # needs ferry.ko
     timeout: float = Field(default=60, gt=0)  # seconds, wall-clock
     cpus: int = Field(default=2, ge=1)
+    alone: bool = False  # leaves the guest changed, so no other test runs in it
 
     def runs_on(self, target: str) -> bool:
         return target.removesuffix("-debug") in self.targets

@@ -24,8 +24,14 @@
 
 #include "model.h"
 
-#define MASTER(fd) (600 + (fd))
-#define CONTROL_FIRST 600
+/* Results become descriptors of programs: lengths and offsets, which are less. */
+#define CONTROL_FIRST 16000
+#define MASTER(fd) (CONTROL_FIRST + (fd))
+#define DESCRIPTORS 16384
+
+/* Masters of FD_IMAGES, FD_ZEROES and FD_DEVICE. */
+enum { FAR_IMAGES = FD_FREE, FAR_ZEROES, FAR_DEVICE, MASTERS };
+
 #define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
 #define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
 #define UNTOUCHED(i) (0x5e5e5e5e00000000L | (long)(i))
@@ -79,7 +85,7 @@ struct outcome {
 static const char *directory_path;
 static unsigned char fresh_buffers[BUFFERS_SIZE];
 static unsigned char fresh_file[FILE_START];
-static struct stat masters[FD_FREE];
+static struct stat masters[MASTERS];
 static bool disk_dirty;
 static bool memory_dirty;
 static volatile sig_atomic_t signals;
@@ -198,11 +204,16 @@ static void make_images(void)
 	images_fill(images);
 	check(write(written, images, sizeof(images)) == sizeof(images), "write");
 	close(written);
-	check(dup3(fd, FD_IMAGES, O_CLOEXEC) >= 0, "dup3");
-	close(fd);
-	fd = open("/dev/zero", O_RDONLY);
-	check(dup3(fd, FD_ZEROES, O_CLOEXEC) >= 0, "dup3");
-	close(fd);
+	set_master(FAR_IMAGES, fd);
+	set_master(FAR_ZEROES, open("/dev/zero", O_RDONLY));
+}
+
+/* The engine opens it once, and finds the duplicates in its place from then on. */
+static int device(void)
+{
+	if (!ferry_engine_probe(FERRY_DEVICE, NULL))
+		return dup(FD_DEVICE);
+	return open("/dev/null", O_RDWR);
 }
 
 static void make_descriptors(void)
@@ -217,6 +228,7 @@ static void make_descriptors(void)
 	set_master(FD_DIRECTORY, open(directory_path, O_RDONLY | O_DIRECTORY));
 	set_master(FD_ANY_RESULT, open("/proc/self/mem", O_RDONLY));
 	make_images();
+	set_master(FAR_DEVICE, device());
 }
 
 static void count_signal(int sig)
@@ -230,12 +242,10 @@ static void limit_and_catch(void)
 	const struct rlimit size = { FILE_LIMIT, FILE_LIMIT };
 	const struct rlimit no_core = { 0, 0 };
 	struct sigaction action = { .sa_handler = count_signal };
-	struct rlimit files;
+	const struct rlimit files = { DESCRIPTORS, DESCRIPTORS };
 
 	check(!setrlimit(RLIMIT_FSIZE, &size) && !setrlimit(RLIMIT_CORE, &no_core), "setrlimit");
-	check(!getrlimit(RLIMIT_NOFILE, &files), "getrlimit");
-	files.rlim_cur = 1024;
-	check(!setrlimit(RLIMIT_NOFILE, &files), "1024 descriptors");
+	check(!setrlimit(RLIMIT_NOFILE, &files), "16384 descriptors (ulimit -n)");
 	sigaction(SIGPIPE, &action, NULL);
 	sigaction(SIGXFSZ, &action, NULL);
 }
@@ -283,6 +293,18 @@ static void reset_file(int fd, bool *dirty)
 	*dirty = false;
 }
 
+static bool duplicate_masters(void)
+{
+	int fd;
+
+	for (fd = 3; fd < FD_FREE; fd++)
+		if (dup2(MASTER(fd), fd) != fd)
+			return false;
+	return dup2(MASTER(FAR_IMAGES), FD_IMAGES) == FD_IMAGES &&
+	       dup2(MASTER(FAR_ZEROES), FD_ZEROES) == FD_ZEROES &&
+	       dup2(MASTER(FAR_DEVICE), FD_DEVICE) == FD_DEVICE;
+}
+
 static void reset_descriptors(void)
 {
 	int fd;
@@ -290,13 +312,12 @@ static void reset_descriptors(void)
 	for (fd = 0; fd < 3; fd++)
 		dup2(MASTER(FD_NULL), fd);
 	close_range(3, CONTROL_FIRST - 2, 0);
-	for (fd = 3; fd < FD_FREE; fd++)
-		if (dup2(MASTER(fd), fd) != fd) {
-			make_descriptors();
-			fd = 2;
-		}
-	for (fd = 3; fd < FD_FREE; fd++)
-		lseek(fd, 0, SEEK_SET);
+	if (!duplicate_masters()) {
+		make_descriptors();
+		check(duplicate_masters(), "dup2");
+	}
+	for (fd = 3; fd < MASTERS; fd++)
+		lseek(MASTER(fd), 0, SEEK_SET);
 	reset_file(FD_DISK, &disk_dirty);
 	reset_file(FD_MEMORY, &memory_dirty);
 }
@@ -491,11 +512,11 @@ bool world_mend(void)
 	struct stat now;
 	int fd;
 
-	for (fd = 3; fd < FD_FREE; fd++)
+	for (fd = 3; fd < MASTERS; fd++)
 		if (fstat(MASTER(fd), &now) || now.st_ino != masters[fd].st_ino ||
 		    now.st_dev != masters[fd].st_dev || now.st_mode != masters[fd].st_mode)
 			break;
-	if (fd == FD_FREE)
+	if (fd == MASTERS)
 		return true;
 	make_descriptors();
 	return false;

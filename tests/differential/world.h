@@ -52,9 +52,15 @@ enum {
 	FD_LIMIT = 48, /* programs use numbers below */
 };
 
+/*
+ * Where the engine 'device' has its descriptor, which a length may become: so it is open, and
+ * the same file, with all engines.
+ */
+#define FD_DEVICE 1000
+
 /* Out of a program's way, but named in some of its slots. */
-#define FD_IMAGES 698 /* a read-only file of slots that are safe anywhere */
-#define FD_ZEROES 699 /* /dev/zero that nothing replaces */
+#define FD_IMAGES 16098 /* a read-only file of slots that are safe anywhere */
+#define FD_ZEROES 16099 /* /dev/zero that nothing replaces */
 
 #define FILE_LIMIT 12288UL /* RLIMIT_FSIZE */
 #define FILE_START 5000UL  /* the size of both files at first */

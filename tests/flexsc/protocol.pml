@@ -317,6 +317,27 @@ proctype stopper()
 
 /* ---- the runner's side ---- */
 
+/* For a signal, in the middle of the call; it stays begun, and the gate is not asked again. */
+inline leave_and_resume(entry)
+{
+#ifdef INTERRUPTED
+	if
+	:: !left ->
+		left = true;
+#ifdef GIVEN_BACK
+		store(RUNNER, BEGUN(entry), 0);
+#endif
+		fence(RUNNER);
+		store(RUNNER, STATE, RUNNING);
+		load(RUNNER, STATUS(entry), status);
+		assert(status == SUBMITTED)
+	:: true
+	fi
+#else
+	skip
+#endif
+}
+
 inline take_and_run(entry)
 {
 	store(RUNNER, BEGUN(entry), 1);
@@ -330,6 +351,7 @@ inline take_and_run(entry)
 #endif
 	if
 	:: seen == OPEN && status == SUBMITTED ->
+		leave_and_resume(entry);
 		load(RUNNER, ARG(entry), call);
 		ran(call);
 		store(RUNNER, STATUS(entry), DONE);
@@ -371,6 +393,9 @@ inline look_and_sleep()
 proctype runner()
 {
 	byte entry, seen, status, call;
+#ifdef INTERRUPTED
+	bool left;
+#endif
 
 	store(RUNNER, STATE, RUNNING);
 	do

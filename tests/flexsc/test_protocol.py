@@ -17,6 +17,7 @@ RIGHT = {
     "two posters": [],
     "two waiters": LOOKING_ON,
     "withdrawing": WITHDRAWING,
+    "withdrawing, interrupted": [*WITHDRAWING, "-DINTERRUPTED"],
     "two posters, fences": ["-DFENCES"],
     "two waiters, fences": [*LOOKING_ON, "-DFENCES"],
     "withdrawing, fences": [*WITHDRAWING, "-DFENCES"],
@@ -29,6 +30,7 @@ WRONG = {
     "the gate closes without a fence": [*WITHDRAWING, "-DWITHOUT_GATE_FENCE"],
     "the runner takes without a second look": [*WITHDRAWING, "-DWITHOUT_SECOND_LOOK"],
     "status is read before begun": [*WITHDRAWING, "-DSTATUS_FIRST"],
+    "an interrupted call is given back": [*WITHDRAWING, "-DINTERRUPTED", "-DGIVEN_BACK"],
     "no membarrier and no light fences": [*POSTING, "-DFENCES", "-DWITHOUT_LIGHT_FENCE"],
 }
 

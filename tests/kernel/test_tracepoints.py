@@ -13,7 +13,9 @@ from calls import LSEEK, Seen, check
 TRACING = Path("/sys/kernel/tracing")
 ENTER = re.compile(r"sys_enter: NR (?P<number>-?\d+) \((?P<arguments>[0-9a-f, ]*)\)")
 EXIT = re.compile(r"sys_exit: NR (?P<number>-?\d+) = (?P<result>-?\d+)")
-ENTER_LSEEK = re.compile(r"sys_lseek\(fd: (?P<fd>[0-9a-f]+), offset: (?P<offset>[0-9a-f]+)")
+ENTER_LSEEK = re.compile(
+    r"sys_lseek\(fd: (?:0x)?(?P<fd>[0-9a-f]+), offset: (?:0x)?(?P<offset>[0-9a-f]+)"
+)
 
 
 @pytest.fixture

@@ -76,3 +76,17 @@ def test_the_table_says_what_is_not_met() -> None:
         "GOAL                     MEASURED  WANTED      MET",
         "unimplemented, per slot        71  at most 70  NO",
     ]
+
+
+@pytest.mark.parametrize(("in_kernel", "judgement"), [(True, True), (False, None)])
+def test_posted_calls_are_judged_where_the_kernel_makes_them(
+    in_kernel: bool, judgement: bool | None
+) -> None:
+    record: Record = {
+        "call": "getpid",
+        "in_kernel": in_kernel,
+        "plain": [4000.0, 9000.0, 5000.0],
+        "posted": [200.0, 200.0, 300.0],
+    }
+    goal = "UML, getpid, plain to posted"
+    assert judged({"flexsc-uml": [record]}).get(goal) is judgement

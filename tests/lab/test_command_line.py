@@ -13,7 +13,7 @@ from ferry_lab.command_line import main, make_parser
 from ferry_lab.targets import DEFAULT_TARGETS, TARGETS
 
 ROOT = LAB.parent
-COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series", "clean"]
+COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
 COMPLETION = ROOT / "tools" / "completion" / "ferry-lab.bash"
 

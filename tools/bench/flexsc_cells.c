@@ -40,9 +40,8 @@ struct session {
 	struct measured *measured; /* shared */
 	double *trials;		   /* shared: ns per call, cell by cell */
 	long trial;
-	long runners;			       /* at most */
-	int *cpus;			       /* of the runners */
-	struct ferry_flexsc **flexsc, **timed; /* [runners - 1], in a child */
+	long runners; /* at most */
+	int *cpus;    /* of the runners */
 };
 
 /* ---- which there are ---- */
@@ -106,7 +105,7 @@ static double others_ns(const struct job *job)
 	return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static struct job job_for(const struct session *session, const struct cell *cell, bool timed)
+static struct job job_for(const struct session *session, const struct cell *cell)
 {
 	struct job job = {
 		.call = cell->call,
@@ -116,80 +115,85 @@ static struct job job_for(const struct session *session, const struct cell *cell
 		.other_cpu = session->cpus[0],
 	};
 
-	if (cell->way == FLEXSC)
-		job.flexsc = (timed ? session->timed : session->flexsc)[cell->runners - 1];
 	if (job.calls < 4 * job.threads)
 		job.calls = 4 * job.threads;
 	return job;
 }
 
-static bool time_cell(struct session *session, size_t index)
+static bool time_trial(struct session *session, size_t index, struct job *job)
 {
 	const struct cell *cell = &session->cells[index];
 	struct measured *measured = &session->measured[index];
-	struct job job = job_for(session, cell, false), warmup = job;
+	struct job warmup = *job;
 	double start, taken, caller, others;
 
 	warmup.calls = session->run->settings->warmup;
 	if (!way_run(cell->way, &warmup))
 		return false;
 	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	others = others_ns(&job);
+	others = others_ns(job);
 	start = now_ns();
-	if (!way_run(cell->way, &job))
+	if (!way_run(cell->way, job))
 		return false;
 	taken = now_ns() - start;
 	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
-	others = others_ns(&job) - others;
+	others = others_ns(job) - others;
 	if (interrupted())
 		return true;
 	note_duration(session->run, taken);
-	measured->caller += caller / (double)job.calls;
-	measured->others += fmax(0, others) / (double)job.calls;
+	measured->caller += caller / (double)job->calls;
+	measured->others += fmax(0, others) / (double)job->calls;
 	session->trials[index * (size_t)session->run->settings->trials + measured->count++] =
-		taken / (double)job.calls;
+		taken / (double)job->calls;
 	return true;
 }
 
 /* Apart from the trials, since taking the time at every call takes time. */
-static bool time_latency(struct session *session, size_t index)
+static bool time_latency(struct session *session, size_t index, struct job *job)
 {
 	static const double fractions[] = { 0.5, 0.9, 0.99, 1 };
-	const struct cell *cell = &session->cells[index];
 	struct measured *measured = &session->measured[index];
-	struct job job = job_for(session, cell, true);
 	size_t i;
 	bool ran;
 
-	job.samples = allocate((size_t)job.calls, sizeof(*job.samples));
-	ran = way_run(cell->way, &job);
-	sort_values(job.samples, (size_t)job.calls);
+	job->samples = allocate((size_t)job->calls, sizeof(*job->samples));
+	ran = way_run(session->cells[index].way, job);
+	sort_values(job->samples, (size_t)job->calls);
 	for (i = 0; i < 4; i++)
-		measured->latency[i] = quantile(job.samples, (size_t)job.calls, fractions[i]);
+		measured->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
 	for (i = 0; i < PHASES; i++)
-		measured->phases[i] = job.phases[i] / (double)job.calls;
-	free(job.samples);
+		measured->phases[i] = job->phases[i] / (double)job->calls;
+	free(job->samples);
 	return ran;
 }
 
-static bool start_runners(struct session *session, struct ferry_flexsc *flexsc[],
-			  unsigned int flags)
+static bool start_runners(const struct session *session, long runners, bool timed,
+			  struct ferry_flexsc **flexsc)
 {
-	long r;
-	int error;
+	const struct ferry_flexsc_options options = {
+		.runners = (unsigned int)runners,
+		.cpus = session->cpus,
+		.flags = timed ? FERRY_FLEXSC_TIMED : 0,
+	};
+	int error = ferry_flexsc_start(flexsc, &options);
 
-	for (r = 0; r < session->runners; r++) {
-		struct ferry_flexsc_options options = { .runners = (unsigned int)r + 1,
-							.cpus = session->cpus,
-							.flags = flags };
+	if (error)
+		complain("bench: %ld runners do not start: %s", runners, strerror(-error));
+	return !error;
+}
 
-		error = ferry_flexsc_start(&flexsc[r], &options);
-		if (error) {
-			complain("bench: %ld runners do not start: %s", r + 1, strerror(-error));
-			return false;
-		}
-	}
-	return true;
+/* Only this cell has runners now, and stacks: a process may not map those of all of them. */
+static bool measure_cell(struct session *session, size_t index, bool timed)
+{
+	const struct cell *cell = &session->cells[index];
+	struct job job = job_for(session, cell);
+	bool ran;
+
+	if (cell->way == FLEXSC && !start_runners(session, cell->runners, timed, &job.flexsc))
+		return false;
+	ran = timed ? time_latency(session, index, &job) : time_trial(session, index, &job);
+	ferry_flexsc_stop(job.flexsc);
+	return ran;
 }
 
 static int measure_trial(void *context)
@@ -198,15 +202,12 @@ static int measure_trial(void *context)
 	size_t i;
 
 	ways_open();
-	if (!start_runners(session, session->flexsc, 0) ||
-	    !start_runners(session, session->timed, FERRY_FLEXSC_TIMED))
-		return EXIT_FOUND;
 	for (i = 0; i < session->count && !interrupted(); i++) {
 		if (session->cells[i].missing)
 			continue;
-		if (!session->trial && !time_latency(session, i))
+		if (!session->trial && !measure_cell(session, i, true))
 			return EXIT_FOUND;
-		if (!time_cell(session, i))
+		if (!measure_cell(session, i, false))
 			return EXIT_FOUND;
 		progress_at((size_t)session->trial * session->count + i + 1);
 	}
@@ -321,7 +322,7 @@ static json_t *cell_as_json(const struct session *session, size_t index)
 	json_t *json = base_of_cell(cell), *more;
 
 	more = json_pack("{s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:f, s:o, s:o}", "calls",
-			 (json_int_t)job_for(session, cell, false).calls, "trials_ns",
+			 (json_int_t)job_for(session, cell).calls, "trials_ns",
 			 json_numbers(trials, m->count), "mean", s.mean, "min", s.min, "max", s.max,
 			 "sd", s.sd, "median", s.median, "se", json_number(s.se), "caller_cpu_ns",
 			 m->caller / (double)m->count, "other_cpu_ns", m->others / (double)m->count,
@@ -361,14 +362,10 @@ int measure_cells(struct run *run, json_t **cells)
 	trials_size = session.count * (size_t)settings->trials * sizeof(double);
 	session.measured = share(session.count * sizeof(*session.measured));
 	session.trials = share(trials_size);
-	session.flexsc = allocate((size_t)session.runners, sizeof(struct ferry_flexsc *));
-	session.timed = allocate((size_t)session.runners, sizeof(struct ferry_flexsc *));
 	status = measure_trials(&session);
 	*cells = cells_as_json(&session);
 	unshare_memory(session.trials, trials_size);
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));
-	free(session.flexsc);
-	free(session.timed);
 	free(session.cpus);
 	free(session.cells);
 	return status;

@@ -10,7 +10,7 @@ _ferry_lab() {
 		targets+=" $kernel $kernel-base $kernel-debug"
 	done
 	if ((COMP_CWORD == 1)); then
-		words="fetch build boot shell test bench series clean"
+		words="fetch build boot shell test bench series style clean"
 		mapfile -t COMPREPLY < <(compgen -W "$words --help" -- "$word")
 		return
 	fi

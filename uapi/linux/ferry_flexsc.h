@@ -53,25 +53,35 @@
 #define FERRY_ARGC_WAITED 0x80U
 
 /*
+ * begun: not 0 from taking the call until just after DONE.  A kernel's runner that has
+ * left in the middle of a call leaves it begun.
+ */
+#define FERRY_BEGUN 1U
+#define FERRY_BEGUN_RESTART 2U /* restart_syscall() goes on with it, in the runner's thread */
+
+/*
  * A posted call: 64 bytes, a cache line.  It runs as a slot of a batch would: a
  * blocked or unknown number, or argc over 6, gives -ENOSYS.  FERRY_NR_BATCH is
- * allowed and runs a batch: arg[] are batch()'s five arguments.  What arg[] points
- * to stays valid until DONE.
+ * allowed and runs a batch: arg[] are batch()'s five arguments, of which the runner may
+ * change flags, to say where to go on.  What arg[] points to stays valid until DONE.
  */
 struct ferry_entry {
 	unsigned int status;
 	short nr;
 	unsigned char argc;  /* 0 .. 6, and FERRY_ARGC_WAITED */
-	unsigned char begun; /* the runner's: 1 from taking the call until just after DONE */
+	unsigned char begun; /* the runner's */
 	long result;	     /* the runner's: valid once DONE, -errno on failure */
 	long arg[FERRY_MAX_ARGS];
 } __attribute__((__aligned__(64)));
 
 /* flags of a set */
 #define FERRY_FLEXSC_FENCES 1U /* no membarrier: both sides of every pair make full fences */
-#define FERRY_FLEXSC_TIMES                                                 \
-	2U /* the runner stores in arg[4] and arg[5] when it took and when \
-	    * it had run a call (CLOCK_MONOTONIC, ns), before DONE */
+#define FERRY_FLEXSC_TIMES 2U  /* see below */
+
+/*
+ * FERRY_FLEXSC_TIMES: the runner stores in arg[4] and arg[5] when it took and when it had
+ * run a call (CLOCK_MONOTONIC, ns), before DONE.
+ */
 
 /*
  * runner: a futex word.  The runner stores RUNNING when it begins to serve and when
@@ -114,11 +124,22 @@ struct ferry_flexsc_set {
  * FERRY_FLEXSC_VERSION | features << FERRY_FEATURE_SHIFT.
  *
  * flexsc_serve(set): makes the caller the set's runner.  It leaves for signals and goes
- * on afterwards.  Returns 0 at FERRY_GATE_STOP, or -errno as flexsc_register().
+ * on afterwards, with a call that is begun first.  Returns
+ *	0		the gate is FERRY_GATE_STOP
+ *	-EOPNOTSUPP	an entry is begun whose call only user space can make, as one
+ *			that a seccomp filter traps: who has made and completed it may
+ *			serve again.  Or none is begun: the kernel cannot serve this
+ *			thread, user space can.
+ *	-EPERM		without FERRY_FLEXSC_FENCES, the process has not registered for
+ *			MEMBARRIER_CMD_PRIVATE_EXPEDITED
+ *	-EINVAL, -EFAULT	as flexsc_register()
  *
- * flexsc_exit(set): stores FERRY_GATE_STOP and wakes the runner; 0 or -EFAULT.  It does
- * nothing that user space could not do itself.
+ * flexsc_exit(set): stores FERRY_GATE_STOP and wakes the runner; 0, -EINVAL for an
+ * alignment, or -EFAULT.  It does nothing that user space could not do itself.
  */
 #define FERRY_FLEXSC_FEATURE_MEMBARRIER 1L /* the runner needs no FERRY_FLEXSC_FENCES */
+
+/* /dev/ferry: flexsc_serve(), and with NULL what flexsc_register(NULL, 0) returns. */
+#define FERRY_IOC_FLEXSC_SERVE _IO(0xfe, 2)
 
 #endif /* _UAPI_LINUX_FERRY_FLEXSC_H */

@@ -8,6 +8,7 @@
 
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/resume_user_mode.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
@@ -24,7 +25,14 @@
 
 /* Pending work that a loop of calls would see done between two of them. */
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
+#define FERRY_TIF_RESUME _TIF_NOTIFY_RESUME
 #define FERRY_TIF_WORK _TIF_WORK_MASK
+
+/* Does what FERRY_TIF_RESUME stands for. */
+static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+{
+	resume_user_mode_work(regs);
+}
 
 static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
 {
@@ -49,9 +57,17 @@ static inline void ferry_get_args(struct pt_regs *regs, unsigned long args[])
 	syscall_get_arguments(current, regs, args);
 }
 
+/* syscall_set_arguments() would look up the task, which costs a call. */
 static inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
 {
-	syscall_set_arguments(current, regs, args);
+	struct uml_pt_regs *r = &regs->regs;
+
+	UPT_SYSCALL_ARG1(r) = args[0];
+	UPT_SYSCALL_ARG2(r) = args[1];
+	UPT_SYSCALL_ARG3(r) = args[2];
+	UPT_SYSCALL_ARG4(r) = args[3];
+	UPT_SYSCALL_ARG5(r) = args[4];
+	UPT_SYSCALL_ARG6(r) = args[5];
 }
 
 static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
@@ -87,21 +103,28 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
 }
 
+/* The CPU keeps loads and stores in order but for a load after a store. */
+#define ferry_order() barrier()
+
 /*
  * Fetches SLOT, each byte once.  The caller has checked that it lies below
  * FERRY_USER_END.
  */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
-				       const struct ferry_slot __user *user)
+				       const struct ferry_slot __user *slot)
 {
-	struct ferry_slot slot;
+	unsigned long words[sizeof(*slot) / sizeof(long)] __uninitialized;
 
-	if (__copy_from_user(&slot, user, sizeof(slot)))
+	if (__copy_from_user(words, slot, sizeof(words)))
 		return -EFAULT;
-	memcpy(head, &slot, sizeof(*head));
-	ferry_set_args(regs, (unsigned long *)slot.arg);
+	head->first_word = words[0];
+	head->second_word = words[1];
+	ferry_set_args(regs, words + 2);
 	return 0;
 }
+
+/* The same within a user access. */
+#define ferry_unsafe_fetch ferry_fetch
 
 /* Stores RESULT in *RET, then fetches SLOT.  0, or which of the two failed. */
 static __always_inline int ferry_store_and_fetch(long __user *ret, long result,

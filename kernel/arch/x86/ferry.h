@@ -9,6 +9,8 @@
 #include <linux/entry-common.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/resume_user_mode.h>
+#include <linux/sched.h>
 #include <linux/stddef.h>
 #include <linux/uaccess.h>
 #include <asm/asm.h>
@@ -28,8 +30,27 @@
 #else
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
 #endif
+#if defined(CONFIG_RSEQ) && defined(TIF_RSEQ)
+#define FERRY_TIF_RESUME (_TIF_NOTIFY_RESUME | BIT(TIF_RSEQ))
+#else
+#define FERRY_TIF_RESUME _TIF_NOTIFY_RESUME
+#endif
 #define FERRY_TIF_WORK							\
-	(FERRY_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | _TIF_NOTIFY_RESUME)
+	(FERRY_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | FERRY_TIF_RESUME)
+
+/* Does what FERRY_TIF_RESUME stands for. */
+static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+{
+#if defined(CONFIG_RSEQ) && defined(TIF_RSEQ)
+	/*
+	 * Restartable sequences have a flag of their own, which is looked at on
+	 * the very last step to user space.  What fails there is done here.
+	 */
+	if (test_and_clear_thread_flag(TIF_RSEQ))
+		current->rseq.event.slowpath = true;
+#endif
+	resume_user_mode_work(regs);
+}
 
 static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
 {
@@ -95,6 +116,9 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 	regs->orig_ax = nr;
 	return sys_call_table[nr](regs);
 }
+
+/* The CPU keeps loads and stores in order but for a load after a store. */
+#define ferry_order() barrier()
 
 #define FERRY_WORD(address) "m" (*(u64 __force *)(address))
 

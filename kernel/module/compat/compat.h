@@ -24,6 +24,10 @@ extern const sys_call_ptr_t *ferry_table;
 /* Finds the table and makes sure that it is the one.  Says why when it returns -errno. */
 int ferry_find_table(void);
 
+#define do_futex ferry_do_futex
+long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout,
+		    u32 __user *word2, u32 value2, u32 value3);
+
 #define next_signal ferry_next_signal
 int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
 
@@ -34,10 +38,11 @@ void ferry_force_sig_fault(int sig, int code, void __user *address);
  * Nothing that this does is exported.  The way out of the kernel does all of it, also when
  * it has no signal to deliver, and then restarts the call.
  */
-static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
+static inline void resume_on_the_way_out(struct pt_regs *regs)
 {
+	set_thread_flag(TIF_NOTIFY_RESUME);
 	set_thread_flag(TIF_NOTIFY_SIGNAL);
 }
-#define resume_user_mode_work ferry_resume_user_mode_work
+#define resume_user_mode_work resume_on_the_way_out
 
 #endif /* _FERRY_COMPAT_H */

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * flexsc_serve(): a thread that stays in the kernel and makes the calls that others
+ * of its process post to entries in memory.  <uapi/linux/ferry_flexsc.h> is the
+ * protocol between the two sides, and names the pairs of stores and loads that the
+ * fences here keep in order.
+ *
+ * All state is in the set, in user space: a thread that leaves, for a signal or for
+ * good, leaves nothing here.  What user space stores there while it is served may
+ * spoil its own calls; it is fetched once and bounded by what was checked before.
+ *
+ * This runs as the system call, and behind /dev/ferry of the module: what differs
+ * is on the other side of struct ferry_caller.
+ */
+#include <linux/align.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/ferry.h>
+#include <linux/mutex.h> /* which futex.h uses */
+#include <linux/futex.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/stddef.h>
+#include <linux/time_namespace.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <uapi/linux/membarrier.h>
+#include <asm/ferry.h>
+#include <asm/unistd.h>
+
+#include "flexsc.h"
+#include "restart.h"
+
+/* Steps without work between two looks at the clock and at all entries. */
+#define IDLE_STEPS 16
+
+/* Entries that a user may post to in a circle: at its end, all entries are looked at. */
+#define RING 64
+
+/* A limit that did not pay is halved down to this part of spin_ns. */
+#define LEAST_SPIN 16
+
+/* Arguments of an entry: of a batch, and where FERRY_FLEXSC_TIMES go. */
+#define FLAGS_ARG 3
+#define TAKEN_ARG 4
+#define ENDED_ARG 5
+
+/* Beside 0 and -errno. */
+enum { GATE_STOPS = 1 };
+
+struct server {
+	struct ferry_caller *caller;
+	struct pt_regs *regs; /* the caller's: hold the call that runs */
+	struct ferry_flexsc_set __user *set;
+	size_t size; /* of the set, which lies in user space */
+	unsigned int flags;
+	unsigned int mask; /* of entry indexes */
+	u64 most_spin_ns;
+
+	struct ferry_head head; /* of the entry that runs */
+	unsigned int position;	/* where the next call is expected */
+	unsigned int steps;	/* without work */
+	u64 idle_since;		/* ns; 0: not measured yet */
+	u64 spin_ns;		/* the limit now */
+};
+
+/* An entry is fetched as a slot: its first eight bytes are the first word of the head. */
+static_assert(sizeof(struct ferry_entry) == sizeof(struct ferry_slot));
+static_assert(offsetof(struct ferry_entry, arg) == offsetof(struct ferry_slot, arg));
+static_assert(offsetof(struct ferry_entry, nr) == 4);
+static_assert(offsetof(struct ferry_entry, argc) == 6);
+static_assert(offsetof(struct ferry_entry, begun) == 7);
+
+static u8 begun_of(u64 word)
+{
+	return word >> 56;
+}
+
+static u8 argc_of(const struct ferry_head *head)
+{
+	return head->first_word >> 48;
+}
+
+static short nr_of(const struct ferry_head *head)
+{
+	return head->first_word >> 32;
+}
+
+static __always_inline struct ferry_entry __user *entry_at(const struct server *s,
+							   unsigned int offset)
+{
+	return &s->set->entry[(s->position + offset) & s->mask];
+}
+
+/* Between a store and a load: its other half are user space's heavy fences. */
+static __always_inline void light_fence(const struct server *s)
+{
+	if (s->flags & FERRY_FLEXSC_FENCES)
+		smp_mb(); /* pairs with the full fences of user space */
+	else
+		barrier();
+}
+
+/*
+ * A fence here, and on the CPUs that the other threads run on.  It was not asked for
+ * by a call of the user's, so nobody is told of it.
+ */
+static long heavy_fence(struct server *s)
+{
+	static const unsigned long args[FERRY_MAX_ARGS] = { MEMBARRIER_CMD_PRIVATE_EXPEDITED };
+
+	if (s->flags & FERRY_FLEXSC_FENCES) {
+		smp_mb(); /* pairs with the full fence of who posts */
+		return 0;
+	}
+	ferry_set_args(s->regs, args);
+	return ferry_dispatch(s->regs, __NR_membarrier);
+}
+
+/* Of CLOCK_MONOTONIC, as the caller's time namespace has it. */
+static u64 user_clock_ns(void)
+{
+	struct timespec64 now;
+
+	ktime_get_ts64(&now);
+	timens_add_monotonic(&now);
+	return timespec64_to_ns(&now);
+}
+
+static void wake(u32 __user *word)
+{
+	do_futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0, 0);
+}
+
+/* ---- looking for calls ---- */
+
+/* The first offset from OFFSET on, before END, whose call is posted, and begun if asked for. */
+static int find_in_chunk(const struct server *s, unsigned int offset, unsigned int end, bool begun)
+{
+	u64 word;
+
+	if (!user_access_begin(s->set, s->size))
+		return -EFAULT;
+	for (; offset < end; offset++) {
+		unsafe_get_user(word, (u64 __user *)entry_at(s, offset), fault);
+		if ((u32)word == FERRY_ENTRY_SUBMITTED && (!begun || begun_of(word)))
+			break;
+	}
+	user_access_end();
+	return offset;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/* The same without an end to how long it may take; END if there is none. */
+static int find(const struct server *s, unsigned int offset, unsigned int end, bool begun)
+{
+	int found = offset;
+
+	while (offset < end) {
+		unsigned int stop = min(end, offset + RING);
+
+		found = find_in_chunk(s, offset, stop, begun);
+		if (found < 0 || found < stop)
+			return found;
+		offset = stop;
+		cond_resched();
+	}
+	return found;
+}
+
+/* Moves to the first posted call.  1 if there is one, or 0. */
+static int look_around(struct server *s)
+{
+	int found = find(s, 0, s->mask + 1, false);
+
+	if (found < 0 || found > s->mask)
+		return min(found, 0);
+	/* Who posts to neighbours in order is served in order: earlier ones are visible now. */
+	ferry_order();
+	found = find(s, 0, found, false);
+	if (found < 0)
+		return found;
+	s->position += found;
+	return 1;
+}
+
+/*
+ * Takes the call at the position: its number and arguments are in the caller's
+ * registers then.  1 if so, 0 if there is none to be had.
+ */
+static int take(struct server *s)
+{
+	struct ferry_entry __user *entry = entry_at(s, 0);
+	u32 status, gate;
+
+	if (!user_access_begin(s->set, s->size))
+		return -EFAULT;
+	unsafe_get_user(status, &entry->status, fault);
+	if (status != FERRY_ENTRY_SUBMITTED) {
+		user_access_end();
+		return 0;
+	}
+	unsafe_put_user(FERRY_BEGUN, &entry->begun, fault);
+	light_fence(s);
+	/* Between a look at the gate and one at status nobody withdraws and posts again. */
+	unsafe_get_user(gate, &s->set->gate, fault);
+	ferry_order();
+	unsafe_get_user(status, &entry->status, fault);
+	if (unlikely(gate != FERRY_GATE_OPEN || status != FERRY_ENTRY_SUBMITTED)) {
+		unsafe_put_user(0, &entry->begun, fault);
+		user_access_end();
+		return 0;
+	}
+	ferry_order();
+	if (ferry_unsafe_fetch(&s->head, s->regs, (struct ferry_slot __user *)entry))
+		goto fault;
+	user_access_end();
+	return 1;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/* ---- making them ---- */
+
+static long run_batch(struct server *s)
+{
+	struct ferry_caller *caller = s->caller;
+	unsigned long args[FERRY_MAX_ARGS];
+	long result;
+
+	/* Who watches would have to see it as well as its calls: it takes a call of its own. */
+	if (ferry_watched()) {
+		caller->stopped = STOPPED_REFUSING;
+		return FERRY_NO_RESULT;
+	}
+	ferry_get_args(s->regs, args);
+	result = ferry_batch(caller, (long __user *)args[0],
+			     (const struct ferry_slot __user *)args[1], args[2], args[FLAGS_ARG],
+			     args[4]);
+	return caller->stopped == STOPPED_REFUSING ? FERRY_NO_RESULT : result;
+}
+
+static long restart(struct server *s)
+{
+	if (ferry_watched())
+		return ferry_watched_call(s->caller, __NR_restart_syscall);
+	return ferry_restart_call();
+}
+
+static long make_call(struct server *s)
+{
+	short nr = nr_of(&s->head);
+
+	s->caller->stopped = NOT_STOPPED;
+	s->caller->position = 0;
+	if (nr < 0 || (argc_of(&s->head) & ~FERRY_ARGC_WAITED) > FERRY_MAX_ARGS)
+		return -ENOSYS;
+	if (unlikely(begun_of(s->head.first_word) == FERRY_BEGUN_RESTART))
+		return restart(s);
+	if (unlikely(nr == FERRY_NR_BATCH))
+		return run_batch(s);
+	return ferry_run_call(s->caller, nr);
+}
+
+/*
+ * What has become of a call that ended with *RESULT, which user space must not see.
+ * 0 if it has another one; or what to leave with, and the entry stays begun.
+ */
+static noinline long settle(struct server *s, struct ferry_entry __user *entry, long *result)
+{
+	struct ferry_caller *caller = s->caller;
+
+	if (caller->position && put_user(caller->position, &entry->arg[FLAGS_ARG]))
+		return -EFAULT;
+	if (caller->stopped == STOPPED_REFUSING)
+		return -EOPNOTSUPP;
+	if (caller->position)
+		return -ERESTARTNOINTR;
+	if (*result == -ENOIOCTLCMD) /* among the restart codes, but a driver's */
+		return 0;
+	if (!ferry_call_restarts(*result)) {
+		*result = -EINTR;
+		return 0;
+	}
+	if (*result == -ERESTART_RESTARTBLOCK && put_user(FERRY_BEGUN_RESTART, &entry->begun))
+		return -EFAULT;
+	return -ERESTARTNOINTR;
+}
+
+/* Stores RESULT and makes it known.  1 if somebody sleeps until then, or 0. */
+static int publish(struct server *s, struct ferry_entry __user *entry, long result, u64 taken)
+{
+	u64 ended = taken ? user_clock_ns() : 0;
+	u8 argc;
+
+	if (!user_access_begin(s->set, s->size))
+		return -EFAULT;
+	if (taken) {
+		unsafe_put_user(taken, &entry->arg[TAKEN_ARG], fault);
+		unsafe_put_user(ended, &entry->arg[ENDED_ARG], fault);
+	}
+	unsafe_put_user(result, &entry->result, fault);
+	ferry_order();
+	unsafe_put_user(FERRY_ENTRY_DONE, &entry->status, fault);
+	/* Later than that: whoever finds it 0 and wants to withdraw the call finds DONE. */
+	ferry_order();
+	unsafe_put_user(0, &entry->begun, fault);
+	light_fence(s);
+	unsafe_get_user(argc, &entry->argc, fault);
+	user_access_end();
+	return !!(argc & FERRY_ARGC_WAITED);
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/* Makes the call at the position, which was fetched. */
+static long run(struct server *s)
+{
+	struct ferry_entry __user *entry = entry_at(s, 0);
+	u64 taken = s->flags & FERRY_FLEXSC_TIMES ? user_clock_ns() : 0;
+	long result = make_call(s);
+	int waited;
+
+	if (ferry_is_internal(result)) {
+		long left = settle(s, entry, &result);
+
+		if (left)
+			return left;
+	}
+	waited = publish(s, entry, result, taken);
+	if (waited < 0)
+		return waited;
+	if (waited)
+		wake(&entry->status);
+	s->position++;
+	s->steps = s->position % RING != 0;
+	s->idle_since = 0;
+	return 0;
+}
+
+/*
+ * Goes on with the call that the runner left in the middle of.  It was never given
+ * back, so that the gate has no say.
+ */
+static long resume(struct server *s)
+{
+	int found = find(s, 0, s->mask + 1, true);
+
+	if (found < 0 || found > s->mask)
+		return min(found, 0);
+	s->position = found;
+	if (ferry_fetch(&s->head, s->regs, (struct ferry_slot __user *)entry_at(s, 0)))
+		return -EFAULT;
+	return run(s);
+}
+
+/* ---- having none ---- */
+
+/* 1 if there is something to do before sleeping, or 0. */
+static int has_work(const struct server *s)
+{
+	int found = find(s, 0, s->mask + 1, false);
+	u32 gate;
+
+	if (found < 0)
+		return found;
+	if (found <= s->mask)
+		return 1;
+	return get_user(gate, &s->set->gate) ? -EFAULT : gate == FERRY_GATE_STOP;
+}
+
+/* Spinning longer would have saved a short sleep, and was for nothing before a long one. */
+static void adapt(struct server *s, u64 slept_ns)
+{
+	if (slept_ns < s->most_spin_ns)
+		s->spin_ns = s->most_spin_ns;
+	else if (s->spin_ns > s->most_spin_ns / LEAST_SPIN)
+		s->spin_ns /= 2;
+}
+
+/* Returns early for signals, which step() sees. */
+static void sleep_on(struct server *s, u32 __user *word)
+{
+	u64 start = ktime_get_ns();
+
+	do_futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, FERRY_RUNNER_ASLEEP, NULL, NULL, 0, 0);
+	adapt(s, ktime_get_ns() - start);
+}
+
+static long sleep_until_posted(struct server *s)
+{
+	u32 __user *word = &s->set->runner;
+	int work;
+
+	if (put_user(FERRY_RUNNER_ASLEEP, word))
+		return -EFAULT;
+	/* The fence may fail for want of memory: then a post may have been missed. */
+	work = heavy_fence(s) ? 1 : has_work(s);
+	if (!work)
+		sleep_on(s, word);
+	if (put_user(FERRY_RUNNER_RUNNING, word))
+		return -EFAULT;
+	s->steps = 0;
+	s->idle_since = 0;
+	return min(work, 0);
+}
+
+static long idle(struct server *s)
+{
+	int found;
+	u32 gate;
+	u64 now;
+
+	if (get_user(gate, &s->set->gate))
+		return -EFAULT;
+	if (gate == FERRY_GATE_STOP)
+		return GATE_STOPS;
+	if (s->steps++ % IDLE_STEPS && s->spin_ns) {
+		cpu_relax();
+		return 0;
+	}
+	found = look_around(s);
+	if (found)
+		return min(found, 0);
+	now = ktime_get_ns();
+	if (!s->idle_since)
+		s->idle_since = now;
+	return now - s->idle_since >= s->spin_ns ? sleep_until_posted(s) : 0;
+}
+
+/* ---- serving ---- */
+
+static long step(struct server *s)
+{
+	int taken = take(s);
+
+	if (taken < 0)
+		return taken;
+	return taken ? run(s) : idle(s);
+}
+
+/* What has to be done between two steps: a runner may stay in the kernel for ever. */
+static long pause_for_others(struct server *s)
+{
+	cond_resched_tasks_rcu_qs();
+	if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
+		return 0;
+	ferry_do_pending_work(s->regs);
+	return signal_pending(current) ? -ERESTARTNOINTR : 0;
+}
+
+/* Reads what is constant of the set.  What user space makes of it later has no effect. */
+static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
+{
+	unsigned long spin_ns;
+	u32 version, count;
+
+	if (!IS_ALIGNED((unsigned long)set, __alignof__(*set)))
+		return -EINVAL;
+	if (!user_access_begin(set, sizeof(*set)))
+		return -EFAULT;
+	unsafe_get_user(version, &set->version, fault);
+	unsafe_get_user(s->flags, &set->flags, fault);
+	unsafe_get_user(count, &set->count, fault);
+	unsafe_get_user(spin_ns, &set->spin_ns, fault);
+	user_access_end();
+	if (version != FERRY_FLEXSC_VERSION || !is_power_of_2(count) ||
+	    count > FERRY_FLEXSC_MAX_ENTRIES ||
+	    s->flags & ~(FERRY_FLEXSC_FENCES | FERRY_FLEXSC_TIMES))
+		return -EINVAL;
+	if (!IS_ENABLED(CONFIG_MEMBARRIER) && !(s->flags & FERRY_FLEXSC_FENCES))
+		return -EINVAL;
+	s->set = set;
+	s->size = struct_size(set, entry, count);
+	s->mask = count - 1;
+	s->most_spin_ns = spin_ns;
+	s->spin_ns = spin_ns;
+	return access_ok(set, s->size) ? 0 : -EFAULT;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
+{
+	struct server s;
+	long error = read_set(&s, set);
+
+	if (error)
+		return error;
+	return size < s.size ? -EINVAL : 0;
+}
+
+long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set)
+{
+	struct server s = { .caller = caller, .regs = caller->regs };
+	long left = read_set(&s, set);
+
+	if (left)
+		return left;
+	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))
+		return -EFAULT;
+	left = resume(&s);
+	if (!left && heavy_fence(&s))
+		return -EPERM;
+	/* One step at least, so that signals do not keep it from all work. */
+	while (!left)
+		left = step(&s) ?: pause_for_others(&s);
+	if (left != GATE_STOPS)
+		return left;
+	return put_user(FERRY_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _FERRY_FLEXSC_H
+#define _FERRY_FLEXSC_H
+
+#include <linux/kconfig.h>
+#include <linux/types.h>
+#include <uapi/linux/ferry_flexsc.h>
+
+#include "batch.h"
+
+/* What flexsc_register(NULL, 0) returns. */
+#define FERRY_FLEXSC_ANSWER								\
+	(FERRY_FLEXSC_VERSION |								\
+	 (IS_ENABLED(CONFIG_MEMBARRIER) ? FERRY_FLEXSC_FEATURE_MEMBARRIER : 0)		\
+		 << FERRY_FEATURE_SHIFT)
+
+/* What flexsc_register() says of a set that is SIZE bytes long. */
+long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size);
+
+/*
+ * Makes current the runner of SET, and returns what flexsc_serve() does; or
+ * -ERESTARTNOINTR, to be called again once pending signals have been handled.
+ * Between two calls all state is in the set.
+ */
+long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set);
+
+#endif /* _FERRY_FLEXSC_H */

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The futex functions are not exported: this goes through the table. */
+#include <linux/mutex.h> /* which futex.h uses */
+#include <linux/futex.h>
+#include <asm/ferry.h>
+#include <asm/unistd.h>
+
+/* Without what flexsc does not use. */
+long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout,
+		    u32 __user *word2, u32 value2, u32 value3)
+{
+	const unsigned long args[FERRY_MAX_ARGS] = { (unsigned long)word, operation, value };
+	struct pt_regs regs __uninitialized;
+
+	ferry_set_args(&regs, args);
+	return ferry_dispatch(&regs, __NR_futex);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of flexsc share: sets, posting, a runner.  The user's side of the
+ * protocol here makes full fences wherever one may be needed.
+ */
+#ifndef FLEXSC_TEST_H
+#define FLEXSC_TEST_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <linux/ferry_flexsc.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+
+#include "ferry_test.h"
+
+#define COUNT 64
+#define SET_SIZE(count) (sizeof(struct ferry_flexsc_set) + (count) * sizeof(struct ferry_entry))
+
+#define NO_FLEXSC "no flexsc_serve(): is CONFIG_FERRY_FLEXSC set?"
+
+static inline long own_call(long nr, long a, long b, long c, long d)
+{
+	long arg[FERRY_MAX_ARGS] = { a, b, c, d };
+
+	return raw_call(nr, arg);
+}
+
+static inline long flexsc_register(void *set, size_t size)
+{
+	return own_call(FERRY_NR_FLEXSC_REGISTER, P(set), size, 0, 0);
+}
+
+static inline long flexsc_serve(void *set)
+{
+	return own_call(FERRY_NR_FLEXSC_SERVE, P(set), 0, 0, 0);
+}
+
+static inline long flexsc_exit(void *set)
+{
+	return own_call(FERRY_NR_FLEXSC_EXIT, P(set), 0, 0, 0);
+}
+
+static inline bool have_flexsc(void)
+{
+	return flexsc_register(NULL, 0) != -ENOSYS;
+}
+
+static inline bool register_fence(void)
+{
+	return !own_call(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0);
+}
+
+/* A set of COUNT entries in pages of its own. */
+static inline struct ferry_flexsc_set *new_set(unsigned int flags)
+{
+	struct ferry_flexsc_set *set = mmap(NULL, SET_SIZE(COUNT), PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (set == MAP_FAILED)
+		abort();
+	set->version = FERRY_FLEXSC_VERSION;
+	set->count = COUNT;
+	set->flags = flags;
+	set->spin_ns = 50000;
+	return set;
+}
+
+#define LOAD(word) __atomic_load_n(&(word), __ATOMIC_SEQ_CST)
+#define STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_SEQ_CST)
+
+static inline void wake_runner(struct ferry_flexsc_set *set)
+{
+	unsigned int asleep = FERRY_RUNNER_ASLEEP;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_compare_exchange_n(&set->runner, &asleep, FERRY_RUNNER_RUNNING, false,
+					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		own_call(__NR_futex, P(&set->runner), FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+}
+
+/* ENTRY(nr, arguments...) is a call that is not posted yet. */
+#define ENTRY(number, ...)						\
+	((struct ferry_entry){ .nr = (number), .argc = FERRY_MAX_ARGS,	\
+			       .arg = { __VA_ARGS__ } })
+
+static inline struct ferry_entry *post(struct ferry_flexsc_set *set, int i,
+				       struct ferry_entry call)
+{
+	struct ferry_entry *entry = &set->entry[i];
+
+	entry->nr = call.nr;
+	entry->argc = call.argc;
+	memcpy(entry->arg, call.arg, sizeof(entry->arg));
+	STORE(entry->status, FERRY_ENTRY_SUBMITTED);
+	wake_runner(set);
+	return entry;
+}
+
+/* Waits for the result, and frees the entry. */
+static inline long collect(struct ferry_entry *entry)
+{
+	int looks;
+
+	/* There may be more threads that look than CPUs. */
+	for (looks = 0; LOAD(entry->status) != FERRY_ENTRY_DONE; looks++) {
+		if (looks < 1000)
+			sched_yield();
+		else
+			usleep(100);
+	}
+	STORE(entry->status, FERRY_ENTRY_FREE);
+	return entry->result;
+}
+
+static inline long made(struct ferry_flexsc_set *set, struct ferry_entry call)
+{
+	return collect(post(set, 0, call));
+}
+
+/* A thread that serves a set. */
+struct runner {
+	struct ferry_flexsc_set *set;
+	long (*prepare)(void); /* in the thread, before it serves, or NULL */
+	pthread_t thread;
+	pid_t tid;
+	long answer; /* of flexsc_serve(), or of PREPARE where that fails */
+};
+
+static inline void *runner_main(void *argument)
+{
+	struct runner *runner = argument;
+
+	runner->answer = runner->prepare ? runner->prepare() : 0;
+	STORE(runner->tid, (pid_t)own_call(__NR_gettid, 0, 0, 0, 0));
+	if (!runner->answer)
+		runner->answer = flexsc_serve(runner->set);
+	return NULL;
+}
+
+static inline void start(struct runner *runner, struct ferry_flexsc_set *set,
+			 long (*prepare)(void))
+{
+	runner->set = set;
+	runner->prepare = prepare;
+	runner->tid = 0;
+	if (pthread_create(&runner->thread, NULL, runner_main, runner))
+		abort();
+	while (!LOAD(runner->tid))
+		sched_yield();
+}
+
+static inline long end_of(struct runner *runner)
+{
+	pthread_join(runner->thread, NULL);
+	return runner->answer;
+}
+
+static inline long stop(struct runner *runner)
+{
+	long error = flexsc_exit(runner->set);
+
+	return error ? error : end_of(runner);
+}
+
+/* The state of a thread of this process as /proc shows it, 0 when it is gone. */
+static inline char state_of(pid_t tid)
+{
+	char path[64], line[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, line, sizeof(line) - 1) < 0)
+		line[0] = 0;
+	close(fd);
+	end = strrchr(line, ')');
+	return end ? end[2] : 0;
+}
+
+/* Until the runner sleeps in the call of ENTRY. */
+static inline void wait_until_blocked(const struct runner *runner, struct ferry_entry *entry)
+{
+	while (!LOAD(entry->begun) || state_of(runner->tid) != 'S')
+		sched_yield();
+}
+
+/* Until it sleeps because it has nothing to do. */
+static inline void wait_until_idle(const struct runner *runner)
+{
+	while (LOAD(runner->set->runner) != FERRY_RUNNER_ASLEEP || state_of(runner->tid) != 'S')
+		sched_yield();
+}
+
+#endif /* FLEXSC_TEST_H */

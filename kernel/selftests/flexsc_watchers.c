@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* seccomp and ptrace see each call that is posted, and the calls of batches. */
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/ptrace.h>
+#include <linux/seccomp.h>
+
+#include "flexsc_test.h"
+
+/* ---- seccomp ---- */
+
+/* What seccomp() returns for a filter that answers getppid() with ACTION. */
+static long install(unsigned int action, unsigned int flags)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+static long deny(void)
+{
+	return install(SECCOMP_RET_ERRNO | EPERM, 0);
+}
+
+static long trap(void)
+{
+	return install(SECCOMP_RET_TRAP, 0);
+}
+
+FIXTURE(filtered)
+{
+	struct ferry_flexsc_set *set;
+	struct runner runner;
+};
+
+FIXTURE_SETUP(filtered)
+{
+	if (!have_flexsc())
+		SKIP(return, NO_FLEXSC);
+	ASSERT_TRUE(register_fence());
+	self->set = new_set(0);
+}
+
+FIXTURE_TEARDOWN(filtered)
+{
+}
+
+TEST_F(filtered, a_filter_of_the_runner_decides)
+{
+	start(&self->runner, self->set, deny);
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
+	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(__NR_fork)));
+	wait_until_idle(&self->runner);
+	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
+	EXPECT_EQ(0, stop(&self->runner));
+}
+
+TEST_F(filtered, one_that_is_installed_meanwhile_too)
+{
+	start(&self->runner, self->set, NULL);
+	EXPECT_EQ(getppid(), made(self->set, ENTRY(__NR_getppid)));
+	ASSERT_EQ(0, install(SECCOMP_RET_ERRNO | EPERM, SECCOMP_FILTER_FLAG_TSYNC));
+	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
+	EXPECT_EQ(0, stop(&self->runner));
+}
+
+/* A trapped call is left to user space, begun; after it the kernel serves again. */
+TEST_F(filtered, a_call_that_is_trapped_is_left)
+{
+	struct ferry_entry *entry;
+
+	start(&self->runner, self->set, trap);
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	entry = post(self->set, 9, ENTRY(__NR_getppid));
+	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
+	EXPECT_EQ(FERRY_ENTRY_SUBMITTED, entry->status);
+	EXPECT_EQ(FERRY_BEGUN, entry->begun);
+	entry->begun = 0;
+	entry->status = FERRY_ENTRY_FREE;
+	start(&self->runner, self->set, NULL);
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	EXPECT_EQ(0, stop(&self->runner));
+}
+
+TEST_F(filtered, batches_are_left)
+{
+	struct ferry_slot calls[] = { SLOT(__NR_getppid) };
+	long rets[] = { UNTOUCHED };
+
+	start(&self->runner, self->set, deny);
+	post(self->set, 0, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 1));
+	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
+	EXPECT_EQ(UNTOUCHED, rets[0]);
+	EXPECT_EQ(FERRY_BEGUN, self->set->entry[0].begun);
+}
+
+/* SIGKILL for all but read(), write(), exit() and sigreturn(). */
+TEST_F(filtered, strict_mode)
+{
+	int status, ends[2];
+	pid_t child = fork();
+
+	if (!child) {
+		if (pipe(ends) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+			_exit(1);
+		/* flexsc_serve() is none of them. */
+		flexsc_serve(self->set);
+		_exit(2);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(SIGKILL, WTERMSIG(status));
+}
+
+/* ---- ptrace ---- */
+
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+#define RESTARTED (-513) /* -ERESTARTNOINTR, which tracers know and user space never sees */
+
+/* Makes the calls of a set by itself, the last of which stores STOP in the gate. */
+static long serve_alone(struct ferry_flexsc_set *set)
+{
+	static const unsigned int stop_it = FERRY_GATE_STOP;
+	int ends[2];
+
+	if (pipe(ends) || write(ends[1], &stop_it, sizeof(stop_it)) != sizeof(stop_it))
+		return -1;
+	set->entry[0] = ENTRY(__NR_getppid);
+	set->entry[1] = ENTRY(__NR_close, -1);
+	set->entry[2] = ENTRY(__NR_read, ends[0], P(&set->gate), sizeof(set->gate));
+	set->entry[0].status = FERRY_ENTRY_SUBMITTED;
+	set->entry[1].status = FERRY_ENTRY_SUBMITTED;
+	set->entry[2].status = FERRY_ENTRY_SUBMITTED;
+	return flexsc_serve(set);
+}
+
+struct event {
+	bool is_entry;
+	long value; /* the number at an entry, the result at an exit */
+};
+
+/* Lets PID run to its next call, entering or exiting.  False when it has ended. */
+static bool next_event(pid_t pid, struct event *event, int *status)
+{
+	struct __ptrace_syscall_info info;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, pid, 0, 0))
+			return false;
+		if (waitpid(pid, status, 0) != pid || !WIFSTOPPED(*status))
+			return false;
+	} while (WSTOPSIG(*status) != SYSCALL_STOP);
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) <= 0)
+		return false;
+	event->is_entry = info.op == PTRACE_SYSCALL_INFO_ENTRY;
+	event->value = event->is_entry ? (long)info.entry.nr : (long)info.exit.rval;
+	return true;
+}
+
+TEST(a_tracer_sees_each_call)
+{
+	static const long expected[] = { __NR_getppid, __NR_close, __NR_read,
+					 FERRY_NR_FLEXSC_SERVE };
+	const long results[] = { getpid(), -EBADF, 4, 0 };
+	struct event event, events[2 * ARRAY_SIZE(expected)];
+	int status, seen = 0;
+	bool begun = false;
+	pid_t child;
+	size_t i;
+
+	if (!have_flexsc())
+		SKIP(return, NO_FLEXSC);
+	child = fork();
+	if (!child) {
+		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		_exit(serve_alone(set) ? 1 : 0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, ptrace(PTRACE_SETOPTIONS, child, 0,
+			    PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	while (seen < ARRAY_SIZE(events) && next_event(child, &event, &status)) {
+		begun |= event.is_entry && event.value == FERRY_NR_FLEXSC_SERVE;
+		if (!begun)
+			continue;
+		/* It exits before the first call, and may restart more often. */
+		if (!event.is_entry && event.value == RESTARTED)
+			seen--;
+		else
+			events[seen++] = event;
+	}
+	ASSERT_EQ(ARRAY_SIZE(events), seen);
+	for (i = 0; i < ARRAY_SIZE(expected); i++) {
+		EXPECT_TRUE(events[2 * i].is_entry);
+		EXPECT_EQ(expected[i], events[2 * i].value);
+		EXPECT_FALSE(events[2 * i + 1].is_entry);
+		EXPECT_EQ(results[i], events[2 * i + 1].value);
+	}
+	ptrace(PTRACE_CONT, child, 0, 0);
+	waitpid(child, &status, 0);
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+}
+
+/* Each time the runner is met in another place: in a call, between two, spinning, asleep. */
+TEST(tracers_come_and_go)
+{
+	int i, status, ready[2], end[2];
+	char byte;
+	pid_t child, runner_tid;
+
+	if (!have_flexsc())
+		SKIP(return, NO_FLEXSC);
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(end));
+	child = fork();
+	if (!child) {
+		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+		struct runner runner;
+
+		start(&runner, set, NULL);
+		if (write(ready[1], &runner.tid, sizeof(runner.tid)) != sizeof(runner.tid))
+			_exit(1);
+		fcntl(end[0], F_SETFL, O_NONBLOCK);
+		for (i = 0; read(end[0], &byte, 1) != 1; i++) {
+			if (made(set, ENTRY(__NR_getpid)) != THIS_PROCESS)
+				_exit(2);
+			if (!(i % 64))
+				usleep(200);
+		}
+		_exit(stop(&runner) ? 3 : 0);
+	}
+	ASSERT_EQ(sizeof(runner_tid), read(ready[0], &runner_tid, sizeof(runner_tid)));
+	for (i = 0; i < 200; i++) {
+		usleep(i * 7 % 300);
+		ASSERT_EQ(0, ptrace(PTRACE_ATTACH, runner_tid, 0, 0));
+		ASSERT_EQ(runner_tid, waitpid(runner_tid, &status, __WALL));
+		ASSERT_TRUE(WIFSTOPPED(status));
+		if (i % 2) {
+			ptrace(PTRACE_SYSCALL, runner_tid, 0, 0);
+			usleep(i * 3 % 200);
+			/* It stops at a call, or sleeps and has to be made to. */
+			syscall(__NR_tgkill, child, runner_tid, SIGSTOP);
+			waitpid(runner_tid, &status, __WALL);
+		}
+		ASSERT_EQ(0, ptrace(PTRACE_DETACH, runner_tid, 0, 0));
+		/* The SIGSTOP may still be there. */
+		kill(child, SIGCONT);
+	}
+	ASSERT_EQ(1, write(end[1], "e", 1));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_HARNESS_MAIN
