@@ -135,16 +135,19 @@ def large_pages_lose(touches: Sequence[Touch]) -> bool:
     return differ((large.ratio, large.ratio_se), (small.ratio, small.ratio_se))
 
 
-def recommendation(touches: Sequence[Touch]) -> str:
+def recommendation(touches: Sequence[Touch], ahead_missing: bool) -> str:
+    """AHEAD_MISSING: the kernel has no multi_page_alloc(), which is more than not measured."""
     number = enough(touches)
     text = "For memory that will be used whole, take ferry_prefault()"
     if large_pages_lose(touches):
         text += " with FERRY_PREFAULT_SMALL, since large pages were slower in this run"
-    if number is None:
+    if ahead_missing:
         return (
             f"{text}. For a whole program this kernel has nothing: multi_page_alloc() is of "
             "ferry's patch series."
         )
+    if number is None:
+        return f"{text}."
     return (
         f"{text}. For a program that uses most of what it maps, take "
         f"ferry_prefault_process({number}). For one that touches memory here and there, take "
@@ -233,11 +236,8 @@ def table(touches: Sequence[Touch]) -> Table:
 
 def section(name: str, file: str, run: Pagefault) -> Section:
     touches = [touch for touch in run.touches if isinstance(touch, Touch)]
-    notes = [
-        f"{touch.label}: {touch.reason or 'not available'}."
-        for touch in run.touches
-        if isinstance(touch, AbsentTouch)
-    ]
+    absent = [touch for touch in run.touches if isinstance(touch, AbsentTouch)]
+    notes = [f"{touch.label}: {touch.reason or 'not available'}." for touch in absent]
     title = f"{TITLE}, {counted(round(run.memory_bytes / MIB), 'MiB')[:-1]} of it"
     if not touches:
         return Section(name, TOPIC, title, file, run, "No row was finished.", [], [], notes)
@@ -250,7 +250,7 @@ def section(name: str, file: str, run: Pagefault) -> Section:
         title=title,
         file=file,
         run=run,
-        headline=recommendation(touches),
+        headline=recommendation(touches, any(touch.way == "ahead" for touch in absent)),
         figures=figures,
         tables=[table(touches)],
         notes=notes,

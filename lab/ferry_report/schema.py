@@ -238,6 +238,7 @@ class AbsentTouch(Record):
     available: Literal[False]
     name: str
     label: str
+    way: str
     reason: str | None
 
 

@@ -392,10 +392,12 @@ def pagefault(
     absent: Json = {"access": "write", "order": "sequential", "per_fault": None, "large_page": None}
     absent |= {"name": "write sequential large_pages 64", "label": "pages of 64 KiB"}
     absent |= {"way": "large_pages", "available": False, "reason": "set to never"}
+    no_ahead = absent | {"name": "write sequential ahead", "label": "multi_page_alloc"}
+    no_ahead |= {"way": "ahead", "reason": "not on this kernel"}
     return common("pagefault", started) | {
         "memory_bytes": REGION * PAGE,
         "page_bytes": PAGE,
-        "touches": [*touches, absent],
+        "touches": [*touches, absent, *([] if ahead else [no_ahead])],
     }
 
 

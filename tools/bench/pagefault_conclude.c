@@ -184,6 +184,19 @@ static bool large_pages_lose(const json_t *touches)
 	return one.value < other.value && differ(one, other);
 }
 
+/* Whether the kernel has no multi_page_alloc(), which is not the same as not measured. */
+static bool ahead_missing(const json_t *touches)
+{
+	const json_t *touch;
+	size_t i;
+
+	json_array_foreach(touches, i, touch)
+		if (!strcmp(json_string_at(touch, "way", ""), "ahead") &&
+		    !json_true_at(touch, "available"))
+			return true;
+	return false;
+}
+
 static void recommend(struct run *run, const json_t *touches, long n)
 {
 	if (!find_touch(touches, "write", "sequential", "base", 0))
@@ -197,7 +210,7 @@ static void recommend(struct run *run, const json_t *touches, long n)
 			    "Take ferry_prefault_process(%ld) for a program that uses most of what "
 			    "it maps, and not for one that touches memory here and there.",
 			    n);
-	else
+	else if (ahead_missing(touches))
 		add_finding(run, "For a whole program there is nothing on this kernel: "
 				 "multi_page_alloc() is of ferry's patch series.");
 }
