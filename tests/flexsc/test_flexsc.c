@@ -117,15 +117,28 @@ static void blocked_calls_are_never_made(void **state)
 	assert_int_equal(ferry_flexsc_call(*state, SYS_rt_sigreturn, NULL, 0), -ENOSYS);
 }
 
+/* The name of the thread that opened it. */
+static void read_opener(struct ferry_flexsc *flexsc, char name[], size_t size)
+{
+	const long args[] = { (long)"/proc/thread-self/comm", O_RDONLY, 0 };
+	long fd = ferry_flexsc_call(flexsc, SYS_open, args, 3);
+	ssize_t length;
+
+	assert_true(fd >= 0);
+	length = read((int)fd, name, size - 1);
+	assert_true(length > 0);
+	name[length] = '\0';
+	close((int)fd);
+}
+
+/* Not each of them: who waits for long, on a busy machine, makes the call himself. */
 static void posted_calls_are_made_by_another_thread(void **state)
 {
 	char name[64] = "";
-	long args[] = { (long)"/proc/thread-self/comm", O_RDONLY, 0 };
-	long fd = ferry_flexsc_call(*state, SYS_open, args, 3);
+	int i;
 
-	assert_true(fd >= 0);
-	assert_true(read((int)fd, name, sizeof(name)) > 0);
-	close((int)fd);
+	for (i = 0; i < 1000 && strcmp(name, "ferry-runner\n"); i++)
+		read_opener(*state, name, sizeof(name));
 	assert_string_equal(name, "ferry-runner\n");
 }
 
