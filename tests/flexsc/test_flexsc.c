@@ -137,7 +137,7 @@ static void posted_calls_are_made_by_another_thread(void **state)
 	char name[64] = "";
 	int i;
 
-	for (i = 0; i < 1000 && strcmp(name, "ferry-runner\n"); i++)
+	for (i = 0; i < 1000 && strcmp(name, "ferry-runner\n") != 0; i++)
 		read_opener(*state, name, sizeof(name));
 	assert_string_equal(name, "ferry-runner\n");
 }
