@@ -175,3 +175,24 @@ def apart(wanted: Sequence[float], distance: float, low: float, high: float) -> 
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= distance
     return places
+
+
+def end_labels(axes: Axes, names: Sequence[tuple[str, str]], ends: Sequence[float]) -> None:
+    """Names each line, (name, colour role), at its right end, the names kept apart."""
+    height = axes.bbox.height / axes.figure.dpi * 72
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log":
+        wanted = [math.log(end / low) / math.log(high / low) for end in ends]
+    else:
+        wanted = [(end - low) / (high - low) for end in ends]
+    places = apart(wanted, 1.35 * TEXT / height, 0, 1)
+    for (name, role), place in zip(names, places, strict=True):
+        axes.annotate(
+            name,
+            (1, place),
+            (5, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            color=colour(role),
+        )

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The figure of one call in batches: time by size for each engine, whole and per slot."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from .axes import apart, log_ticks, selection, set_log_ticks, size_ticks, time_label
-from .drawing import MARKERS, TEXT, Layout, Shape, colour, draw, role
+from .axes import end_labels, log_ticks, selection, set_log_ticks, size_ticks, time_label
+from .drawing import MARKERS, Layout, Shape, colour, draw, role
 from .schema import Fit, Series
 from .statistics import Floats, half_width, least
 
@@ -26,25 +25,9 @@ def band(fit: Fit, n: Floats) -> tuple[Floats, Floats, Floats]:
     return line, line - half, line + half
 
 
-def end_label(axes: Axes, series: Sequence[Series], ends: Sequence[float]) -> None:
-    """Names each engine at the right end of its line, the names kept apart."""
-    axes.figure.canvas.draw()
-    height = axes.bbox.height / axes.figure.dpi * 72
-    low, high = axes.get_ylim()
-    if axes.get_yscale() == "log":
-        wanted = [math.log(end / low) / math.log(high / low) for end in ends]
-    else:
-        wanted = [(end - low) / (high - low) for end in ends]
-    for one, place in zip(series, apart(wanted, 1.35 * TEXT / height, 0, 1), strict=True):
-        axes.annotate(
-            one.engine,
-            (1, place),
-            (5, 0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="center",
-            color=colour(role(one.engine)),
-        )
+def name_lines(axes: Axes, series: Sequence[Series], ends: Sequence[float]) -> None:
+    names = [(one.engine, role(one.engine)) for one in series]
+    end_labels(axes, names, ends)
 
 
 def plot_trials(axes: Axes, series: Series, divided: bool) -> None:
@@ -107,7 +90,7 @@ def plot_whole(axes: Axes, series: Sequence[Series]) -> None:
     set_log_ticks(axes, "y", log_ticks(low, high, 6), time_label)
     size_axis(axes, series, 6)
     axes.set_title("time of a whole batch")
-    end_label(axes, series, [least(one.trials_ns)[-1] for one in series])
+    name_lines(axes, series, [least(one.trials_ns)[-1] for one in series])
 
 
 def scale_of_slots(series: Sequence[Series]) -> tuple[float, float]:
@@ -141,7 +124,7 @@ def plot_divided(axes: Axes, series: Sequence[Series]) -> None:
     set_log_ticks(axes, "y", log_ticks(low, high, 6), time_label)
     size_axis(axes, series, 6)
     axes.set_title("time of each slot" if series[0].body == 1 else "time of each copy")
-    end_label(axes, series, [float(each[-1]) for each in per_slot])
+    name_lines(axes, series, [float(each[-1]) for each in per_slot])
 
 
 def draw_cost(prefix: str, shape: Shape, series: Sequence[Series]) -> str:

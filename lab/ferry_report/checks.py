@@ -8,7 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from .schema import AnyRun, Apps, Batch, Comparison, Fit, Pagefault, Ratio, Row, Series, Touch
+from .schema import (
+    AnyRun,
+    Apps,
+    Batch,
+    Cell,
+    Comparison,
+    Fit,
+    Flexsc,
+    Pagefault,
+    Ratio,
+    Row,
+    Series,
+    Touch,
+)
 from .statistics import Line, fit, least, median_interval, quartiles
 from .words import significant
 
@@ -47,7 +60,7 @@ def exact(what: str, stated: float | None, computed: float | None) -> Check:
     return Check(what, stated, computed, abs(computed or 0))
 
 
-def row_checks(row: Row | Touch) -> Iterator[Check]:
+def row_checks(row: Row | Touch | Cell) -> Iterator[Check]:
     trials = np.asarray(row.trials_ns)
     yield exact(f"{row.name}, mean", row.mean, float(trials.mean()))
     yield exact(f"{row.name}, min", row.min, float(trials.min()))
@@ -132,17 +145,29 @@ def comparison_checks(comparison: Comparison) -> Iterator[Check]:
     yield exact(f"{name}, high end", comparison.ratio.high, ends[1] if ends else None)
 
 
+def ratio_to_base(one: Touch | Cell, base: Touch | Cell | None) -> Iterator[Check]:
+    """The median of the ratios, trial by trial."""
+    if base:
+        # An interrupted trial ends in the middle: the base may have one more.
+        pairs = zip(base.trials_ns, one.trials_ns, strict=False)
+        ratios = [before / now for before, now in pairs]
+        yield exact(f"{one.name}, ratio", one.ratio, quartiles(ratios)[1])
+
+
+def cell_checks(run: Flexsc) -> Iterator[Check]:
+    cells = [cell for cell in run.cells if isinstance(cell, Cell)]
+    bases = {(cell.call, cell.work_ns): cell for cell in cells if cell.way == "plain"}
+    for cell in cells:
+        yield from row_checks(cell)
+        yield from ratio_to_base(cell, bases.get((cell.call, cell.work_ns)))
+
+
 def touch_checks(run: Pagefault) -> Iterator[Check]:
     touches = [touch for touch in run.touches if isinstance(touch, Touch)]
     bases = {(touch.access, touch.order): touch for touch in touches if touch.way == "base"}
     for touch in touches:
         yield from row_checks(touch)
-        base = bases.get((touch.access, touch.order))
-        if base:
-            # An interrupted trial ends in the middle: the base may have one more.
-            pairs = zip(base.trials_ns, touch.trials_ns, strict=False)
-            ratios = [one / other for one, other in pairs]
-            yield exact(f"{touch.name}, ratio", touch.ratio, quartiles(ratios)[1])
+        yield from ratio_to_base(touch, bases.get((touch.access, touch.order)))
 
 
 def checks(run: AnyRun) -> list[Check]:
@@ -152,6 +177,8 @@ def checks(run: AnyRun) -> list[Check]:
     if isinstance(run, Apps):
         measured = [each for each in run.comparisons if isinstance(each, Comparison)]
         return [check for each in measured for check in comparison_checks(each)]
+    if isinstance(run, Flexsc):
+        return list(cell_checks(run))
     if isinstance(run, Pagefault):
         return list(touch_checks(run))
     rows = [row for row in run.rows if isinstance(row, Row)]

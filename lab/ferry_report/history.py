@@ -5,7 +5,18 @@ import math
 from collections.abc import Sequence
 
 from .folder import Measured
-from .schema import Against, AnyRun, Apps, Batch, Comparison, Pagefault, Row, Touch
+from .schema import (
+    Against,
+    AnyRun,
+    Apps,
+    Batch,
+    Cell,
+    Comparison,
+    Flexsc,
+    Pagefault,
+    Row,
+    Touch,
+)
 from .section import Table
 from .statistics import NORMAL_95
 from .words import NONE, significant, with_error
@@ -23,6 +34,9 @@ def figures(run: AnyRun) -> Figures:
             for each in run.comparisons
             if isinstance(each, Comparison)
         }
+    if isinstance(run, Flexsc):
+        cells = [cell for cell in run.cells if isinstance(cell, Cell)]
+        return {f"{cell.name}, ns": (cell.median, cell.se) for cell in cells}
     if isinstance(run, Pagefault):
         touches = [touch for touch in run.touches if isinstance(touch, Touch)]
         return {f"{touch.name}, ns": (touch.median, touch.se) for touch in touches}

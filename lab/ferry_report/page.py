@@ -9,12 +9,12 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from . import apps, batch, crossing, dispatch, pagefault
+from . import apps, batch, crossing, dispatch, flexsc, pagefault
 from .checks import Check, checks
 from .facts import Facts, command, places, run_facts
 from .folder import Folder, Measured
 from .history import against_table, runs_table
-from .schema import BENCHES, Apps, Batch, Crossing, Dispatch, Pagefault
+from .schema import BENCHES, Apps, Batch, Crossing, Dispatch, Flexsc, Pagefault
 from .section import Section, Table
 from .words import counted, joined
 
@@ -33,6 +33,8 @@ def section(name: str, measured: Measured) -> Section:
             return dispatch.section(name, measured.file, run)
         case Apps():
             return apps.section(name, measured.file, run)
+        case Flexsc():
+            return flexsc.section(name, measured.file, run)
         case Pagefault():
             return pagefault.section(name, measured.file, run)
 

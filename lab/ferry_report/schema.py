@@ -9,6 +9,7 @@ SCHEMA = "ferry-bench"
 VERSION = 1
 
 Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(gt=0)]
 Trials = Annotated[list[Positive], Field(min_length=1)]
@@ -232,6 +233,74 @@ class Apps(Run):
     comparisons: list[AnyComparison]
 
 
+class AbsentCell(Record):
+    """A way to make a call that the measured kernel does not have, or not for this call."""
+
+    available: Literal[False]
+    name: str
+    call: Literal["write", "getpid"]
+    way: str
+    reason: str | None
+
+
+class Latency(Record):
+    p50: NotNegative
+    p90: NotNegative
+    p99: NotNegative
+    max: NotNegative
+
+
+class Phases(Record):
+    """Means.  One can be negative: the caller and the runner read the clocks of two CPUs."""
+
+    claim: float
+    find: float
+    run: float
+    see: float
+
+
+class Cell(Record):
+    available: Literal[True]
+    name: str
+    call: Literal["write", "getpid"]
+    way: Literal["plain", "batch", "uring", "sqpoll", "flexsc"]
+    threads: Count | None
+    runners: Count | None
+    work_ns: NotNegative
+    calls: Count
+    trials_ns: Trials
+    mean: float
+    min: float
+    max: float
+    sd: float | None
+    median: float
+    se: float | None
+    ratio: Positive
+    ratio_se: float | None
+    significant: bool
+    caller_cpu_ns: NotNegative
+    other_cpu_ns: NotNegative
+    latency_ns: Latency
+    phases_ns: Phases | None
+
+    @model_validator(mode="after")
+    def flexsc_has_threads_and_runners(self) -> "Cell":
+        if self.way == "flexsc" and None in (self.threads, self.runners, self.phases_ns):
+            raise ValueError("a cell of flexsc lacks its threads, runners or phases")
+        return self
+
+
+AnyCell = Annotated[
+    Annotated[Cell, Tag(MEASURED)] | Annotated[AbsentCell, Tag(ABSENT)],
+    Discriminator(is_measured),
+]
+
+
+class Flexsc(Run):
+    bench: Literal["flexsc"]
+    cells: list[AnyCell]
+
+
 class AbsentTouch(Record):
     """A way to have pages that the measured kernel does not have."""
 
@@ -283,11 +352,12 @@ class Pagefault(Run):
     touches: list[AnyTouch]
 
 
-AnyRun = Crossing | Batch | Dispatch | Apps | Pagefault
+AnyRun = Crossing | Batch | Dispatch | Apps | Flexsc | Pagefault
 BENCHES: dict[str, type[AnyRun]] = {
     "crossing": Crossing,
     "batch": Batch,
     "dispatch": Dispatch,
     "apps": Apps,
+    "flexsc": Flexsc,
     "pagefault": Pagefault,
 }

@@ -95,5 +95,5 @@ def page_path(command: Report, tmp_path_factory: pytest.TempPathFactory) -> Path
     directory = write_runs(tmp_path_factory.mktemp("all") / "results", sample.all_benches())
     done = command(directory)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{directory / 'report.html'}: 5 runs\n"
+    assert done.stdout == f"{directory / 'report.html'}: 6 runs\n"
     return directory / "report.html"

@@ -299,6 +299,89 @@ def apps(seed: int = 4, started: str = "2001-02-03T04:08:06Z", pairs: int = 11) 
     return common("apps", started) | {"comparisons": comparisons}
 
 
+FLEXSC_WORKS = [0, 100, 200, 2000]
+FLEXSC_THREADS = [1, 64, 512]
+WAY_GAINS = {"plain": 1.0, "batch": 1.05, "uring": 0.97, "sqpoll": 0.5}  # made up
+THREAD_GAINS = {1: 0.3, 64: 1.0, 512: 0.8}  # made up; with one runner, beside 64 threads
+WORK_GAINS = {0: 0.6, 100: 1.4, 200: 1.6, 2000: 0.8}  # made up: breaks even at 50 and 1550
+
+
+def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence[float]) -> Json:
+    """One of flexsc has its threads and runners behind WAY."""
+    kind, *numbers = way.split()
+    threads, runners = map(int, numbers) if numbers else (None, None)
+    ratio = median([one / other for one, other in zip(base, trials, strict=True)])
+    now = median(trials)
+    return {
+        "name": f"{call} {way} W{work}",
+        "call": call,
+        "way": kind,
+        "threads": threads,
+        "runners": runners,
+        "work_ns": float(work),
+        "available": True,
+        "reason": None,
+        "calls": 5000,
+        "trials_ns": list(trials),
+        "mean": mean(trials),
+        "min": min(trials),
+        "max": max(trials),
+        "sd": stdev(trials) if len(trials) > 1 else 0.0,
+        "median": now,
+        "se": 1.0 if len(trials) > 1 else None,
+        "ratio": ratio,
+        "ratio_se": 0.02 if len(trials) > 1 else None,
+        "significant": abs(ratio - 1) > 0.04,
+        "caller_cpu_ns": now,
+        "other_cpu_ns": 0.8 * now if numbers or way == "sqpoll" else 0.0,
+        "latency_ns": {
+            "p50": now * (threads or 1),
+            "p90": 1.1 * now * (threads or 1),
+            "p99": 4 * now * (threads or 1),
+            "max": 90 * now * (threads or 1),
+        },
+        "phases_ns": {"claim": 20.0, "find": 600.0, "run": 100.0, "see": 80.0} if numbers else None,
+    }
+
+
+def cells_of(random: np.random.Generator, call: str, work: int, trials: int) -> list[Json]:
+    base = noisy(random, 100.0 + work, trials, 0.01)
+
+    def made(way: str, gain: float) -> Json:
+        times = base if way == "plain" else noisy(random, (100.0 + work) / gain, trials, 0.001)
+        return cell(call, way, work, times, base)
+
+    found = [made(way, gain) for way, gain in WAY_GAINS.items()]
+    for runners in (1, 2):
+        for threads in FLEXSC_THREADS:
+            gain = WORK_GAINS[work] * THREAD_GAINS[threads] / runners
+            found.append(made(f"flexsc {threads} {runners}", gain))
+    if call == "getpid":
+        absent = {"available": False, "reason": "io_uring has no request for this call"}
+        found[2:4] = [
+            {name: each[name] for name in ("name", "call", "way", "threads", "runners", "work_ns")}
+            | absent
+            for each in found[2:4]
+        ]
+    return found
+
+
+def flexsc(
+    seed: int = 6,
+    started: str = "2001-02-03T04:10:06Z",
+    calls: Sequence[str] = ("write", "getpid"),
+    trials: int = 5,
+) -> Json:
+    random = np.random.default_rng(seed)
+    cells = [
+        each
+        for call in calls
+        for work in FLEXSC_WORKS
+        for each in cells_of(random, call, work, trials)
+    ]
+    return common("flexsc", started) | {"cells": cells}
+
+
 FAULT_SIZES = [2, 4, 16, 64, 512]
 REGION = 16384  # pages
 PAGE = 4096
@@ -407,5 +490,6 @@ def all_benches() -> dict[str, Json]:
         "batch": batch(),
         "dispatch": dispatch(),
         "apps": apps(),
+        "flexsc": flexsc(),
         "pagefault": pagefault(),
     }

@@ -116,6 +116,9 @@ BROKEN = [
     ("batch", with_value([], "series", 0, "sizes"), "'series[0].sizes'"),
     ("apps", with_value([[1.0]], "comparisons", 0, "pairs_ns"), "'comparisons[0].pairs_ns[0]"),
     ("apps", without("comparisons", 1, "ratio"), "'comparisons[1].ratio' is missing"),
+    ("flexsc", without("cells", 4, "phases_ns", "see"), "'cells[4].phases_ns.see' is missing"),
+    ("flexsc", with_value(None, "cells", 4, "threads"), "'cells[4]'"),
+    ("flexsc", with_value("thread", "cells", 4, "way"), "'cells[4].way'"),
     ("dispatch", without("clock", "overhead_ns"), "'clock.overhead_ns' is missing"),
 ]
 

@@ -95,7 +95,14 @@ def many_path(command: Report, tmp_path_factory: pytest.TempPathFactory) -> Path
     slow["ratio"] = {name: 900 * value for name, value in slow["ratio"].items()}
     slow["ratio"]["confidence"] = 0.96
     slow["against"] = "a command with many arguments and a long name"
+    flexsc = sample.flexsc(calls=["write"], trials=1)
+    for cell in flexsc["cells"]:
+        if cell["way"] == "flexsc":
+            cell["threads"] *= 10_000
+            cell["runners"] *= 32
+            cell["latency_ns"]["max"] *= 1e6
     runs = {"crossing": crossing, "batch": batch, "apps": apps, "again": sample.crossing()}
+    runs |= {"flexsc": flexsc}
     directory = write_runs(tmp_path_factory.mktemp("many") / "results", runs)
     done = command(directory)
     assert done.returncode == 0, done.stderr

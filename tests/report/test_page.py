@@ -84,7 +84,14 @@ def list_of_sections(page: Element) -> list[str]:
 
 
 def test_sections_come_in_the_order_of_the_benches(page: Element) -> None:
-    assert list_of_sections(page) == ["crossing", "batch", "dispatch", "apps", "pagefault"]
+    assert list_of_sections(page) == [
+        "crossing",
+        "batch",
+        "dispatch",
+        "apps",
+        "flexsc",
+        "pagefault",
+    ]
 
 
 @pytest.mark.parametrize("bench", ["crossing", "dispatch"])
@@ -170,13 +177,128 @@ def test_programs_are_told_pair_by_pair(page: Element) -> None:
     assert "mdu: device / loop: there is no /dev/ferry." in page.text()
 
 
+def flexsc_figure(page: Element, what: str, call: str = "write") -> Element:
+    return page.one("figure", id=f"flexsc-{list_of_sections(page).index('flexsc')}-{call}-{what}")
+
+
+def see(figure: Element) -> str:
+    return figure.one("p", class_="see").text()
+
+
+def flexsc_cell(run: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(cell for cell in run["cells"] if cell["name"] == name)
+
+
+def test_the_gain_of_flexsc_is_told_with_its_noise(page: Element) -> None:
+    run = sample.flexsc()
+    most = flexsc_cell(run, "write flexsc 64 1 W100")
+    figure = flexsc_figure(page, "threads")
+    gain = shown(with_error(most["ratio"], most["ratio_se"]))
+    assert f"best with 64 threads and 1 runner: {gain} times the throughput" in see(figure)
+    few = flexsc_cell(run, "write flexsc 1 1 W100")
+    assert f"With 1 thread and 1 runner it makes {significant(few['ratio'])} times" in see(figure)
+    two = flexsc_cell(run, "write flexsc 64 2 W100")
+    assert f"More runners give no more: at best {significant(two['ratio'])} times" in see(figure)
+    batch = flexsc_cell(run, "write batch W100")
+    value = shown(with_error(batch["ratio"], batch["ratio_se"]))
+    assert f"batches of 64 did best there: {value} times" in see(figure)
+    assert "The noise: the standard error of a ratio of flexsc is" in see(figure)
+
+
+@pytest.mark.parametrize("what", ["threads", "work"])
+def test_every_runner_way_and_trial_is_drawn(page: Element, what: str) -> None:
+    run = sample.flexsc(calls=["write"])
+    usual = {"threads": ("work_ns", 100), "work": ("threads", 64)}[what]
+    drawn = [cell for cell in run["cells"] if cell["way"] == "flexsc"]
+    drawn = [cell for cell in drawn if cell[usual[0]] == usual[1]]
+    if what == "work":
+        drawn += [cell for cell in run["cells"] if cell["way"] not in ("flexsc", "plain")]
+    trials = sum(len(cell["trials_ns"]) for cell in drawn)
+    figure = flexsc_figure(page, what)
+    beyond = re.search(r"(\d+) trials? beyond the scale", figure.text())
+    for drawing in figure.all("div", role="img"):
+        dots = [use for use in drawing.all("use") if "opacity" in use.attributes["style"]]
+        assert len(dots) + (int(beyond[1]) if beyond else 0) == trials
+        words = {text.text() for text in drawing.all("text")}
+        assert {"1 runner", "2 runners", "batch", "io_uring", "SQPOLL", "plain"} <= words
+
+
+def test_the_region_and_the_break_even_of_flexsc_are_told(page: Element) -> None:
+    text = see(flexsc_figure(page, "work"))
+    # Between 0.6 at W = 0 and 1.4 at 100 ns, and between 1.6 at 200 ns and 0.8 at 2 µs.
+    found = re.search(r"wins at W = (\S+) ns to (\S+) µs, shaded; it breaks even at (.*?)\. ", text)
+    assert found, text
+    assert float(found[1]) == pytest.approx(50, abs=4)
+    assert float(found[2]) == pytest.approx(1.55, abs=0.11)
+    assert found[3] == f"W = {found[1]} ns and {found[2]} µs"
+    assert "It gains most at W = 200 ns: 1.6" in text
+    short = page.one("ul", class_="short").text()
+    assert f"write: with 64 threads and 1 runner, post calls (flexsc) at W = {found[1]} ns" in short
+
+
+def test_what_a_posted_call_waits_for_and_costs_is_told(page: Element) -> None:
+    phases = flexsc_figure(page, "phases")
+    assert "75 % of a call is waiting for the runner, so calls queue for the runner" in see(phases)
+    cell = flexsc_cell(sample.flexsc(), "write flexsc 64 1 W100")
+    plain = flexsc_cell(sample.flexsc(), "write plain W100")
+    latency = see(flexsc_figure(page, "latency"))
+    assert f"take {shown(time(cell['latency_ns']['p50']))} or less" in latency
+    assert "So each call comes later" in latency
+    cpu = flexsc_figure(page, "cpu")
+    used = (cell["caller_cpu_ns"] + cell["other_cpu_ns"]) / plain["caller_cpu_ns"]
+    assert f"{significant(used)} times the CPU time for" in see(cpu)
+    assert "the gain is bought with CPU time of the runner's" in see(cpu)
+    for figure in (phases, cpu):
+        for drawing in figure.all("div", role="img"):
+            assert "512 threads and 1 runner" in drawing.text()
+            assert "64 threads and 2 runners" in drawing.text()
+
+
+def test_every_cell_is_in_a_table_and_what_is_missing_in_the_notes(page: Element) -> None:
+    section = page.one("section", id=f"flexsc-{list_of_sections(page).index('flexsc')}")
+    cells = [cell for cell in sample.flexsc()["cells"] if cell["available"]]
+    assert sum(len(table.one("tbody").all("tr")) for table in section.all("table")) == len(cells)
+    notes = section.text()
+    assert notes.count("getpid by io_uring: io_uring has no request for this call.") == 1
+
+
+def test_where_flexsc_does_not_win_plain_calls_are_recommended(
+    report: Report, results: Write
+) -> None:
+    run = sample.flexsc(calls=["write"])
+    for cell in run["cells"]:
+        if cell["way"] == "flexsc" and cell["ratio"] > 1:
+            cell["ratio"], cell["significant"] = 1.01, False
+    text = page_of(report, results({"run": run})).text()
+    assert "write: keep plain calls; flexsc won at no W by more than the noise." in text
+    assert "nowhere ahead of plain calls by more than the noise" in text
+
+
+def test_a_single_trial_and_work_of_flexsc_make_a_page(report: Report, results: Write) -> None:
+    run = sample.flexsc(calls=["write"], trials=1)
+    run["cells"] = [cell for cell in run["cells"] if cell["work_ns"] == 0]
+    page = page_of(report, results({"run": run}))
+    assert "There are too few trials to state the noise." in page.text()
+    assert "flexsc is behind plain calls at every W that was measured" in page.text()
+
+
+def test_flexsc_that_was_cut_before_its_first_cell_makes_a_page(
+    report: Report, results: Write
+) -> None:
+    run = sample.flexsc(calls=["write"], trials=1) | {"complete": False}
+    run["cells"] = run["cells"][:3]
+    page = page_of(report, results({"cut": run}))
+    assert "No cell of flexsc was finished." in page.text()
+    assert "plain calls, 0 ns" in table_rows(page)
+
+
 def measured_touches(run: dict[str, Any]) -> list[dict[str, Any]]:
     return [touch for touch in run["touches"] if touch["available"]]
 
 
 def test_every_way_to_have_pages_is_shown(page: Element) -> None:
-    figure = page.one("figure", id="pagefault-4-ways")
-    cells = table_rows(page.one("section", id="pagefault-4"))
+    figure = page.one("figure", id="pagefault-5-ways")
+    cells = table_rows(page.one("section", id="pagefault-5"))
     for touch in measured_touches(sample.pagefault()):
         sparse, ahead = touch["order"] == "one_in_64", touch["way"] == "ahead"
         order = {"sequential": "in order", "random": "random"}.get(touch["order"])
@@ -186,11 +308,11 @@ def test_every_way_to_have_pages_is_shown(page: Element) -> None:
         for drawing in [] if sparse or ahead else figure.all("div", role="img"):
             assert label in drawing.text()
             assert shown(time(touch["median"])) in drawing.text()
-    assert "pages of 64 KiB: set to never." in page.one("section", id="pagefault-4").text()
+    assert "pages of 64 KiB: set to never." in page.one("section", id="pagefault-5").text()
 
 
 def test_time_and_memory_are_drawn_by_pages_per_fault(page: Element) -> None:
-    figure = page.one("figure", id="pagefault-4-sizes")
+    figure = page.one("figure", id="pagefault-5-sizes")
     touches = measured_touches(sample.pagefault())
     drawn = [each for each in touches if each["access"] == "write"]
     drawn = [each for each in drawn if each["way"] in ("base", "ahead")]
@@ -226,7 +348,7 @@ def test_warnings_and_findings_are_told(page: Element) -> None:
     warning = sample.crossing()["warnings"][0]["text"]
     caution = page.all("div", class_="caution")[0].text()
     assert f"{warning} all runs" in caution
-    assert page.text().count("A finding of the sample.") == 5
+    assert page.text().count("A finding of the sample.") == 6
 
 
 def test_good_figures_are_said_to_agree(page: Element) -> None:
@@ -258,11 +380,11 @@ def test_a_run_that_finished_nothing_makes_a_page(
     report: Report, results: Write, bench: str
 ) -> None:
     run = sample.all_benches()[bench] | {"complete": False}
-    for name in ("rows", "series", "ratios", "comparisons", "touches"):
+    for name in ("rows", "series", "ratios", "comparisons", "cells", "touches"):
         if name in run:
             run[name] = []
     page = page_of(report, results({bench: run}))
-    assert re.search(r"No (row|trial|comparison) was finished", page.text())
+    assert re.search(r"No (row|trial|comparison|cell of flexsc) was finished", page.text())
 
 
 def test_series_without_trials_or_fit_are_left_out_and_said(report: Report, results: Write) -> None:
@@ -332,6 +454,8 @@ TAMPERED = [
     ("batch", ("ratios", 1, "se"), 0.3, "uring against loop on write, error of the ratio"),
     ("apps", ("comparisons", 3, "ratio", "median"), 1.01, "mdu, loop against du, median ratio"),
     ("apps", ("comparisons", 3, "ratio", "low"), 0.99, "mdu, loop against du, low end"),
+    ("flexsc", ("cells", 4, "median"), 1.01, "write flexsc 1 1 W0, median"),
+    ("flexsc", ("cells", 1, "ratio"), 1.01, "write batch W0, ratio"),
     ("pagefault", ("touches", 0, "median"), 1.01, "write sequential base, median"),
     ("pagefault", ("touches", 3, "ratio"), 1.01, "write sequential ahead 16, ratio"),
 ]
