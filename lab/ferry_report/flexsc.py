@@ -260,8 +260,8 @@ def phases_figure(name: str, call: Call) -> Figure:
         wide=draw_phases(f"{name}-wide", "wide", call),
         narrow=draw_phases(f"{name}-narrow", "narrow", call),
         key=[PHASES[phase] for phase in PHASES],
-        note="Means of all calls, in which one that was held up for long weighs much; taking "
-        "the times is part of them.",
+        note="On the right the mean latency, in which one call that was held up for long weighs "
+        "much; taking the times is part of it.",
     )
 
 
@@ -298,36 +298,55 @@ def figures(name: str, call: Call) -> list[Figure]:
     return [make(f"{name}-{call.name}-{what}", call) for what, make in makers.items()]
 
 
-def table(name: str, cells: Sequence[Cell]) -> Table:
+def cell_name(cell: Cell) -> str:
+    return f"{label(cell)}, {time(cell.work_ns)}"
+
+
+def throughput_table(name: str, cells: Sequence[Cell]) -> Table:
+    return Table(
+        title=f"{name}: throughput and CPU time (ns per call, its work included)",
+        head=["way, W", "time", "times the throughput", "beyond noise", "CPU, caller",
+              "CPU, others", "trials"],
+        rows=[
+            [
+                cell_name(cell),
+                with_error(cell.median, cell.se),
+                with_error(cell.ratio, cell.ratio_se),
+                "yes" if cell.significant else "no",
+                significant(cell.caller_cpu_ns),
+                significant(cell.other_cpu_ns),
+                str(len(cell.trials_ns)),
+            ]
+            for cell in cells
+        ],
+    )  # fmt: skip
+
+
+def latency_table(name: str, cells: Sequence[Cell]) -> Table:
     def phases(cell: Cell) -> list[str]:
         if not cell.phases_ns:
             return [NONE] * len(PHASES)
         return [significant(getattr(cell.phases_ns, phase)) for phase in PHASES]
 
     return Table(
-        title=f"{name}: the figures as a table (ns per call, its work included)",
-        head=[
-            "way, W", "time", "times the throughput", "beyond noise", "CPU, caller",
-            "CPU, others", "latency 50 %", "90 %", "99 %", "longest", *PHASES, "trials",
-        ],
+        title=f"{name}: latency, and the means of its phases (ns)",
+        head=["way, W", "50 %", "90 %", "99 %", "longest", *PHASES],
         rows=[
             [
-                f"{label(cell)}, {time(cell.work_ns)}",
-                with_error(cell.median, cell.se),
-                with_error(cell.ratio, cell.ratio_se),
-                "yes" if cell.significant else "no",
-                significant(cell.caller_cpu_ns),
-                significant(cell.other_cpu_ns),
+                cell_name(cell),
                 significant(cell.latency_ns.p50),
                 significant(cell.latency_ns.p90),
                 significant(cell.latency_ns.p99),
                 significant(cell.latency_ns.max),
                 *phases(cell),
-                str(len(cell.trials_ns)),
             ]
             for cell in cells
         ],
-    )  # fmt: skip
+    )
+
+
+def tables(call: Call) -> list[Table]:
+    return [throughput_table(call.name, call.cells), latency_table(call.name, call.cells)]
 
 
 def notes(absent: Sequence[AbsentCell]) -> list[str]:
@@ -355,6 +374,6 @@ def section(name: str, file: str, run: Flexsc) -> Section:
         run=run,
         headline=headline or "No cell of flexsc was finished.",
         figures=[figure for call in compared for figure in figures(name, call)],
-        tables=[table(call.name, call.cells) for call in calls],
+        tables=[table for call in calls for table in tables(call)],
         notes=notes([cell for cell in run.cells if isinstance(cell, AbsentCell)]),
     )

@@ -6,11 +6,22 @@ from collections.abc import Callable, Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .axes import gutter, label_above, log_ticks, plain_number, rows_axis, set_log_ticks, time_label
+from .axes import (
+    NARROW_ROOM,
+    gutter,
+    label_above,
+    log_ticks,
+    plain_number,
+    rows_axis,
+    set_log_ticks,
+    shortened,
+    time_label,
+    width,
+)
 from .drawing import Layout, Shape, colour, draw
 from .flexsc_cells import Call, cpu, label
 from .schema import Cell
-from .words import NO_BREAK, time, times
+from .words import NO_BREAK, significant, time
 
 PHASES = {  # colour role, and what the call does meanwhile
     "claim": ("auto", "claiming an entry"),
@@ -20,6 +31,7 @@ PHASES = {  # colour role, and what the call does meanwhile
 }
 SIDES = [("user", "the caller's thread"), ("device", "runners, or the thread of io_uring")]
 ROW = {"wide": 17.0, "narrow": 26.0}  # points
+MARGIN = 16.0  # points beside a narrow figure, for half a tick label
 LEAST = 1.0  # ns; a logarithmic scale has no 0
 MOST_CPU = 5.0  # times that of plain calls; longer bars would hide the others
 
@@ -28,9 +40,15 @@ Plot = Callable[[Axes, int, float, float, Cell], None]  # row, its middle and th
 Finish = Callable[[Axes, int], None]  # about how many ticks
 
 
+def row_label(cell: Cell) -> str:
+    """As short as a narrow figure needs it."""
+    return label(cell).replace(" and ", ", ")
+
+
 def write_words(axes: Axes, row: int, words: Words, shape: Shape) -> None:
     if shape == "narrow":
-        label_above(axes, row, *words)
+        room = NARROW_ROOM - 2 * MARGIN - width(words[1])
+        label_above(axes, row, shortened(words[0], room), words[1])
         return
     for x, text, offset, side in ((0, words[0], -6, "right"), (1, words[1], 8, "left")):
         axes.annotate(
@@ -54,7 +72,7 @@ def draw_rows(
     height = ROW[shape] * len(rows)
 
     def drawn(sheet: Layout) -> None:
-        left, right = 16.0, 16.0  # half a tick label
+        left, right = MARGIN, MARGIN
         if shape == "wide":
             left = gutter([words[0] for _, words in rows], 170)
             right = gutter([words[1] for _, words in rows], 170) + 4
@@ -104,7 +122,7 @@ def draw_latency(prefix: str, shape: Shape, call: Call) -> str:
         axes.set_title("latency; on the right 50 % and 99 %")
 
     rows = [
-        (cell, (label(cell), f"{time(cell.latency_ns.p50)}, {time(cell.latency_ns.p99)}"))
+        (cell, (row_label(cell), f"{time(cell.latency_ns.p50)}, {time(cell.latency_ns.p99)}"))
         for cell in cells
     ]
     return draw_rows(prefix, shape, rows, plot, finish)
@@ -140,9 +158,9 @@ def draw_phases(prefix: str, shape: Shape, call: Call) -> str:
         axes.xaxis.set_major_formatter(
             FuncFormatter(lambda share, _: f"{100 * share:.0f}{NO_BREAK}%")
         )
-        axes.set_title("share of the mean latency, which stands on the right")
+        axes.set_title("share of the mean latency")
 
-    rows = [(cell, (label(cell), time(mean_latency(cell)))) for cell in call.shown()]
+    rows = [(cell, (row_label(cell), time(mean_latency(cell)))) for cell in call.shown()]
     return draw_rows(prefix, shape, rows, plot, finish)
 
 
@@ -170,5 +188,7 @@ def draw_cpu(prefix: str, shape: Shape, call: Call) -> str:
         axes.xaxis.set_major_formatter(FuncFormatter(plain_number))
         axes.set_title("CPU time of a call and its work, ns")
 
-    rows = [(cell, (label(cell), f"{time(cpu(cell))}; {times(cell.ratio)}")) for cell in cells]
+    rows = [
+        (cell, (row_label(cell), f"{time(cpu(cell))}, {significant(cell.ratio)}")) for cell in cells
+    ]
     return draw_rows(prefix, shape, rows, plot, finish)

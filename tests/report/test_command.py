@@ -20,6 +20,7 @@ REAL_RUNS = {
     "batch": ["--sizes", "1,4,16", "--slots", "64", "--trials", "5", "--call", "getppid,write"],
     "dispatch": ["--calls", "500", "--trials", "5"],
     "apps": ["--pairs", "6", "--directory", "."],
+    "flexsc": ["--call", "write", "--calls", "200", "--trials", "5", "--threads", "16"],
     "pagefault": ["--memory", "16", "--trials", "5", "--sizes", "4,16"],
 }
 
@@ -43,7 +44,7 @@ def test_what_ferry_bench_writes_is_read_and_agrees_with_scipy(
     assert "All of them agree." in page.one("section", id="checks").text()
     touches = json.loads((tmp_path / "pagefault.json").read_text())["touches"]
     ahead = any(touch["way"] == "ahead" and touch["available"] for touch in touches)
-    assert len(page.all("figure")) == (8 if ahead else 7)
+    assert len(page.all("figure")) == (13 if ahead else 12)
 
 
 def test_the_same_runs_make_the_same_page_also_on_standard_output(

@@ -250,14 +250,16 @@ def test_what_a_posted_call_waits_for_and_costs_is_told(page: Element) -> None:
     assert "the gain is bought with CPU time of the runner's" in see(cpu)
     for figure in (phases, cpu):
         for drawing in figure.all("div", role="img"):
-            assert "512 threads and 1 runner" in drawing.text()
-            assert "64 threads and 2 runners" in drawing.text()
+            assert "512 threads, 1 runner" in drawing.text()
+            assert "64 threads, 2 runners" in drawing.text()
 
 
 def test_every_cell_is_in_a_table_and_what_is_missing_in_the_notes(page: Element) -> None:
     section = page.one("section", id=f"flexsc-{list_of_sections(page).index('flexsc')}")
     cells = [cell for cell in sample.flexsc()["cells"] if cell["available"]]
-    assert sum(len(table.one("tbody").all("tr")) for table in section.all("table")) == len(cells)
+    assert sum(len(table.one("tbody").all("tr")) for table in section.all("table")) == 2 * len(
+        cells
+    )
     notes = section.text()
     assert notes.count("getpid by io_uring: io_uring has no request for this call.") == 1
 
