@@ -67,7 +67,7 @@ check: lint build build-asan build-tsan ## what CI runs: linters, all tests, san
 	@meson test -C build --suite fast --suite check --print-errorlogs
 	@meson test -C build-asan --suite fast --suite check --suite fuzz --print-errorlogs
 	@meson test -C build-tsan --no-rebuild --suite flexsc --print-errorlogs
-	@lab/ferry-lab test uml-7.3 x86-6.12
+	@lab/ferry-lab test uml-7.3 x86-6.12 debian-6.12
 	@lab/ferry-lab style
 	@python3 tests/summary.py build build-asan build-tsan
 
