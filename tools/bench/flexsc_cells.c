@@ -16,6 +16,7 @@
 #include "json.h"
 #include "memory.h"
 #include "progress.h"
+#include "trials.h"
 
 struct cell {
 	const char *call, *missing;
@@ -39,7 +40,7 @@ struct session {
 	size_t count, done;
 	struct measured *measured; /* shared */
 	double *trials;		   /* shared: ns per call, cell by cell */
-	long trial;
+	size_t trial;
 	long runners; /* at most */
 	int *cpus;    /* of the runners */
 };
@@ -209,21 +210,9 @@ static int measure_trial(void *context)
 			return EXIT_FOUND;
 		if (!measure_cell(session, i, false))
 			return EXIT_FOUND;
-		progress_at((size_t)session->trial * session->count + i + 1);
+		progress_at(session->trial * session->count + i + 1);
 	}
 	return 0;
-}
-
-static int measure_trials(struct session *session)
-{
-	long trials = session->run->settings->trials;
-	int status = 0;
-
-	progress_begin("trial and cell", (size_t)trials * session->count);
-	for (; session->trial < trials && !status && !interrupted(); session->trial++)
-		status = run_in_child(measure_trial, session);
-	progress_end();
-	return status;
 }
 
 /* ---- where the runners go ---- */
@@ -292,26 +281,6 @@ static json_t *base_of_cell(const struct cell *cell)
 			 cell->work, "available", !cell->missing, "reason", cell->missing);
 }
 
-/* Trial by trial, for the machine may be slower in one of them. */
-static void set_ratio(json_t *json, const struct session *session, const double *trials,
-		      const double *base, size_t count)
-{
-	double *ratios = allocate(count, sizeof(*ratios));
-	struct summary s;
-	struct estimate ratio;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		ratios[i] = base[i] / trials[i];
-	s = summarize(ratios, count, session->run->settings->bootstrap);
-	ratio = (struct estimate){ s.median, s.se };
-	json_object_set_new(json, "ratio", json_number(s.median));
-	json_object_set_new(json, "ratio_se", json_number(s.se));
-	json_object_set_new(json, "significant",
-			    json_boolean(differ(ratio, (struct estimate){ 1, 0 })));
-	free(ratios);
-}
-
 static json_t *cell_as_json(const struct session *session, size_t index)
 {
 	const struct cell *cell = &session->cells[index];
@@ -329,7 +298,8 @@ static json_t *cell_as_json(const struct session *session, size_t index)
 			 "latency_ns", latency_as_json(m), "phases_ns", phases_as_json(cell, m));
 	json_object_update(json, more);
 	json_decref(more);
-	set_ratio(json, session, trials, &session->trials[cell->base * per_cell], m->count);
+	set_paired_ratio(json, session->run, trials, &session->trials[cell->base * per_cell],
+			 m->count);
 	return json;
 }
 
@@ -362,7 +332,8 @@ int measure_cells(struct run *run, json_t **cells)
 	trials_size = session.count * (size_t)settings->trials * sizeof(double);
 	session.measured = share(session.count * sizeof(*session.measured));
 	session.trials = share(trials_size);
-	status = measure_trials(&session);
+	status = run_trials(run, "trial and cell", session.count, &session.trial, measure_trial,
+			    &session);
 	*cells = cells_as_json(&session);
 	unshare_memory(session.trials, trials_size);
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));

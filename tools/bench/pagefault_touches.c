@@ -20,6 +20,7 @@
 #include "large_pages.h"
 #include "memory.h"
 #include "progress.h"
+#include "trials.h"
 
 #define MAX_ROWS 256
 
@@ -45,7 +46,7 @@ struct session {
 	size_t count;
 	struct measured *measured; /* shared */
 	double *first, *later;	   /* shared: ns per touch, row by row, trial by trial */
-	long trial;
+	size_t trial;
 	int counter; /* of exceptions, or -1; in a child */
 };
 
@@ -355,21 +356,9 @@ static int measure_trial(void *context)
 	for (i = 0; i < session->count && !interrupted(); i++) {
 		if (!session->rows[i].missing && !measure_row(session, i))
 			return EXIT_FOUND;
-		progress_at((size_t)session->trial * session->count + i + 1);
+		progress_at(session->trial * session->count + i + 1);
 	}
 	return 0;
-}
-
-static int measure_trials(struct session *session)
-{
-	long trials = session->run->settings->trials;
-	int status = 0;
-
-	progress_begin("trial and way", (size_t)trials * session->count);
-	for (; session->trial < trials && !status && !interrupted(); session->trial++)
-		status = run_in_child(measure_trial, session);
-	progress_end();
-	return status;
 }
 
 /* ---- as JSON ---- */
@@ -417,25 +406,6 @@ static json_t *base_of_row(const struct row *row)
 		"available", !row->missing, "reason", row->missing);
 }
 
-/* Trial by trial, for the machine may be slower in one of them. */
-static void set_ratio(json_t *json, const struct session *session, const double *trials,
-		      const double *base, size_t count)
-{
-	double *ratios = allocate(count, sizeof(*ratios));
-	struct summary s;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		ratios[i] = base[i] / trials[i];
-	s = summarize(ratios, count, session->run->settings->bootstrap);
-	json_object_set_new(json, "ratio", json_number(s.median));
-	json_object_set_new(json, "ratio_se", json_number(s.se));
-	json_object_set_new(json, "significant",
-			    json_boolean(differ((struct estimate){ s.median, s.se },
-						(struct estimate){ 1, 0 })));
-	free(ratios);
-}
-
 static json_t *memory_as_json(const struct session *session, const struct row *row,
 			      const struct measured *m)
 {
@@ -466,7 +436,7 @@ static json_t *row_as_json(const struct session *session, size_t index)
 			 median_of(later, m->count));
 	json_object_update(json, more);
 	json_decref(more);
-	set_ratio(json, session, first, &session->first[row->base * trials], m->count);
+	set_paired_ratio(json, session->run, first, &session->first[row->base * trials], m->count);
 	return json;
 }
 
@@ -496,7 +466,8 @@ int measure_touches(struct run *run, const struct region *region, json_t **touch
 	session.measured = share(session.count * sizeof(*session.measured));
 	session.first = share(size);
 	session.later = share(size);
-	status = measure_trials(&session);
+	status = run_trials(run, "trial and way", session.count, &session.trial, measure_trial,
+			    &session);
 	*touches = rows_as_json(&session);
 	unshare_memory(session.later, size);
 	unshare_memory(session.first, size);

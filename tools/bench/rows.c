@@ -10,6 +10,7 @@
 #include "json.h"
 #include "memory.h"
 #include "progress.h"
+#include "trials.h"
 
 /* The kinds, and what was measured of them: in shared memory, written by children. */
 struct session {
@@ -55,19 +56,6 @@ static int measure_trial(void *context)
 		progress_at(session->trial * session->kind_count + k + 1);
 	}
 	return 0;
-}
-
-/* Each trial in a process of its own. */
-static int measure_trials(struct session *session)
-{
-	size_t trials = (size_t)session->run->settings->trials;
-	int status = 0;
-
-	progress_begin("trial and row", trials * session->kind_count);
-	for (; session->trial < trials && !status && !interrupted(); session->trial++)
-		status = run_in_child(measure_trial, session);
-	progress_end();
-	return status;
 }
 
 static json_t *measured_row(const struct session *session, size_t kind)
@@ -124,7 +112,7 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, json_
 
 	for (k = 0; k < count; k++)
 		missing[k] = kinds[k].missing ? kinds[k].missing() : NULL;
-	status = measure_trials(&session);
+	status = run_trials(run, "trial and row", count, &session.trial, measure_trial, &session);
 	*rows = rows_of(&session);
 	unshare_memory(session.trials, trials_size);
 	unshare_memory(session.counts, count * sizeof(*session.counts));
