@@ -198,6 +198,20 @@ def compile_kernel(target: Target, tree: Path, objects: Path, log: Path, jobs: i
     print(f"ferry-lab: built {target.name} in {minutes} min {seconds} s", file=sys.stderr)
 
 
+@contextlib.contextmanager
+def compiled(kernel: Kernel, log: Path) -> Iterator[tuple[Path, Path]]:
+    """The tree and the objects of a kernel that the lab built, for more to be made in them.
+
+    The caller holds the lock of its builds.
+    """
+    target = kernel.target
+    with prepared_tree(target, fetch(target.source)) as tree:
+        objects = make_directory(tree / f"objects-{target.name}")
+        configure(target, tree, objects, log, kernel.key)
+        compile_kernel(target, tree, objects, log, os.cpu_count() or 1)
+        yield tree, objects
+
+
 def keep(target: Target, key: str, objects: Path, version: str) -> Kernel:
     """Copies what booting takes out of the objects; the rename marks it complete."""
     builds = make_directory(cache_root() / "builds" / target.name)

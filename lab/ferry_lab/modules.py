@@ -8,16 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ferry_lab import REPOSITORY
-from ferry_lab.build import (
-    Kernel,
-    compile_kernel,
-    configure,
-    make_command,
-    prepared_tree,
-)
+from ferry_lab.build import Kernel, compiled, make_command
 from ferry_lab.cache import cache_root, locked, log_file, make_directory
 from ferry_lab.make import run_logged
-from ferry_lab.sources import fetch
 from ferry_lab.stock import headers_of
 
 
@@ -69,10 +62,7 @@ def build_module(kernel: Kernel, module: Module) -> Path:
 def make_in_objects(kernel: Kernel, module: Module, log: Path) -> Path:
     """Builds against the objects of a kernel that the lab has built; where."""
     target = kernel.target
-    with prepared_tree(target, fetch(target.source)) as tree:
-        objects = make_directory(tree / f"objects-{target.name}")
-        configure(target, tree, objects, log, kernel.key)
-        compile_kernel(target, tree, objects, log, os.cpu_count() or 1)
+    with compiled(kernel, log) as (tree, objects):
         command = make_command(target, objects, "-s")
         run_logged(module.file, [*command, "modules_prepare"], tree, log)
         stage = objects / "ferry-module"

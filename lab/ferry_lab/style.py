@@ -2,7 +2,6 @@
 """The kernel's own style checks: checkpatch.pl over the patches, sparse over the sources."""
 
 import fnmatch
-import os
 import re
 import subprocess
 import tempfile
@@ -12,15 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ferry_lab import REPOSITORY, series
-from ferry_lab.build import (
-    Kernel,
-    build,
-    compile_kernel,
-    configure,
-    make_command,
-    prepared_tree,
-)
-from ferry_lab.cache import locked, log_file, make_directory
+from ferry_lab.build import Kernel, build, compiled, make_command
+from ferry_lab.cache import locked, log_file
 from ferry_lab.errors import LabError
 from ferry_lab.make import run_logged
 from ferry_lab.sources import fetch, unpacked_base
@@ -120,10 +112,7 @@ def check_sources(kernel: Kernel, judge: Judge) -> list[str]:
     log.unlink(missing_ok=True)
     added = added_sources(target)
     goals = sorted(f"{name[:-1]}o" for name in added if name.endswith(".c"))
-    with locked(f"build-{target.name}"), prepared_tree(target, fetch(target.source)) as tree:
-        objects = make_directory(tree / f"objects-{target.name}")
-        configure(target, tree, objects, log, kernel.key)
-        compile_kernel(target, tree, objects, log, os.cpu_count() or 1)
+    with locked(f"build-{target.name}"), compiled(kernel, log) as (tree, objects):
         command = make_command(target, objects, "-s", "C=2", "CHECK=sparse", *goals)
         run_logged("what sparse checks", command, tree, log)
     output = log.read_text(errors="replace")
