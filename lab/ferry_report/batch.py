@@ -8,7 +8,17 @@ from .batch_cost import above_scale, draw_cost
 from .schema import Batch, Fit, Ratio, Series
 from .section import Figure, Section, Table
 from .statistics import NORMAL_95, least, quartiles
-from .words import NONE, counted, joined, percent, significant, time_with_error, times, with_error
+from .words import (
+    NONE,
+    counted,
+    doubt,
+    joined,
+    percent,
+    significant,
+    time_with_error,
+    times,
+    with_error,
+)
 
 MOST_LINES = 2  # in words; more are better read in the table
 MISFIT = 0.02  # beyond this the straight line says little: ferry-bench(5)
@@ -59,9 +69,8 @@ def measured_words(ratio: Ratio) -> str:
 def ratio_sentence(ratio: Ratio, what: str) -> str:
     """What the lines say of two engines, and what the times themselves say."""
     value = with_error(ratio.ratio, ratio.se)
-    text = f"For each {what}, {ratio.engine} is {value} times as fast as {ratio.against}"
-    if not ratio.significant:
-        text += ", which the noise could have made"
+    unsure = doubt(ratio.significant)
+    text = f"For each {what}, {ratio.engine} is {value} times as fast as {ratio.against}{unsure}"
     return f"{text}; {break_even_words(ratio)}. Without any line, {measured_words(ratio)}."
 
 

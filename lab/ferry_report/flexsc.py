@@ -20,7 +20,7 @@ from .flexsc_gain import Line, draw_threads, draw_work, outside, thread_lines, w
 from .history import differ
 from .schema import AbsentCell, Cell, Flexsc
 from .section import Figure, Section, Table
-from .words import NONE, counted, joined, percent, significant, time, times, with_error
+from .words import NONE, counted, doubt, joined, percent, significant, time, times, with_error
 
 TOPIC = "flexsc"
 TITLE = "posted calls beside plain ones"
@@ -34,10 +34,6 @@ SO = {  # what it means that a phase is the longest
 
 def gain(cell: Cell) -> str:
     return f"{with_error(cell.ratio, cell.ratio_se)} times the throughput of plain calls"
-
-
-def doubt(cell: Cell) -> str:
-    return "" if cell.significant else ", which the noise could have made"
 
 
 def best(cells: Sequence[Cell]) -> Cell | None:
@@ -59,7 +55,8 @@ def others_sentence(cells: Sequence[Cell]) -> str:
     if not found:
         return ""
     value = with_error(found.ratio, found.ratio_se)
-    return f"Of the other ways, {label(found)} did best there: {value} times{doubt(found)}."
+    unsure = doubt(found.significant)
+    return f"Of the other ways, {label(found)} did best there: {value} times{unsure}."
 
 
 def threads_sentence(call: Call) -> str:
@@ -69,7 +66,7 @@ def threads_sentence(call: Call) -> str:
     if not most:
         return ""
     text = f"At W = {time(call.work)}, flexsc does best with {label(most)}: {gain(most)}"
-    text += doubt(most)
+    text += doubt(most.significant)
     if len(cells) > 1 and cells[0] is not most:
         text += f". With {label(cells[0])} it makes {significant(cells[0].ratio)} times"
     another = best([cell for runners in more for cell in call.by_threads(runners)])

@@ -8,7 +8,7 @@ from .pagefault_sizes import draw_sizes
 from .rows import Bar, draw_rows, steadiness
 from .schema import AbsentTouch, Pagefault, Touch
 from .section import Figure, Section, Table
-from .words import NONE, counted, joined, percent, significant, time, times, with_error
+from .words import NONE, counted, doubt, joined, percent, significant, time, times, with_error
 
 TOPIC = "Page faults"
 TITLE = "the first touch of memory"
@@ -72,10 +72,6 @@ def base_sentence(touches: Sequence[Touch]) -> str:
     return text + "."
 
 
-def noise(touch: Touch) -> str:
-    return "" if touch.significant else ", which the noise could have made"
-
-
 def range_sentence(touches: Sequence[Touch]) -> str:
     found = ranges(touches)
     if not found:
@@ -83,14 +79,15 @@ def range_sentence(touches: Sequence[Touch]) -> str:
     best = found[0]
     return (
         f"Of the ways to have a range at once, {best.label} took least: {time(best.median)} a "
-        f"page, {times(best.ratio)} as fast as a fault a page{noise(best)}."
+        f"page, {times(best.ratio)} as fast as a fault a page{doubt(best.significant)}."
     )
 
 
 def ahead_sentence(touches: Sequence[Touch]) -> str:
     number = enough(touches)
     parts = [
-        f"{times(touch.ratio)} as fast {'at random' if where == 'random' else where}{noise(touch)}"
+        f"{times(touch.ratio)} as fast {'at random' if where == 'random' else where}"
+        f"{doubt(touch.significant)}"
         for where in ("in order", "random")
         for touch in of_way(touches, "ahead", where)
         if touch.per_fault == number

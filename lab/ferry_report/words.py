@@ -24,6 +24,11 @@ def significant(value: float, digits: int = 3) -> str:
     return fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
+def doubt(is_significant: bool) -> str:
+    """What is said behind a ratio."""
+    return "" if is_significant else ", which the noise could have made"
+
+
 def unit_of(ns: float) -> tuple[float, str]:
     """The unit to write NS in, and how many ns it has."""
     for size, name in UNITS:
