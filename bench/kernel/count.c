@@ -56,7 +56,7 @@ static uint64_t counter(void)
 }
 #endif
 
-static bool count_instructions(void)
+bool count_is_exact(void)
 {
 	static int known; /* 1: instructions, -1: nanoseconds */
 
@@ -67,17 +67,12 @@ static bool count_instructions(void)
 
 uint64_t count_now(void)
 {
-	return count_instructions() ? counter() : now_ns();
-}
-
-bool count_is_exact(void)
-{
-	return count_instructions();
+	return count_is_exact() ? counter() : now_ns();
 }
 
 const char *count_unit(void)
 {
-	return count_instructions() ? "instructions" : "ns";
+	return count_is_exact() ? "instructions" : "ns";
 }
 
 /* What count_now() itself adds to a difference of two: the least of many. */
@@ -118,7 +113,7 @@ uint64_t count_least(void (*run)(void *context), void (*before)(void *context), 
 	for (i = 0; i < repeats; i++) {
 		uint64_t start, cost;
 
-		if (i && least > LONG_RUN && count_instructions())
+		if (i && least > LONG_RUN && count_is_exact())
 			wait_for_tick();
 		if (before)
 			before(context);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * kstats(): the whole call; the same refused for its size, which is the crossing and the
- * checks; and for a pointer out of reach, which reads the counters and copies nothing.
- */
+/* kstats(): the whole call, and refused for its size, which is the crossing and the checks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
