@@ -54,6 +54,13 @@ struct ferry_flexsc_options {
 struct ferry_flexsc;
 
 /**
+ * Where runners of this thread would stay: "syscall" or "device", which are in the kernel, or
+ * "user".  NULL if ferry_flexsc_start() would fail for $FERRY_FLEXSC_RUNNER.  *WHY is a constant
+ * sentence.
+ */
+const char *ferry_flexsc_place(const char **why);
+
+/**
  * Starts the runners.  *FLEXSC stays valid until ferry_flexsc_stop(); any number may be
  * there at a time.  OPTIONS may be NULL.  Returns 0, -EINVAL for an option out of its
  * range, -ENOMEM, -EAGAIN when no thread can be started, or what sched_setaffinity(2)

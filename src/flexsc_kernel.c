@@ -5,9 +5,22 @@
 #include <sys/ioctl.h>
 
 #include <ferry/rawcall.h>
+#include <ferry_flexsc.h>
 
 #include "engine.h"
 #include "flexsc_serve.h"
+
+static const char *const names[] = {
+	[IN_USER] = "user",
+	[IN_SYSCALL] = "syscall",
+	[IN_DEVICE] = "device",
+};
+
+/* NULL or "" when nothing is. */
+static const char *asked_for(void)
+{
+	return secure_getenv("FERRY_FLEXSC_RUNNER");
+}
 
 static long call_syscall(struct ferry_flexsc_set *set)
 {
@@ -50,12 +63,7 @@ static int probe(enum flexsc_place place, long *features)
 
 int flexsc_choose_place(long *features)
 {
-	static const char *const names[] = {
-		[IN_USER] = "user",
-		[IN_SYSCALL] = "syscall",
-		[IN_DEVICE] = "device",
-	};
-	const char *name = secure_getenv("FERRY_FLEXSC_RUNNER");
+	const char *name = asked_for();
 	int place, error;
 
 	if (!name || !*name) {
@@ -70,6 +78,26 @@ int flexsc_choose_place(long *features)
 		return error ? error : place;
 	}
 	return -EINVAL;
+}
+
+const char *ferry_flexsc_place(const char **why)
+{
+	static const char *const reasons[] = {
+		[IN_USER] = "neither this kernel nor /dev/ferry has runners",
+		[IN_SYSCALL] = "this kernel has flexsc_serve()",
+		[IN_DEVICE] = "the ferry module is there, and this kernel has no flexsc_serve()",
+	};
+	long features;
+	int place = flexsc_choose_place(&features);
+	const char *name = asked_for();
+
+	if (place == -EINVAL)
+		*why = "$FERRY_FLEXSC_RUNNER is none of user, syscall and device";
+	else if (place < 0)
+		*why = "what $FERRY_FLEXSC_RUNNER names is not there";
+	else
+		*why = name && *name ? "$FERRY_FLEXSC_RUNNER says so" : reasons[place];
+	return place < 0 ? NULL : names[place];
 }
 
 void flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set)

@@ -2,7 +2,10 @@
 /* ferry probe: what this machine has, and what auto does with it. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+
+#include <ferry_flexsc.h>
 
 #include "command.h"
 #include "machine.h"
@@ -104,6 +107,28 @@ static void print_decisions(const struct decisions *decisions)
 		       decisions->of[i].program, decisions->of[i].why);
 }
 
+static const char *place_in_words(const char *place)
+{
+	return strcmp(place, "user") == 0 ? "user space" : "the kernel";
+}
+
+static void print_runners(void)
+{
+	const char *why;
+	const char *place = ferry_flexsc_place(&why);
+
+	printf("flexsc       runners %s%s: %s\n", place ? "stay in " : "cannot be started",
+	       place ? place_in_words(place) : "", why);
+}
+
+static json_t *runners_as_json(void)
+{
+	const char *why;
+	const char *place = ferry_flexsc_place(&why);
+
+	return json_pack("{s:s?, s:s}", "place", place, "why", why);
+}
+
 static json_t *engine_as_json(int engine)
 {
 	const char *why;
@@ -140,12 +165,12 @@ static json_t *engines_as_json(void)
 static json_t *report_as_json(const struct machine *machine, json_t *mitigations,
 			      const struct decisions *decisions)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:b, s:i, s:O, s:o, s:o}", "version", 1,
+	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:b, s:i, s:O, s:o, s:o, s:o}", "version", 1,
 			 "kernel", machine->kernel.release, "architecture", machine->kernel.machine,
 			 "cpu", machine->cpu, "cpus", (json_int_t)machine->cpus, "virtual_machine",
 			 machine->hypervisor, "io_uring_disabled", machine->io_uring_disabled,
 			 "mitigations", mitigations, "engines", engines_as_json(), "auto",
-			 decisions_as_json(decisions));
+			 decisions_as_json(decisions), "flexsc", runners_as_json());
 }
 
 static void report(const struct decisions *decisions, bool json)
@@ -160,6 +185,7 @@ static void report(const struct decisions *decisions, bool json)
 		print_machine(&machine, mitigations);
 		print_engines();
 		print_decisions(decisions);
+		print_runners();
 	}
 	json_decref(mitigations);
 }
@@ -212,7 +238,8 @@ const struct command probe_command = {
 	.summary = "show the engines that are here, and what auto takes",
 	.help = "Usage: ferry probe [--json] [FILE]\n"
 		"Shows the kernel, the mitigations, which engines can run batches here and why,\n"
-		"and what auto takes: in general, or for the batch program in FILE.\n\n"
+		"what auto takes, in general or for the batch program in FILE, and where\n"
+		"flexsc's runners stay.\n\n"
 		"  -j, --json  the same as JSON\n"
 		"  -h, --help  this text\n\n"
 		"Example: ferry probe cat.ferry\n",

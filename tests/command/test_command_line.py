@@ -74,6 +74,24 @@ def test_probe_tells_the_kernel_and_every_engine(ferry: Ferry) -> None:
         assert engine["why"] in text
 
 
+@pytest.mark.parametrize(
+    ("asked", "place", "words"),
+    [
+        ("user", "user", "runners stay in user space: $FERRY_FLEXSC_RUNNER says so"),
+        ("here", None, "runners cannot be started: $FERRY_FLEXSC_RUNNER is none of user"),
+    ],
+)
+def test_probe_tells_where_runners_stay(
+    ferry: Ferry, asked: str, place: str | None, words: str
+) -> None:
+    env = {"FERRY_FLEXSC_RUNNER": asked}
+    found = json.loads(ferry("probe", "--json", env=env).stdout)["flexsc"]
+    assert found["place"] == place
+    text = ferry("probe", env=env).stdout.decode()
+    assert words in text
+    assert found["why"] in text
+
+
 def test_probe_tells_what_auto_takes_for_a_program(ferry: Ferry, tmp_path: Path) -> None:
     reads = tmp_path / "reads.ferry"
     reads.write_text("buffer b 1\n" + "pread64(0, b, 1, 0)\n" * 64)
