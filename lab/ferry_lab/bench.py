@@ -16,8 +16,14 @@ from ferry_lab.run import run_in_guest
 from ferry_lab.targets import find_target
 
 TEST_MODULE = Module("ferry_bench.ko", "bench/kernel/module", ("bench/kernel/module", "uapi/linux"))
-# Only the running kernel knows where its table is.
-TABLE = "table=0x$(sed -n 's/ . sys_call_table$//p' /proc/kallsyms)"
+# Parameters of the test module, and the symbols whose addresses they are.
+ADDRESSES = {
+    "table": "sys_call_table",
+    "nr_processes": "nr_processes",
+    "nr_running": "nr_running",
+    "nr_context_switches": "nr_context_switches",
+    "nr_blockdev_pages": "nr_blockdev_pages",
+}
 
 
 class Collector:
@@ -42,11 +48,19 @@ class Collector:
             raise LabError(f"a benchmark printed '{line}', which is not JSON: {error}") from None
 
 
+def addresses() -> str:
+    """The test module's parameters, for sh in the guest: only its kernel knows them."""
+    return " ".join(
+        f"{parameter}=0x$(sed -n 's/ . {symbol}$//p' /proc/kallsyms)"
+        for parameter, symbol in ADDRESSES.items()
+    )
+
+
 def loading(bench: Bench, kernel: Kernel) -> str:
     """What loads the modules of BENCH, for sh in the guest."""
     lines = ""
     if bench.module:
-        lines += f"insmod {build_module(kernel, TEST_MODULE)} {TABLE} || exit\n"
+        lines += f"insmod {build_module(kernel, TEST_MODULE)} {addresses()} || exit\n"
     if bench.device:
         lines += f"insmod {build_module(kernel, FERRY)} || exit\n"
     return lines

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from ferry_lab.bench_figures import Figure, Record, column, figure, number
 
 SLOT = 70.0  # instructions, of an unimplemented call and beyond the handler of others
+DEVICE_SLOT = 10.0  # instructions more than the system call takes, per slot
+DEVICE_CROSSING = 150.0  # and per batch
 ORDINARY_PATH = 1.0  # instructions that an ordinary call may take longer
+FAULT_PATH = 3.0  # and a fault with the feature off
+KSTATS = 1.2  # beside reading the same counters in the kernel
+# Order and pages per fault, and the part of a fault's cost that a page may take.
+FAULTS = {("sequential", 16): 0.5, ("sequential", 64): 0.4, ("random", 16): 0.6}
+UML_FAULTS = {("sequential", 16): 0.25, ("sequential", 64): 0.18}
 UML_SLOT = 72.0  # ns, of the naive prototype on a 2 GHz core
 UML_RATIO = 200.0  # loop to batch
 UML_POSTED = 20.0  # throughput of posted calls to that of plain ones
@@ -64,6 +71,19 @@ def slot_goals(records: Records) -> Iterator[Goal]:
         yield Goal(f"{record['call']} in a batch, beyond its handler", overhead.median, SLOT)
 
 
+def device_goals(records: Records) -> Iterator[Goal]:
+    """The module's device beside the system call."""
+    slopes = unimplemented(records.get("slope", ()))
+    for key, what, bound in (
+        ("slot", "per slot", DEVICE_SLOT),
+        ("crossing", "per crossing", DEVICE_CROSSING),
+    ):
+        for record, device in find(slopes, key, engine="device"):
+            for _, own in find(slopes, key, engine="syscall", call=record["call"]):
+                more = device.median - own.median
+                yield Goal(f"{record['call']}, device beyond syscall, {what}", more, bound)
+
+
 def path_goals(records: Records) -> Iterator[Goal]:
     base = {r["call"]: cost for r, cost in find(records.get("call-base", ()), "cost", here=True)}
     for record, cost in find(records.get("call", ()), "cost", here=True):
@@ -90,6 +110,38 @@ def application_goals(records: Records) -> Iterator[Goal]:
     yield from fewest(records.get("mdu", ()), "mdu, files:", "files")
 
 
+def fault_goals(
+    records: Sequence[Record], key: str, bounds: Mapping[tuple[str, int], float], name: str
+) -> Iterator[Goal]:
+    """What a page costs, by KEY, where a fault maps several, beside one page a fault."""
+    writes = [record for record in records if record.get("access") == "write"]
+    for (order, pages), bound in bounds.items():
+        for _, single in find(writes, key, order=order, per_fault=1):
+            for _, ahead in find(writes, key, order=order, per_fault=pages):
+                what = f"{name}, {order}, {pages} pages a fault beside one"
+                yield Goal(what, ahead.median / single.median, bound)
+
+
+def pagefault_goals(records: Records) -> Iterator[Goal]:
+    series, base = records.get("pagefault", ()), records.get("pagefault-base", ())
+    yield from fault_goals(series, "beyond_clearing", FAULTS, "pagefault")
+    for record, cost in find(series, "touch", per_fault=1):
+        access, order = record["access"], record["order"]
+        for _, before in find(base, "touch", per_fault=1, access=access, order=order):
+            what = f"pagefault, {access} {order}, beyond the kernel without"
+            yield Goal(what, cost.median - before.median, FAULT_PATH)
+    uml = records.get("pagefault-uml", ())
+    yield from fault_goals(uml, "touch", UML_FAULTS, "UML, pagefault")
+
+
+def kstats_goals(records: Records) -> Iterator[Goal]:
+    cost = {r["call"]: f.median for r, f in find(records.get("kstats", ()), "cost", here=True)}
+    if {"null", "kstats", "counters, read in the kernel"} <= cost.keys():
+        beyond_null = cost["kstats"] - cost["null"]
+        ratio = beyond_null / cost["counters, read in the kernel"]
+        yield Goal("kstats beside its counters, read in the kernel", ratio, KSTATS)
+
+
 def uml_goals(records: Records) -> Iterator[Goal]:
     slopes = unimplemented(records.get("uml", ()))
     for record, slot in find(slopes, "slot", engine="syscall"):
@@ -113,8 +165,11 @@ def flexsc_goals(records: Records) -> Iterator[Goal]:
 
 GOALS: tuple[Callable[[Records], Iterator[Goal]], ...] = (
     slot_goals,
+    device_goals,
     path_goals,
     application_goals,
+    pagefault_goals,
+    kstats_goals,
     uml_goals,
     flexsc_goals,
 )

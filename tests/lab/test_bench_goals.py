@@ -38,6 +38,60 @@ def test_overhead_is_judged_where_it_is_known() -> None:
     assert judged(records) == {"statx in a batch, beyond its handler": True}
 
 
+@pytest.mark.parametrize(("crossing", "met"), [(550.0, True), (551.0, False)])
+def test_the_device_is_judged_beside_the_system_call(crossing: float, met: bool) -> None:
+    records = {
+        "slope": [
+            slope("syscall", 63.0) | {"crossing": [400.0]},
+            slope("device", 73.0) | {"crossing": [crossing]},
+        ]
+    }
+    assert judged(records) == {
+        "unimplemented, per slot": True,
+        "unimplemented, device beyond syscall, per slot": True,
+        "unimplemented, device beyond syscall, per crossing": met,
+    }
+
+
+def touched(pages: int, cost: float, order: str = "sequential", access: str = "write") -> Record:
+    costs = {"touch": [cost + 4000.0], "beyond_clearing": [cost]}
+    return {"access": access, "order": order, "per_fault": pages, **costs}
+
+
+def test_page_faults_are_judged_by_what_a_page_costs_beyond_clearing() -> None:
+    series = [touched(1, 2000.0), touched(16, 1000.0), touched(64, 801.0)]
+    other = [touched(16, 10.0, order="random"), touched(16, 10.0, access="read")]
+    assert judged({"pagefault": series + other}) == {
+        "pagefault, sequential, 16 pages a fault beside one": True,
+        "pagefault, sequential, 64 pages a fault beside one": False,
+    }
+
+
+@pytest.mark.parametrize(("cost", "met"), [(2003.0, True), (2004.0, False)])
+def test_a_fault_without_the_feature_may_take_three_more(cost: float, met: bool) -> None:
+    records = {
+        "pagefault": [touched(1, cost), touched(2, 1.0)],
+        "pagefault-base": [touched(1, 2000.0), touched(0, 1.0)],
+    }
+    assert judged(records) == {"pagefault, write sequential, beyond the kernel without": met}
+
+
+def test_page_faults_in_uml_are_judged_with_clearing() -> None:
+    records = {"pagefault-uml": [touched(1, 16000.0), touched(16, 1000.0), touched(64, 100.0)]}
+    assert judged(records) == {
+        "UML, pagefault, sequential, 16 pages a fault beside one": True,
+        "UML, pagefault, sequential, 64 pages a fault beside one": False,
+    }
+
+
+@pytest.mark.parametrize(("cost", "met"), [(420, True), (421, False)])
+def test_kstats_is_judged_beside_its_counters(cost: int, met: bool) -> None:
+    costs = {"null": 180, "kstats": cost, "counters, read in the kernel": 200}
+    records: list[Record] = [{"call": c, "here": True, "cost": [n]} for c, n in costs.items()]
+    assert judged({"kstats": records}) == {"kstats beside its counters, read in the kernel": met}
+    assert judged({"kstats": records[:2]}) == {}
+
+
 @pytest.mark.parametrize(("alone", "met"), [(220, True), (221, True), (222, False)])
 def test_the_ordinary_path_may_take_one_more(alone: int, met: bool) -> None:
     def call(name: str, cost: int, here: bool = True) -> Record:

@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-static noinline unsigned long cost_of_reading(void)
+noinline unsigned long cost_of_reading(void)
 {
 	unsigned long start = get_cycles();
 

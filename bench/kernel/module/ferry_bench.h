@@ -19,6 +19,14 @@ struct ferry_bench_direct {
 
 #define FERRY_BENCH_DIRECT _IOWR(0xfe, 0x80, struct ferry_bench_direct)
 
+/* The cost of reading what kstats() tells, in the kernel. */
+struct ferry_bench_counters {
+	unsigned long rounds; /* times to read them all */
+	unsigned long least;  /* out: ticks, of the cheapest round */
+};
+
+#define FERRY_BENCH_COUNTERS _IOWR(0xfe, 0x82, struct ferry_bench_counters)
+
 /* A batch as one would first write it, on the arguments of FERRY_IOC_BATCH. */
 #define FERRY_BENCH_NAIVE _IOW(0xfe, 0x81, struct ferry_batch_args)
 

@@ -51,7 +51,11 @@ static __always_inline long call(unsigned long nr, const struct prepared *prepar
 #endif
 }
 
+/* What reading the time-stamp counter adds to a difference of two. */
+unsigned long cost_of_reading(void);
+
 long measure_direct(struct ferry_bench_direct *direct);
+long measure_counters(struct ferry_bench_counters *counters);
 long naive_batch(const struct ferry_batch_args *args);
 
 #endif /* FERRY_BENCH_INTERNAL_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A device for measuring, never to be loaded elsewhere: it calls any handler
- * with any arguments, past seccomp and tracers.  table= is the address of
- * sys_call_table, as /proc/kallsyms shows it to root.
+ * with any arguments, past seccomp and tracers.  Its parameters are addresses, as
+ * /proc/kallsyms shows them to root.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -30,6 +30,19 @@ static long direct(void __user *user)
 	return copy_to_user(user, &direct, sizeof(direct)) ? -EFAULT : 0;
 }
 
+static long counters(void __user *user)
+{
+	struct ferry_bench_counters counters;
+	long error;
+
+	if (copy_from_user(&counters, user, sizeof(counters)))
+		return -EFAULT;
+	error = measure_counters(&counters);
+	if (error)
+		return error;
+	return copy_to_user(user, &counters, sizeof(counters)) ? -EFAULT : 0;
+}
+
 static long naive(const void __user *user)
 {
 	struct ferry_batch_args args;
@@ -44,6 +57,8 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 	switch (command) {
 	case FERRY_BENCH_DIRECT:
 		return direct((void __user *)argument);
+	case FERRY_BENCH_COUNTERS:
+		return counters((void __user *)argument);
 	case FERRY_BENCH_NAIVE:
 		return naive((const void __user *)argument);
 	default:
