@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* seccomp and ptrace see each call that is posted, and the calls of batches. */
+/* seccomp, syscall user dispatch and ptrace see each call that is posted, and those of batches. */
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -123,6 +123,30 @@ TEST_F(filtered, strict_mode)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
 	EXPECT_EQ(SIGKILL, WTERMSIG(status));
+}
+
+/* ---- syscall user dispatch ---- */
+
+static char selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+
+static long dispatch_to_user(void)
+{
+	return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector);
+}
+
+/* Whatever the selector says: only a call from user space can be sent back there. */
+TEST_F(filtered, calls_are_left_to_dispatch_to_user_space)
+{
+	struct ferry_entry *entry;
+
+	if (dispatch_to_user())
+		SKIP(return, "no syscall user dispatch");
+	prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
+	start(&self->runner, self->set, dispatch_to_user);
+	entry = post(self->set, 0, ENTRY(__NR_getppid));
+	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
+	EXPECT_EQ(FERRY_ENTRY_SUBMITTED, entry->status);
+	EXPECT_EQ(FERRY_BEGUN, entry->begun);
 }
 
 /* ---- ptrace ---- */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The calls that `watched batch` makes, as its watchers are to see them."""
+"""The calls that `watched batch` and `watched flexsc` make, as watchers are to see them."""
 
 from dataclasses import dataclass
 
-BATCH, GETPGID, LSEEK, WRITE = 501, 121, 8, 1
+BATCH, FLEXSC_SERVE, GETPGID, LSEEK, READ, WRITE = 501, 506, 121, 8, 0, 1
 EBADF = -9
 RESTARTED = -513  # ERESTARTNOINTR
 
@@ -23,34 +23,50 @@ class Call:
         return (number, seen, result) == (self.number, wanted, self.result)
 
 
-def expected(own_group: int) -> list[Call]:
-    """All calls from the first one within batch() to its end."""
+@dataclass(frozen=True)
+class Maker:
+    """A call that makes others."""
+
+    word: str  # after `watched`
+    number: int
+    last: tuple[Call, ...]  # behind the calls that both make: one more, and its own result
+
+
+MAKERS = {
+    "batch": Maker("batch", BATCH, (Call(BATCH, (), 6),)),
+    # The runner reads what stops it.
+    "flexsc": Maker("flexsc", FLEXSC_SERVE, (Call(READ, (), 4), Call(FLEXSC_SERVE, (), 0))),
+}
+
+
+def expected(maker: Maker, own_group: int) -> list[Call]:
+    """All calls from the first one that MAKER makes to its end."""
     return [
         Call(GETPGID, (0,), own_group),
         Call(LSEEK, (-7, 1001, 0), EBADF),
         Call(LSEEK, (-7, 1002, 1), EBADF),
         Call(WRITE, (-7,), EBADF),
-        Call(BATCH, (), 6),
+        *maker.last,
     ]
 
 
 Seen = tuple[int, tuple[int, ...], int]  # number, arguments, result
 
 
-def check(seen: list[Seen], own_group: int, restarted: int = RESTARTED) -> None:
-    """Fails unless SEEN, all calls of the program, has those of the batch once, in order.
+def check(seen: list[Seen], maker: Maker, own_group: int, restarted: int = RESTARTED) -> None:
+    """Fails unless SEEN, all calls of the program, has those of MAKER once, in order.
 
-    RESTARTED is the result that the watcher gives batch() when it makes way for its
+    RESTARTED is the result that the watcher gives MAKER when it makes way for its
     calls, or for signals.
     """
-    batches = [i for i, call in enumerate(seen) if call[0] == BATCH]
-    assert len(batches) >= 2, f"batch() is shown {len(batches)} times"
-    within = seen[batches[0] : batches[-1] + 1]
-    assert (within[0][0], within[0][2]) == (BATCH, restarted)
-    calls = [call for call in within if (call[0], call[2]) != (BATCH, restarted)]
-    wanted = expected(own_group)
+    outer = [i for i, call in enumerate(seen) if call[0] == maker.number]
+    assert len(outer) >= 2, f"{maker.word} is shown {len(outer)} times"
+    within = seen[outer[0] : outer[-1] + 1]
+    assert (within[0][0], within[0][2]) == (maker.number, restarted)
+    calls = [call for call in within if (call[0], call[2]) != (maker.number, restarted)]
+    wanted = expected(maker, own_group)
     assert len(calls) == len(wanted), calls
     for call, want in zip(calls, wanted, strict=True):
         assert want.shown_as(*call), f"{call} is not {want}"
-    # The length, which is forwarded, as far as the watcher shows it.
+    # The length, which a batch forwards, as far as the watcher shows it.
     assert calls[3][1][2:3] in ((), (0,))

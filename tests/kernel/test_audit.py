@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An audit rule logs each call of a batch once."""
+"""An audit rule logs each call of a batch, or of a runner, once."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from audit_link import AuditLink
-from calls import BATCH, Seen, check
+from calls import Maker, Seen, check
 
 RECORD = re.compile(
     r" syscall=(?P<number>\d+) .*?exit=(?P<result>-?\d+)"
@@ -17,18 +17,18 @@ RECORD = re.compile(
 )
 
 
-def test_a_rule_logs_each_call(watched: Path) -> None:
+def test_a_rule_logs_each_call(watched: Path, maker: Maker) -> None:
     try:
         link = AuditLink()
     except OSError as error:
         pytest.skip(f"this kernel has no audit: {error}")
     with link:
         link.log_children()
-        subprocess.run([watched, "batch"], stdout=subprocess.PIPE, check=True)
-        link.wait_for(f" syscall={BATCH} ", 2)
+        subprocess.run([watched, maker.word], stdout=subprocess.PIPE, check=True)
+        link.wait_for(f" syscall={maker.number} ", 2)
     seen: list[Seen] = []
     for record in link.records:
         if 'comm="watched"' in record and (m := RECORD.search(record)):
             words = tuple(int(m[name], 16) for name in ("a0", "a1", "a2"))
             seen.append((int(m["number"]), words, int(m["result"])))
-    check(seen, os.getpgid(0), restarted=-errno.EINTR)
+    check(seen, maker, os.getpgid(0), restarted=-errno.EINTR)

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""/proc/PID/syscall shows the call of a batch that waits."""
+"""/proc/PID/syscall shows the call of a batch, or of a runner, that waits."""
 
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from calls import Maker
 
 READ = "0"
+WAITING = {"batch": "wait", "flexsc": "flexsc-wait"}
 
 
 def words_of(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/syscall").read_text().split()
 
 
-def test_the_call_that_waits_is_shown(watched: Path) -> None:
+def test_the_call_that_waits_is_shown(watched: Path, maker: Maker) -> None:
     if not Path("/proc/self/syscall").exists():
         pytest.skip("this kernel has no /proc/PID/syscall")
     with subprocess.Popen(
-        [watched, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [watched, WAITING[maker.word]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         end = time.monotonic() + 30
         while (words := words_of(process.pid))[0] != READ or words[3:4] != ["0x1"]:

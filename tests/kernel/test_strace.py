@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""strace shows each call of a batch once, with its arguments and its result."""
+"""strace shows each call of a batch, or of a runner, once, with arguments and result."""
 
 import os
 import re
@@ -7,17 +7,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from calls import Maker
 
 LINE = re.compile(r"(?:\d+ +)?(?P<call>\w+\(.*\)) += (?P<result>.*)")
-BATCH = "syscall_0x1f5("
-
 
 Shown = tuple[str, str]  # a call and its result, as strace writes them
 
 
-def trace(watched: Path, log: Path, *options: str) -> list[Shown]:
+def name_of(maker: Maker) -> str:
+    """What strace calls a number that it does not know."""
+    return f"syscall_{maker.number:#x}("
+
+
+def trace(watched: Path, maker: Maker, log: Path, *options: str) -> list[Shown]:
     """All that strace shows of the program."""
-    command: list[str | Path] = ["strace", "-o", log, *options, watched, "batch"]
+    command: list[str | Path] = ["strace", "-o", log, *options, watched, maker.word]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     except FileNotFoundError:
@@ -27,7 +31,7 @@ def trace(watched: Path, log: Path, *options: str) -> list[Shown]:
     return [(m["call"], m["result"]) for m in lines]
 
 
-def calls_of_batch(first_lseek: str = "-1 EBADF") -> list[Shown]:
+def calls_that_are_made(first_lseek: str = "-1 EBADF") -> list[Shown]:
     """The beginnings of the calls and of what their results have to hold."""
     return [
         ("getpgid(0)", str(os.getpgid(0))),
@@ -37,6 +41,11 @@ def calls_of_batch(first_lseek: str = "-1 EBADF") -> list[Shown]:
     ]
 
 
+def last_calls(maker: Maker) -> list[Shown]:
+    own = name_of(maker)
+    return [(own, "0x6")] if maker.word == "batch" else [("read(", "4"), (own, "0")]
+
+
 def expect(shown: list[Shown], wanted: list[Shown]) -> None:
     assert len(shown) == len(wanted), shown
     for (call, result), (want_call, want_result) in zip(shown, wanted, strict=True):
@@ -44,36 +53,40 @@ def expect(shown: list[Shown], wanted: list[Shown]) -> None:
         assert want_result in result
 
 
-def without_restarts(shown: list[Shown]) -> list[Shown]:
-    """Without batch() as it makes way for its calls, or for signals; it has to be there."""
-    kept = [(c, r) for c, r in shown if not (c.startswith(BATCH) and "ERESTARTNOINTR" in r)]
-    assert len(kept) < len(shown), "batch() does not make way for its calls"
+def without_restarts(shown: list[Shown], maker: Maker) -> list[Shown]:
+    """Without MAKER as it makes way for its calls, or for signals; it has to be there."""
+    own = name_of(maker)
+    kept = [(c, r) for c, r in shown if not (c.startswith(own) and "ERESTARTNOINTR" in r)]
+    assert len(kept) < len(shown), f"{maker.word} does not make way for its calls"
     return kept
 
 
-def expect_batch(shown: list[Shown], first_lseek: str = "-1 EBADF") -> None:
-    """Each call is there once, and batch() behind them."""
-    first = next(i for i, (call, _) in enumerate(shown) if call.startswith(BATCH))
-    calls = without_restarts(shown[first:])
-    end = next(i for i, (call, _) in enumerate(calls) if call.startswith(BATCH))
-    expect(calls[: end + 1], [*calls_of_batch(first_lseek), (BATCH, "0x6")])
-    assert not any(call.startswith((BATCH, "lseek(-7", "getpgid")) for call, _ in calls[end + 1 :])
+def expect_once(shown: list[Shown], maker: Maker, first_lseek: str = "-1 EBADF") -> None:
+    """Each call is there once, and MAKER behind them."""
+    own = name_of(maker)
+    first = next(i for i, (call, _) in enumerate(shown) if call.startswith(own))
+    calls = without_restarts(shown[first:], maker)
+    end = next(i for i, (call, _) in enumerate(calls) if call.startswith(own))
+    expect(calls[: end + 1], calls_that_are_made(first_lseek) + last_calls(maker))
+    assert not any(call.startswith((own, "lseek(-7", "getpgid")) for call, _ in calls[end + 1 :])
 
 
 @pytest.mark.parametrize("option", ["-q", "-f"])
-def test_each_call_is_shown_once(watched: Path, tmp_path: Path, option: str) -> None:
-    expect_batch(trace(watched, tmp_path / "log", option))
+def test_each_call_is_shown_once(watched: Path, maker: Maker, tmp_path: Path, option: str) -> None:
+    expect_once(trace(watched, maker, tmp_path / "log", option), maker)
 
 
-def test_calls_are_shown_to_a_filter(watched: Path, tmp_path: Path) -> None:
+def test_calls_are_shown_to_a_filter(watched: Path, maker: Maker, tmp_path: Path) -> None:
     """strace is told by a seccomp filter of its calls, and of numbers that it does not know.
 
-    The filter is not asked again when batch() comes back from its calls.
+    The filter is not asked again when MAKER comes back from its calls.
     """
-    shown = trace(watched, tmp_path / "log", "-f", "--seccomp-bpf", "-e", "trace=getpgid,lseek")
-    expect(without_restarts(shown), calls_of_batch()[:3])
+    options = ("-f", "--seccomp-bpf", "-e", "trace=getpgid,lseek")
+    shown = trace(watched, maker, tmp_path / "log", *options)
+    expect(without_restarts(shown, maker), calls_that_are_made()[:3])
 
 
-def test_a_call_can_be_made_to_fail(watched: Path, tmp_path: Path) -> None:
-    shown = trace(watched, tmp_path / "log", "-e", "inject=lseek:error=EXDEV:when=1")
-    expect_batch(shown, first_lseek="-1 EXDEV")
+def test_a_call_can_be_made_to_fail(watched: Path, maker: Maker, tmp_path: Path) -> None:
+    inject = ("-e", "inject=lseek:error=EXDEV:when=1")
+    shown = trace(watched, maker, tmp_path / "log", *inject)
+    expect_once(shown, maker, first_lseek="-1 EXDEV")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The system call tracepoints show each call of a batch once."""
+"""The system call tracepoints show each call of a batch, or of a runner, once."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from calls import LSEEK, Seen, check
+from calls import LSEEK, Maker, Seen, check
 
 TRACING = Path("/sys/kernel/tracing")
 ENTER = re.compile(r"sys_enter: NR (?P<number>-?\d+) \((?P<arguments>[0-9a-f, ]*)\)")
@@ -41,18 +41,18 @@ def enable(event: str) -> None:
     (folder / "enable").write_text("1")
 
 
-def trace_of(watched: Path) -> list[str]:
+def trace_of(watched: Path, maker: Maker) -> list[str]:
     """The lines of the program's own; its output has the group that getpgid() returned."""
-    subprocess.run([watched, "batch"], stdout=subprocess.PIPE, check=True)
+    subprocess.run([watched, maker.word], stdout=subprocess.PIPE, check=True)
     return [line for line in (TRACING / "trace").read_text().splitlines() if "watched-" in line]
 
 
-def test_raw_tracepoints_show_each_call(watched: Path, tracing: Path) -> None:
+def test_raw_tracepoints_show_each_call(watched: Path, maker: Maker, tracing: Path) -> None:
     enable("raw_syscalls/sys_enter")
     enable("raw_syscalls/sys_exit")
     seen: list[Seen] = []
     entered: tuple[int, tuple[int, ...]] | None = None
-    for line in trace_of(watched):
+    for line in trace_of(watched, maker):
         if enter := ENTER.search(line):
             words = tuple(int(word, 16) for word in enter["arguments"].split(", "))
             entered = int(enter["number"]), words
@@ -60,13 +60,13 @@ def test_raw_tracepoints_show_each_call(watched: Path, tracing: Path) -> None:
             assert int(exit_["number"]) == entered[0], "entries and exits take turns"
             seen.append((*entered, int(exit_["result"])))
             entered = None
-    check(seen, os.getpgid(0))
+    check(seen, maker, os.getpgid(0))
 
 
-def test_tracepoints_of_one_call_show_it(watched: Path, tracing: Path) -> None:
+def test_tracepoints_of_one_call_show_it(watched: Path, maker: Maker, tracing: Path) -> None:
     if not (tracing / "events" / "syscalls" / "sys_enter_lseek").is_dir():
         pytest.skip("this kernel has no tracepoints of its own for each call")
     enable("syscalls/sys_enter_lseek")
-    found = [m for m in map(ENTER_LSEEK.search, trace_of(watched)) if m]
+    found = [m for m in map(ENTER_LSEEK.search, trace_of(watched, maker)) if m]
     offsets = [int(m["offset"], 16) for m in found if int(m["fd"], 16) & 0xFFFFFFFF == 0xFFFFFFF9]
     assert offsets == [1001, 1002], f"call {LSEEK}"

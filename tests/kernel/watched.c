@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the tests of watchers watch: a process that makes some calls that are easy to
- * tell, in one batch, and prints how each ended.
+ * tell, and prints how each ended.
  *
- *     watched batch   in the kernel's batch()
- *     watched loop    one by one
- *     watched wait    a batch whose second call reads standard input
+ *     watched batch         in the kernel's batch()
+ *     watched loop          one by one
+ *     watched wait          a batch whose second call reads standard input
+ *     watched flexsc        in flexsc_serve(), by the thread that posted them
+ *     watched flexsc-wait   the same, and the second call reads standard input
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <ferry/loop.h>
+#include <linux/ferry_flexsc.h>
 
 #define SLOTS 7
+#define ENTRIES 8
+#define SET_SIZE (sizeof(struct ferry_flexsc_set) + ENTRIES * sizeof(struct ferry_entry))
 #define EXIT_SKIPPED 77
 
 static char byte;
@@ -40,10 +46,65 @@ static const struct ferry_slot waiting[] = {
 	{ .nr = SYS_read, .argc = 6, .arg = { 0, (long)&byte, 1, 44, 55, 66 } },
 };
 
+/* A call that stops the runner comes behind them. */
+static const struct ferry_entry posted[] = {
+	{ .nr = SYS_getpgid, .argc = 1, .arg = { 0 } },
+	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1001, SEEK_SET } },
+	/* No call is made for these two. */
+	{ .nr = SYS_fork },
+	{ .nr = -3 },
+	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1002, SEEK_CUR } },
+	{ .nr = SYS_write, .argc = 3, .arg = { -7, (long)"abc", 0 } },
+};
+
+static const struct ferry_entry posted_waiting[] = {
+	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1001, SEEK_SET } },
+	{ .nr = SYS_read, .argc = 6, .arg = { 0, (long)&byte, 1, 44, 55, 66 } },
+};
+
 static long batch(long rets[], const struct ferry_slot slots[], unsigned long nslots)
 {
 	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)slots, (long)nslots, 0,
 			     sizeof(*slots), 0);
+}
+
+/* A call that stores FERRY_GATE_STOP in the gate of SET, so that its runner ends. */
+static struct ferry_entry stopping(struct ferry_flexsc_set *set)
+{
+	static const unsigned int stop = FERRY_GATE_STOP;
+	int ends[2];
+
+	if (pipe(ends) || write(ends[1], &stop, sizeof(stop)) != sizeof(stop))
+		abort();
+	return (struct ferry_entry){
+		.nr = SYS_read,
+		.argc = 3,
+		.arg = { ends[0], (long)&set->gate, sizeof(set->gate) },
+	};
+}
+
+/* Posts the calls, serves them, and returns the index of the last of their results. */
+static long serve(long rets[], const struct ferry_entry calls_to_post[], unsigned int count)
+{
+	struct ferry_flexsc_set *set = aligned_alloc(64, SET_SIZE);
+	unsigned int i;
+	long error;
+
+	if (!set)
+		abort();
+	memset(set, 0, SET_SIZE);
+	set->version = FERRY_FLEXSC_VERSION;
+	set->flags = FERRY_FLEXSC_FENCES;
+	set->count = ENTRIES;
+	memcpy(set->entry, calls_to_post, count * sizeof(*calls_to_post));
+	set->entry[count] = stopping(set);
+	for (i = 0; i <= count; i++)
+		set->entry[i].status = FERRY_ENTRY_SUBMITTED;
+	error = ferry_rawcall(FERRY_NR_FLEXSC_SERVE, (long)set, 0, 0, 0, 0, 0);
+	for (i = 0; i < count; i++)
+		rets[i] = set->entry[i].result;
+	free(set);
+	return error ? error : (long)count - 1;
 }
 
 int main(int argc, char **argv)
@@ -59,8 +120,12 @@ int main(int argc, char **argv)
 		last = ferry_loop(rets, calls, SLOTS);
 	else if (!strcmp(how, "wait"))
 		last = batch(rets, waiting, 2);
+	else if (!strcmp(how, "flexsc"))
+		last = serve(rets, posted, sizeof(posted) / sizeof(*posted));
+	else if (!strcmp(how, "flexsc-wait"))
+		last = serve(rets, posted_waiting, 2);
 	else
-		return fputs("usage: watched batch|loop|wait\n", stderr), 2;
+		return fputs("usage: watched batch|loop|wait|flexsc|flexsc-wait\n", stderr), 2;
 	if (last == -ENOSYS)
 		return EXIT_SKIPPED;
 	for (i = 0; i <= last; i++)
