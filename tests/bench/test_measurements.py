@@ -6,6 +6,7 @@ import io
 import json
 import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,41 @@ def test_rows_summarize_their_trials(bench: str, documents: Documents) -> None:
             assert row["cycles"] == pytest.approx(cycles, rel=0.01)
 
 
+def test_the_findings_of_flexsc_are_those_of_its_cells(documents: Documents) -> None:
+    document = documents["flexsc"]
+    flexsc = [cell for cell in rows_of(document) if cell["way"] == "flexsc"]
+    for call in {cell["call"] for cell in flexsc}:
+        # With the number of threads that is next to 64.
+        cells = [c for c in flexsc if (c["call"], c["threads"], c["runners"]) == (call, 16, 1)]
+        assert len(cells) == 3
+        won = [c["work_ns"] for c in cells if c["significant"] and c["ratio"] > 1]
+        lost = [c["work_ns"] for c in cells if c["significant"] and c["ratio"] < 1]
+        ahead = [cell["ratio"] > 1 for cell in cells]
+        text = " ".join(found for found in document["findings"] if found.startswith(call))
+        assert ("wins at no W" in text) == (not won)
+        assert (f"is W = {listed(won)} ns" in text) == bool(won)
+        assert (f"plain calls win at W = {listed(lost)} ns" in text) == bool(lost)
+        crosses = any(not one and other for one, other in pairwise(ahead))
+        assert ("breaks even" in text) == (bool(won) and crosses)
+
+
+def listed(numbers: list[float]) -> str:
+    words = [f"{number:.0f}" for number in numbers]
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
 def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> None:
     document = documents["flexsc"]
     cells = rows_of(document)
     assert {cell["way"] for cell in cells} == {"plain", "batch", "uring", "sqpoll", "flexsc"}
-    plain = {cell["call"]: cell for cell in cells if cell["way"] == "plain"}
+    plain = {(cell["call"], cell["work_ns"]): cell for cell in cells if cell["way"] == "plain"}
     for cell in cells:
         if not cell["available"]:
             assert cell["reason"]
             continue
         trials = np.array(cell["trials_ns"])
         assert cell["median"] == pytest.approx(np.median(trials), rel=1e-6)
-        ratios = np.array(plain[cell["call"]]["trials_ns"]) / trials
+        ratios = np.array(plain[cell["call"], cell["work_ns"]]["trials_ns"]) / trials
         assert cell["ratio"] == pytest.approx(np.median(ratios), rel=1e-6)
         latency = cell["latency_ns"]
         assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"]

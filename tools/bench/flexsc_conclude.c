@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Where flexsc wins, in words: the region, the break-even, and who pays. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "flexsc_cells.h"
@@ -37,6 +38,41 @@ static bool loses(const json_t *cell)
 	return json_number_at(cell, "ratio") < 1 && json_true_at(cell, "significant");
 }
 
+/* Numbers that a sentence lists. */
+struct numbers {
+	double of[MAX_SIZES];
+	size_t count;
+};
+
+static void add_number(struct numbers *numbers, double number)
+{
+	numbers->of[numbers->count++] = number;
+}
+
+/* "1, 8 and 64", in LINE; what does not fit is cut off. */
+static const char *joined(const struct numbers *numbers, char *line, size_t size)
+{
+	size_t i, length = 0;
+
+	for (i = 0; i < numbers->count && length < size; i++)
+		length += (size_t)snprintf(line + length, size - length, "%s%.0f",
+					   !i			   ? "" :
+					   i == numbers->count - 1 ? " and " :
+								     ", ",
+					   numbers->of[i]);
+	return line;
+}
+
+/* Long enough for MAX_SIZES numbers. */
+#define LIST_SIZE (MAX_SIZES * 16)
+
+/* The cells of flexsc with one runner and the usual number of threads, by W. */
+static const json_t *cell_at(const json_t *cells, const char *call, const struct settings *s,
+			     double work)
+{
+	return find_cell(cells, call, "flexsc", usual_threads(s), 1, work);
+}
+
 /* Where the ratio crosses 1 between two neighbours: the first W with a gain, or NAN. */
 static double break_even_work(const json_t *cells, const char *call, const struct settings *s)
 {
@@ -44,10 +80,7 @@ static double break_even_work(const json_t *cells, const char *call, const struc
 	size_t w;
 
 	for (w = 0; w < s->work_count; w++) {
-		ratio = json_number_at(
-			find_cell(cells, call, "flexsc", usual_threads(s), 1, s->work[w]), "ratio");
-		if (ratio > 1 && !w)
-			return s->work[0];
+		ratio = json_number_at(cell_at(cells, call, s, s->work[w]), "ratio");
 		if (ratio > 1 && before <= 1)
 			return work_before +
 			       (s->work[w] - work_before) * (1 - before) / (ratio - before);
@@ -57,65 +90,92 @@ static double break_even_work(const json_t *cells, const char *call, const struc
 	return NAN;
 }
 
+static void say_break_even(struct run *run, const json_t *cells, const char *call)
+{
+	double work = break_even_work(cells, call, run->settings);
+
+	if (!isnan(work))
+		add_finding(run, "%s: it breaks even at about W = %.0f ns.", call, work);
+}
+
 static void say_region(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	long threads = usual_threads(s);
-	double first = NAN, last = NAN, best = 0, best_work = 0, ratio;
-	const json_t *cell;
+	const json_t *cell, *best = NULL;
+	struct numbers won = { 0 };
+	char list[LIST_SIZE], most[32] = "";
 	size_t w;
 
 	for (w = 0; w < s->work_count; w++) {
-		cell = find_cell(cells, call, "flexsc", threads, 1, s->work[w]);
-		ratio = json_number_at(cell, "ratio");
+		cell = cell_at(cells, call, s, s->work[w]);
 		if (!wins(cell))
 			continue;
-		first = isnan(first) ? s->work[w] : first;
-		last = s->work[w];
-		if (ratio > best) {
-			best = ratio;
-			best_work = s->work[w];
-		}
+		add_number(&won, s->work[w]);
+		if (!best || json_number_at(cell, "ratio") > json_number_at(best, "ratio"))
+			best = cell;
 	}
-	if (isnan(first)) {
+	if (!best) {
 		add_finding(run,
 			    "%s: with %ld user-level threads and one runner flexsc wins at no W "
 			    "that was measured by more than the noise.",
-			    call, threads);
+			    call, usual_threads(s));
 		return;
 	}
+	if (won.count > 1)
+		snprintf(most, sizeof(most), ", most at %.0f ns", json_number_at(best, "work_ns"));
 	add_finding(run,
 		    "%s: with %ld user-level threads and one runner flexsc wins where the work "
-		    "between calls is W = %.0f to %.0f ns, most at %.0f ns: %.2f times the "
-		    "throughput of plain calls. It breaks even at W = %.0f ns.",
-		    call, threads, first, last, best_work, best, break_even_work(cells, call, s));
+		    "between calls is W = %s ns%s: %.2f times the throughput of plain calls.",
+		    call, usual_threads(s), joined(&won, list, sizeof(list)), most,
+		    json_number_at(best, "ratio"));
+	say_break_even(run, cells, call);
+}
+
+/* What looks like a gain in the table and may be none. */
+static void say_doubts(struct run *run, const json_t *cells, const char *call)
+{
+	const struct settings *s = run->settings;
+	struct numbers doubtful = { 0 };
+	char list[LIST_SIZE];
+	size_t w;
+
+	for (w = 0; w < s->work_count; w++) {
+		const json_t *cell = cell_at(cells, call, s, s->work[w]);
+
+		if (json_number_at(cell, "ratio") > 1 && !wins(cell))
+			add_number(&doubtful, s->work[w]);
+	}
+	if (doubtful.count)
+		add_finding(run, "%s: the noise could have made what it gains at W = %s ns.", call,
+			    joined(&doubtful, list, sizeof(list)));
 }
 
 /* The cells in which plain calls are the better choice. */
 static void say_where_plain_wins(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	double work = usual_work(s), lost_up_to = NAN;
-	long fewest = 0;
+	struct numbers work = { 0 }, threads = { 0 };
+	char list[LIST_SIZE];
 	size_t i;
 
 	for (i = 0; i < s->work_count; i++)
-		if (loses(find_cell(cells, call, "flexsc", usual_threads(s), 1, s->work[i])))
-			lost_up_to = s->work[i];
-	if (!isnan(lost_up_to))
-		add_finding(run,
-			    "%s: plain calls win with one runner and %ld threads at some W up to "
-			    "%.0f ns; there the runner is the slower side, or the work hides all.",
-			    call, usual_threads(s), lost_up_to);
+		if (loses(cell_at(cells, call, s, s->work[i])))
+			add_number(&work, s->work[i]);
 	for (i = 0; i < s->thread_count; i++)
-		if (loses(find_cell(cells, call, "flexsc", (long)s->threads[i], 1, work)))
-			fewest = (long)s->threads[i];
-	if (fewest)
+		if (loses(find_cell(cells, call, "flexsc", (long)s->threads[i], 1, usual_work(s))))
+			add_number(&threads, s->threads[i]);
+	if (work.count)
 		add_finding(run,
-			    "%s: at W = %.0f ns plain calls win with up to %ld user-level "
-			    "threads: too few to go on with while a call is under way, or more "
-			    "than the caches hold.",
-			    call, work, fewest);
+			    "%s: with %ld user-level threads and one runner plain calls win at W "
+			    "= %s ns: there the runner is the slower side, or the call is a small "
+			    "part of the work.",
+			    call, usual_threads(s), joined(&work, list, sizeof(list)));
+	if (threads.count)
+		add_finding(run,
+			    "%s: at W = %.0f ns plain calls win with these numbers of user-level "
+			    "threads: %s; they are too few to go on with while a call is under "
+			    "way, or more than the caches hold.",
+			    call, usual_work(s), joined(&threads, list, sizeof(list)));
 }
 
 static void say_who_pays(struct run *run, const json_t *cells, const char *call)
@@ -144,6 +204,7 @@ void conclude_cells(struct run *run, const json_t *cells)
 
 	for (c = 0; c < calls->count; c++) {
 		say_region(run, cells, calls->of[c]);
+		say_doubts(run, cells, calls->of[c]);
 		say_where_plain_wins(run, cells, calls->of[c]);
 		say_who_pays(run, cells, calls->of[c]);
 	}
