@@ -98,12 +98,21 @@ static double cpu_ns(clockid_t clock)
 	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
 }
 
-/* What the others used: of runners to the nanosecond, of io_uring's thread to the kernel's tick. */
-static double others_ns(const struct job *job)
+/* What the others used: of runners to the nanosecond, of io_uring's threads to the kernel's tick.
+ */
+static double others_ns(enum way way, const struct job *job)
 {
-	if (job->flexsc)
+	switch (way) {
+	case FLEXSC:
 		return (double)ferry_flexsc_cpu_ns(job->flexsc);
-	return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	case URING:
+	case SQPOLL:
+		return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	default:
+		/* Nobody helps; but the process's clock would tell of threads of a ring that ends.
+		 */
+		return 0;
+	}
 }
 
 static struct job job_for(const struct session *session, const struct cell *cell)
@@ -132,13 +141,13 @@ static bool time_trial(struct session *session, size_t index, struct job *job)
 	if (!way_run(cell->way, &warmup))
 		return false;
 	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	others = others_ns(job);
+	others = others_ns(cell->way, job);
 	start = now_ns();
 	if (!way_run(cell->way, job))
 		return false;
 	taken = now_ns() - start;
 	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
-	others = others_ns(job) - others;
+	others = others_ns(cell->way, job) - others;
 	if (interrupted())
 		return true;
 	note_duration(session->run, taken);
@@ -194,6 +203,7 @@ static bool measure_cell(struct session *session, size_t index, bool timed)
 		return false;
 	ran = timed ? time_latency(session, index, &job) : time_trial(session, index, &job);
 	ferry_flexsc_stop(job.flexsc);
+	ways_wait_until_alone();
 	return ran;
 }
 

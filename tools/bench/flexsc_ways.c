@@ -5,7 +5,9 @@
 #include <liburing.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ferry/rawcall.h>
@@ -24,6 +26,7 @@
 const char *const phase_names[PHASES] = { "claim", "find", "run", "see" };
 
 static int null_file = -1;
+static nlink_t threads_at_first;
 
 const char *way_name(enum way way)
 {
@@ -32,8 +35,26 @@ const char *way_name(enum way way)
 	return names[way];
 }
 
+/* Threads of this process: proc(5) has them as links of a directory. */
+static nlink_t thread_count(void)
+{
+	struct stat task;
+
+	return stat("/proc/self/task", &task) ? 0 : task.st_nlink;
+}
+
+void ways_wait_until_alone(void)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int i;
+
+	for (i = 0; i < 1000 && thread_count() > threads_at_first; i++)
+		nanosleep(&pause, NULL);
+}
+
 void ways_open(void)
 {
+	threads_at_first = thread_count();
 	if (null_file < 0)
 		null_file = open("/dev/null", O_WRONLY | O_CLOEXEC);
 }

@@ -40,6 +40,13 @@ bool way_run(enum way way, struct job *job);
 /** Opens what the calls need, once in a process. */
 void ways_open(void);
 
+/**
+ * Waits until the threads that a way has started are gone, a tenth of a second at most.  io_uring
+ * takes a ring down after it was closed, and its thread spins until then, on the CPU that the
+ * next runner is to have.
+ */
+void ways_wait_until_alone(void);
+
 /** The loops of work that take NS nanoseconds, and how long a loop takes. */
 long work_loops(double ns);
 
