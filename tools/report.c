@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void complain(const char *format, ...)
 {
@@ -18,6 +19,13 @@ void complain(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
+}
+
+bool is_terminal(int descriptor)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(descriptor) && !(kind && !strcmp(kind, "dumb"));
 }
 
 int finish_output(void)

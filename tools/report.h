@@ -14,6 +14,9 @@
 /** Prints "ferry: " and the message on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Whether DESCRIPTOR is a terminal that moves its cursor when it is told to. */
+bool is_terminal(int descriptor);
+
 /** Flushes standard output; complains and returns -errno when something was lost. */
 int finish_output(void);
 

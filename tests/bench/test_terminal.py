@@ -172,6 +172,14 @@ def test_progress_is_shown_on_a_terminal_and_taken_away(
     assert "of 45" not in printed
 
 
+def test_a_dumb_terminal_has_no_progress(ferry_path: Path, environment: dict[str, str]) -> None:
+    words = ["crossing", "--trials", "3", "--calls", "100"]
+    session = Session(ferry_path, words, environment | {"TERM": "dumb"})
+    status, _ = session.finish()
+    assert status == 0
+    assert "of 45" not in session.shown
+
+
 def test_colours_are_for_terminals_that_want_them(
     ferry_path: Path, environment: dict[str, str], ferry: Ferry
 ) -> None:

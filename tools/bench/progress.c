@@ -2,9 +2,9 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "../report.h"
 #include "clock.h"
 
 #define BAR 24
@@ -20,7 +20,7 @@ static struct {
 void progress_begin(const char *what, size_t total)
 {
 	progress.what = what;
-	progress.total = isatty(STDERR_FILENO) ? total : 0;
+	progress.total = is_terminal(STDERR_FILENO) ? total : 0;
 	progress.started = progress.shown = now_ns();
 	progress_at(0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../report.h"
 #include "json.h"
 
 #define CELL 256
@@ -169,9 +170,9 @@ char *csv_of(const struct table *table, const json_t *rows, size_t *length)
 
 int in_colour(void)
 {
-	const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	const char *no = getenv("NO_COLOR");
 
-	return isatty(STDOUT_FILENO) && !(no && *no) && !(terminal && !strcmp(terminal, "dumb"));
+	return is_terminal(STDOUT_FILENO) && !(no && *no);
 }
 
 void print_heading(const char *format, ...)
