@@ -38,6 +38,13 @@ SIGNS = re.compile(
     + r").*)"
 )
 
+# This sign says what is wrong some lines below, as "FILE:LINE REASON".
+RCU_SIGN = re.compile(r"suspicious RCU usage$")
+RCU_REASON = re.compile(STAMP + r"(?P<reason>\S+\.[ch]:\d+ .*)")
+# User-mode Linux frees memory on a CPU that starts before it is online, and kmemleak, which
+# is told of it, leaves work to RCU.
+HARMLESS = re.compile(r"kernel/rcu/tree\.c:\d+ Callback enqueued on offline CPU")
+
 
 class Watcher:
     """Takes the console's output as it comes; remembers the first bad lines."""
@@ -46,6 +53,7 @@ class Watcher:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._unexplained = ""  # a sign whose reason has not come yet
         self.findings: list[str] = []
 
     def feed(self, output: bytes) -> None:
@@ -54,15 +62,31 @@ class Watcher:
             self._look(lines)
 
     def close(self) -> None:
-        """The last line may lack its end when the guest died."""
+        """The last line may lack its end, and a sign its reason, when the guest died."""
         self._look(self._rest)
         self._rest = b""
+        if self._unexplained:
+            self._add(self._unexplained)
 
     def _look(self, lines: bytes) -> None:
         for line in lines.decode(errors="replace").splitlines():
             self.look_at(line)
 
     def look_at(self, line: str) -> None:
+        if self._unexplained and (reason := RCU_REASON.match(line.rstrip())):
+            sign, self._unexplained = self._unexplained, ""
+            if not HARMLESS.match(reason["reason"]):
+                self._add(f"{sign}: {reason['reason']}")
+            return
         match = SIGNS.match(line)
-        if match and len(self.findings) < self.KEPT:
-            self.findings.append(match["sign"].strip())
+        if not match:
+            return
+        sign = match["sign"].strip()
+        if RCU_SIGN.search(sign):
+            self._unexplained = sign
+        else:
+            self._add(sign)
+
+    def _add(self, sign: str) -> None:
+        if len(self.findings) < self.KEPT:
+            self.findings.append(sign)

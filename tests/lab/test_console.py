@@ -52,6 +52,39 @@ def test_good_line(line: str) -> None:
     assert watcher.findings == []
 
 
+def rcu_complaint(reason: str) -> bytes:
+    return f"""\
+[    0.540000] WARNING: suspicious RCU usage
+[    0.540000] 7.3.4-ferry-debug #3 Not tainted
+[    0.540000] -----------------------------
+[    0.540000] {reason}
+[    0.540000] other info that might help us debug this:
+""".encode()
+
+
+def test_a_complaint_of_rcu_is_told_with_its_reason() -> None:
+    watcher = Watcher()
+    watcher.feed(rcu_complaint("kernel/ferry/batch.c:12 suspicious rcu_dereference_check() usage!"))
+    assert watcher.findings == [
+        "WARNING: suspicious RCU usage: "
+        "kernel/ferry/batch.c:12 suspicious rcu_dereference_check() usage!"
+    ]
+
+
+def test_what_user_mode_linux_does_before_a_cpu_is_online_is_not_ours() -> None:
+    watcher = Watcher()
+    watcher.feed(rcu_complaint("kernel/rcu/tree.c:3185 Callback enqueued on offline CPU!!"))
+    watcher.close()
+    assert watcher.findings == []
+
+
+def test_a_complaint_of_rcu_without_a_reason_is_told() -> None:
+    watcher = Watcher()
+    watcher.feed(b"[    0.540000] WARNING: suspicious RCU usage\n")
+    watcher.close()
+    assert watcher.findings == ["WARNING: suspicious RCU usage"]
+
+
 def test_a_line_in_pieces_is_one_line() -> None:
     watcher = Watcher()
     for byte in f"{BAD[0]}\n{GOOD[0]}\n".encode():
