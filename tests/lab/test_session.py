@@ -180,6 +180,12 @@ def test_a_debug_kernel_runs_what_its_kernel_runs() -> None:
     assert not test.runs_on("x86-6.12-base")
 
 
+def test_what_repeats_a_lot_does_not_run_on_debug_kernels() -> None:
+    test = GuestTest(name="a", command="true", targets=("x86-6.12",), debug=False)
+    assert test.runs_on("x86-6.12")
+    assert not test.runs_on("x86-6.12-debug")
+
+
 def test_benchmarks_figures_become_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     collector = Collector()
     stream = io.BytesIO(
