@@ -98,8 +98,7 @@ static double cpu_ns(clockid_t clock)
 	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
 }
 
-/* What the others used: of runners to the nanosecond, of io_uring's threads to the kernel's tick.
- */
+/* What others than the caller used: runners to the nanosecond, io_uring's to the kernel's tick. */
 static double others_ns(enum way way, const struct job *job)
 {
 	switch (way) {
@@ -109,8 +108,7 @@ static double others_ns(enum way way, const struct job *job)
 	case SQPOLL:
 		return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 	default:
-		/* Nobody helps; but the process's clock would tell of threads of a ring that ends.
-		 */
+		/* Nobody helps; the process's clock may still tell of a ring that ends. */
 		return 0;
 	}
 }
