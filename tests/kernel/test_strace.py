@@ -82,8 +82,12 @@ def test_calls_are_shown_to_a_filter(watched: Path, maker: Maker, tmp_path: Path
     The filter is not asked again when MAKER comes back from its calls.
     """
     options = ("-f", "--seccomp-bpf", "-e", "trace=getpgid,lseek")
-    shown = trace(watched, maker, tmp_path / "log", *options)
-    expect(without_restarts(shown, maker), calls_that_are_made()[:3])
+    shown = without_restarts(trace(watched, maker, tmp_path / "log", *options), maker)
+    # User-mode Linux makes a call anew after a tracer's stop.  A runner may enter once more
+    # then to find that there is no call left; a batch ends with its last one.
+    if maker.word == "flexsc" and shown[-1][0].startswith(name_of(maker)):
+        assert shown.pop()[1] == "0"
+    expect(shown, calls_that_are_made()[:3])
 
 
 def test_a_call_can_be_made_to_fail(watched: Path, maker: Maker, tmp_path: Path) -> None:
