@@ -38,6 +38,12 @@ static bool loses(const json_t *cell)
 	return json_number_at(cell, "ratio") < 1 && json_true_at(cell, "significant");
 }
 
+/* A gain in the table that may be none. */
+static bool may_win(const json_t *cell)
+{
+	return json_number_at(cell, "ratio") > 1 && !json_true_at(cell, "significant");
+}
+
 /* Numbers that a sentence lists. */
 struct numbers {
 	double of[MAX_SIZES];
@@ -73,6 +79,33 @@ static const json_t *cell_at(const json_t *cells, const char *call, const struct
 	return find_cell(cells, call, "flexsc", usual_threads(s), 1, work);
 }
 
+/* The W at which JUDGE finds the cell to be so. */
+static struct numbers works_where(bool (*judge)(const json_t *cell), const json_t *cells,
+				  const char *call, const struct settings *s)
+{
+	struct numbers found = { 0 };
+	size_t w;
+
+	for (w = 0; w < s->work_count; w++)
+		if (judge(cell_at(cells, call, s, s->work[w])))
+			add_number(&found, s->work[w]);
+	return found;
+}
+
+static const json_t *best_of(const struct numbers *works, const json_t *cells, const char *call,
+			     const struct settings *s)
+{
+	const json_t *cell, *best = NULL;
+	size_t w;
+
+	for (w = 0; w < works->count; w++) {
+		cell = cell_at(cells, call, s, works->of[w]);
+		if (!best || json_number_at(cell, "ratio") > json_number_at(best, "ratio"))
+			best = cell;
+	}
+	return best;
+}
+
 /* Where the ratio crosses 1 between two neighbours: the first W with a gain, or NAN. */
 static double break_even_work(const json_t *cells, const char *call, const struct settings *s)
 {
@@ -101,19 +134,10 @@ static void say_break_even(struct run *run, const json_t *cells, const char *cal
 static void say_region(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	const json_t *cell, *best = NULL;
-	struct numbers won = { 0 };
+	struct numbers won = works_where(wins, cells, call, s);
+	const json_t *best = best_of(&won, cells, call, s);
 	char list[LIST_SIZE], most[32] = "";
-	size_t w;
 
-	for (w = 0; w < s->work_count; w++) {
-		cell = cell_at(cells, call, s, s->work[w]);
-		if (!wins(cell))
-			continue;
-		add_number(&won, s->work[w]);
-		if (!best || json_number_at(cell, "ratio") > json_number_at(best, "ratio"))
-			best = cell;
-	}
 	if (!best) {
 		add_finding(run,
 			    "%s: with %ld user-level threads and one runner flexsc wins at no W "
@@ -131,20 +155,11 @@ static void say_region(struct run *run, const json_t *cells, const char *call)
 	say_break_even(run, cells, call);
 }
 
-/* What looks like a gain in the table and may be none. */
 static void say_doubts(struct run *run, const json_t *cells, const char *call)
 {
-	const struct settings *s = run->settings;
-	struct numbers doubtful = { 0 };
+	struct numbers doubtful = works_where(may_win, cells, call, run->settings);
 	char list[LIST_SIZE];
-	size_t w;
 
-	for (w = 0; w < s->work_count; w++) {
-		const json_t *cell = cell_at(cells, call, s, s->work[w]);
-
-		if (json_number_at(cell, "ratio") > 1 && !wins(cell))
-			add_number(&doubtful, s->work[w]);
-	}
 	if (doubtful.count)
 		add_finding(run, "%s: the noise could have made what it gains at W = %s ns.", call,
 			    joined(&doubtful, list, sizeof(list)));
@@ -154,13 +169,10 @@ static void say_doubts(struct run *run, const json_t *cells, const char *call)
 static void say_where_plain_wins(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	struct numbers work = { 0 }, threads = { 0 };
+	struct numbers work = works_where(loses, cells, call, s), threads = { 0 };
 	char list[LIST_SIZE];
 	size_t i;
 
-	for (i = 0; i < s->work_count; i++)
-		if (loses(cell_at(cells, call, s, s->work[i])))
-			add_number(&work, s->work[i]);
 	for (i = 0; i < s->thread_count; i++)
 		if (loses(find_cell(cells, call, "flexsc", (long)s->threads[i], 1, usual_work(s))))
 			add_number(&threads, s->threads[i]);
