@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Whether the figures in a run are what SciPy makes of its trials."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from .schema import (
     Comparison,
     Fit,
     Flexsc,
+    Measurement,
     Pagefault,
     Ratio,
     Row,
@@ -31,6 +33,7 @@ RESAMPLES = 800
 PARTS = 8
 
 Draw = NDArray[np.int64]  # which trials
+Compared = TypeVar("Compared", Cell, Touch)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def exact(what: str, stated: float | None, computed: float | None) -> Check:
     return Check(what, stated, computed, abs(computed or 0))
 
 
-def row_checks(row: Row | Touch | Cell) -> Iterator[Check]:
+def row_checks(row: Measurement) -> Iterator[Check]:
     trials = np.asarray(row.trials_ns)
     yield exact(f"{row.name}, mean", row.mean, float(trials.mean()))
     yield exact(f"{row.name}, min", row.min, float(trials.min()))
@@ -145,7 +148,7 @@ def comparison_checks(comparison: Comparison) -> Iterator[Check]:
     yield exact(f"{name}, high end", comparison.ratio.high, ends[1] if ends else None)
 
 
-def ratio_to_base(one: Touch | Cell, base: Touch | Cell | None) -> Iterator[Check]:
+def ratio_to_base(one: Compared, base: Compared | None) -> Iterator[Check]:
     """The median of the ratios, trial by trial."""
     if base:
         # An interrupted trial ends in the middle: the base may have one more.
@@ -154,20 +157,24 @@ def ratio_to_base(one: Touch | Cell, base: Touch | Cell | None) -> Iterator[Chec
         yield exact(f"{one.name}, ratio", one.ratio, quartiles(ratios)[1])
 
 
+def compared_checks(
+    measured: Sequence[Compared], base_way: str, same: Callable[[Compared], object]
+) -> Iterator[Check]:
+    """Each, also beside the one of BASE_WAY for which SAME gives the same."""
+    bases = {same(one): one for one in measured if one.way == base_way}
+    for one in measured:
+        yield from row_checks(one)
+        yield from ratio_to_base(one, bases.get(same(one)))
+
+
 def cell_checks(run: Flexsc) -> Iterator[Check]:
     cells = [cell for cell in run.cells if isinstance(cell, Cell)]
-    bases = {(cell.call, cell.work_ns): cell for cell in cells if cell.way == "plain"}
-    for cell in cells:
-        yield from row_checks(cell)
-        yield from ratio_to_base(cell, bases.get((cell.call, cell.work_ns)))
+    return compared_checks(cells, "plain", lambda cell: (cell.call, cell.work_ns))
 
 
 def touch_checks(run: Pagefault) -> Iterator[Check]:
     touches = [touch for touch in run.touches if isinstance(touch, Touch)]
-    bases = {(touch.access, touch.order): touch for touch in touches if touch.way == "base"}
-    for touch in touches:
-        yield from row_checks(touch)
-        yield from ratio_to_base(touch, bases.get((touch.access, touch.order)))
+    return compared_checks(touches, "base", lambda touch: (touch.access, touch.order))
 
 
 def checks(run: AnyRun) -> list[Check]:

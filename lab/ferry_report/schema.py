@@ -111,11 +111,11 @@ class Absent(Record):
     reason: str | None
 
 
-class Row(Record):
+class Measurement(Record):
+    """The times of all trials, ns, and what the bench made of them."""
+
     available: Literal[True]
     name: str
-    label: str
-    calls: int
     trials_ns: Trials
     mean: float
     min: float
@@ -123,6 +123,11 @@ class Row(Record):
     sd: float | None
     median: float
     se: float | None
+
+
+class Row(Measurement):
+    label: str
+    calls: int
     cycles: float | None
     ratio: float | None
     kernel_share: Annotated[float, Field(le=1)] | None = None
@@ -259,22 +264,13 @@ class Phases(Record):
     see: float
 
 
-class Cell(Record):
-    available: Literal[True]
-    name: str
+class Cell(Measurement):
     call: Literal["write", "getpid"]
     way: Literal["plain", "batch", "uring", "sqpoll", "flexsc"]
     threads: Count | None
     runners: Count | None
     work_ns: NotNegative
     calls: Count
-    trials_ns: Trials
-    mean: float
-    min: float
-    max: float
-    sd: float | None
-    median: float
-    se: float | None
     ratio: Positive
     ratio_se: float | None
     significant: bool
@@ -311,9 +307,7 @@ class AbsentTouch(Record):
     reason: str | None
 
 
-class Touch(Record):
-    available: Literal[True]
-    name: str
+class Touch(Measurement):
     label: str
     access: Literal["write", "read"]
     order: Literal["sequential", "random", "one_in_64"]
@@ -321,13 +315,6 @@ class Touch(Record):
     per_fault: Count | None
     large_page: Count | None
     touched: Positive
-    trials_ns: Trials
-    mean: float
-    min: float
-    max: float
-    sd: float | None
-    median: float
-    se: float | None
     ratio: float
     ratio_se: float | None
     significant: bool
