@@ -83,6 +83,8 @@ class Watcher:
             return
         sign = match["sign"].strip()
         if RCU_SIGN.search(sign):
+            if self._unexplained:
+                self._add(self._unexplained)
             self._unexplained = sign
         else:
             self._add(sign)

@@ -85,6 +85,13 @@ def test_a_complaint_of_rcu_without_a_reason_is_told() -> None:
     assert watcher.findings == ["WARNING: suspicious RCU usage"]
 
 
+def test_no_complaint_of_rcu_is_lost_to_the_next() -> None:
+    watcher = Watcher()
+    watcher.feed(b"[    0.540000] WARNING: suspicious RCU usage\n")
+    watcher.feed(rcu_complaint("kernel/rcu/tree.c:3185 Callback enqueued on offline CPU!!"))
+    assert watcher.findings == ["WARNING: suspicious RCU usage"]
+
+
 def test_a_line_in_pieces_is_one_line() -> None:
     watcher = Watcher()
     for byte in f"{BAD[0]}\n{GOOD[0]}\n".encode():
