@@ -135,32 +135,10 @@ static int probe(const char **why)
 	return 0;
 }
 
-/* Ends the call that a signal interrupted, at the slot under CURSOR, as the kernel would. */
-static void restart_slot(struct ferry_cursor *cursor, const struct ferry_batch_args *args)
-{
-	unsigned long head;
-	long result = ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
-
-	memcpy(&head, cursor->slot, sizeof(head));
-	args->rets[cursor->slot - args->calls] = result;
-	ferry_cursor_jump(cursor, args->calls, head, result);
-}
-
 /* What the module left undone. */
 static long run_rest(const struct ferry_batch_args *args)
 {
-	unsigned long start = (unsigned long)args->flags >> FERRY_RESUME_SHIFT;
-	struct ferry_cursor cursor = ferry_cursor_at(start, args->calls);
-
-	/* The kernel read that slot: asking whether it can be read would be a call too many. */
-	if (args->flags & FERRY_BATCH_RESUME)
-		cursor.readable = ferry_page_end(args->calls, cursor.slot, args->ncall);
-	if (args->flags & FERRY_BATCH_RESTART)
-		restart_slot(&cursor, args);
-	if (cursor.slot)
-		loop_until(&cursor, args->calls + args->ncall, args->rets, args->calls,
-			   args->ncall);
-	return ferry_cursor_last(&cursor, args->calls);
+	return ferry_loop_resume(args->flags, args->rets, args->calls, args->ncall);
 }
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)

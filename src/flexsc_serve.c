@@ -167,8 +167,8 @@ static long go_on(const struct ferry_entry *entry)
 	if (entry->begun == FERRY_BEGUN_RESTART)
 		return ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
 	if (entry->nr == FERRY_NR_BATCH && arg[3] & FERRY_BATCH_RESUME)
-		return ferry_loop_from((unsigned long)arg[3] >> FERRY_RESUME_SHIFT, (long *)arg[0],
-				       (const struct ferry_slot *)arg[1], (unsigned long)arg[2]);
+		return ferry_loop_resume(arg[3], (long *)arg[0], (const struct ferry_slot *)arg[1],
+					 (unsigned long)arg[2]);
 	return entry_run(entry);
 }
 

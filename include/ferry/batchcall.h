@@ -70,9 +70,7 @@ static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
 
 	if (FERRY_LIKELY(answer != -EOPNOTSUPP))
 		return answer;
-	if (!(flags & FERRY_BATCH_RESUME))
-		return ferry_loop(rets, calls, ncall);
-	return ferry_loop_from((unsigned long)flags >> FERRY_RESUME_SHIFT, rets, calls, ncall);
+	return ferry_loop_resume(flags, rets, calls, ncall);
 }
 
 #endif /* FERRY_BATCHCALL_H */

@@ -272,25 +272,53 @@ static inline void ferry_loop_until(struct ferry_cursor *cursor, const struct fe
 }
 
 /**
- * Runs the batch calls[0 .. ncall - 1], which ferry_batch_prepare() allows, from slot START
- * < ncall on, by one system call per slot.  Stores each slot's raw result in rets[].
+ * Runs the batch calls[0 .. ncall - 1], which ferry_batch_prepare() allows, by one system
+ * call per slot.  Stores each slot's raw result in rets[].
  *
- * Returns the index of the last slot that ran, or where it cannot be read that of the
- * one before START, -EFAULT for slot 0.
+ * Returns the index of the last slot that ran, -EFAULT if slot 0 cannot be read, and 0 for
+ * an empty batch.
  */
-static inline long ferry_loop_from(unsigned long start, long rets[],
-				   const struct ferry_slot calls[], unsigned long ncall)
+static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_cursor cursor = ferry_cursor_at(start, calls);
+	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
 
+	if (!ncall)
+		return 0;
 	ferry_loop_until(&cursor, calls + ncall, rets, calls, ncall);
 	return ferry_cursor_last(&cursor, calls);
 }
 
-/** The whole batch as ferry_loop_from() runs it; 0 for an empty one. */
-static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+/* Ends the call of the slot under CURSOR, which a signal interrupted, as the kernel would. */
+static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
+				      const struct ferry_slot calls[])
 {
-	return ncall ? ferry_loop_from(0, rets, calls, ncall) : 0;
+	long result = ferry_rawcall(__NR_restart_syscall, 0, 0, 0, 0, 0, 0);
+	unsigned long head;
+
+	memcpy(&head, cursor->slot, sizeof(head));
+	rets[cursor->slot - calls] = result;
+	ferry_cursor_jump(cursor, calls, head, result);
+}
+
+/**
+ * Runs what a kernel left undone of a batch when it answered -EOPNOTSUPP and gave FLAGS
+ * back.  Returns what ferry_loop() does.
+ */
+static inline long ferry_loop_resume(long flags, long rets[], const struct ferry_slot calls[],
+				     unsigned long ncall)
+{
+	struct ferry_cursor cursor;
+
+	if (!(flags & FERRY_BATCH_RESUME))
+		return ferry_loop(rets, calls, ncall);
+	cursor = ferry_cursor_at((unsigned long)flags >> FERRY_RESUME_SHIFT, calls);
+	/* The kernel read that slot: asking whether it can be read would be a call too many. */
+	cursor.readable = ferry_page_end(calls, cursor.slot, ncall);
+	if (flags & FERRY_BATCH_RESTART)
+		ferry_restart_slot(&cursor, rets, calls);
+	if (cursor.slot)
+		ferry_loop_until(&cursor, calls + ncall, rets, calls, ncall);
+	return ferry_cursor_last(&cursor, calls);
 }
 
 #endif /* FERRY_LOOP_H */
