@@ -58,8 +58,19 @@ void subcall_reenter(struct pt_regs *regs);
 #ifdef CONFIG_SECCOMP_FILTER
 /* Whether a filter answers the call in current's registers with SIGSYS. */
 bool seccomp_traps(void);
+
+/*
+ * Whether seccomp lets the call in current's registers fail or kills for it; in strict mode
+ * it would for all that ask.
+ */
+bool seccomp_refuses(void);
 #else
 static inline bool seccomp_traps(void)
+{
+	return false;
+}
+
+static inline bool seccomp_refuses(void)
 {
 	return false;
 }

@@ -24,12 +24,9 @@ SYSCALL_DEFINE2(flexsc_register, struct ferry_flexsc_set __user *, set, size_t, 
 SYSCALL_DEFINE1(flexsc_serve, struct ferry_flexsc_set __user *, set)
 {
 	struct ferry_outer_call call;
-	long answer;
 
 	ferry_outer_begin(&call);
-	answer = ferry_flexsc_serve(&call.caller, set);
-	ferry_outer_end(&call);
-	return answer;
+	return ferry_outer_end(&call, ferry_flexsc_serve(&call.caller, set));
 }
 
 /* Changes *WORD from ASLEEP to RUNNING.  1 if it did, 0 if it was not, or -errno. */

@@ -90,15 +90,19 @@ void ferry_outer_begin(struct ferry_outer_call *call)
 	get_registers(regs, &call->saved);
 }
 
-void ferry_outer_end(struct ferry_outer_call *call)
+long ferry_outer_end(struct ferry_outer_call *call, long answer)
 {
 	struct pt_regs *regs = call->caller.regs;
 
 	set_registers(regs, &call->saved);
-	if (!call->reported)
-		return;
-	syscall_set_return_value(current, regs, -ENOSYS, 0);
-	subcall_reenter(regs);
+	if (call->reported) {
+		syscall_set_return_value(current, regs, -ENOSYS, 0);
+		subcall_reenter(regs);
+	}
+	/* A filter that has come since it began may not allow it again. */
+	if (answer == -ERESTARTNOINTR && seccomp_refuses())
+		return -EOPNOTSUPP;
+	return answer;
 }
 
 long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
@@ -114,8 +118,7 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 	/* A position is the kernel's; the caller had passed 0. */
 	if (call.caller.position || flags & FERRY_BATCH_RESUME)
 		call.saved.arg[FLAGS_REGISTER] = call.caller.position;
-	ferry_outer_end(&call);
-	return answer;
+	return ferry_outer_end(&call, answer);
 }
 
 SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,

@@ -22,8 +22,11 @@ struct ferry_outer_call {
 /* The registers are the inner calls' from here on ... */
 void ferry_outer_begin(struct ferry_outer_call *call);
 
-/* ... to here, where those in call->saved are put back. */
-void ferry_outer_end(struct ferry_outer_call *call);
+/*
+ * ... to here, where those in call->saved are put back.  Returns ANSWER; or -EOPNOTSUPP
+ * where that is to restart the call and seccomp would not let it.
+ */
+long ferry_outer_end(struct ferry_outer_call *call, long answer);
 
 /* Runs the batch for current, whose registers hold the system call, as batch(2) says. */
 long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,

@@ -171,6 +171,75 @@ TEST_F(seccomp, does_not_apply_in_retrospect)
 	EXPECT_EQ(THIS_PROCESS, rets[2]);
 }
 
+static int handled; /* in a system call, which the compiler takes to change all memory */
+
+static void handle(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+/* Installs a filter that answers batch() with ACTION, is interrupted by a signal, goes on. */
+static long interrupted_under(unsigned int action, long rets[4], long *flags)
+{
+	struct sigaction how = { .sa_handler = handle };
+	struct filter filter;
+	struct ferry_slot calls[] = {
+		SLOT(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		SLOT(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, P(&filter.program)),
+		SLOT(__NR_kill, getpid(), SIGUSR1),
+		SLOT(__NR_getpid),
+	};
+	long arg[FERRY_MAX_ARGS] = { P(rets), P(calls), 4, 0, 64, 0 };
+	long answer;
+
+	rets[3] = UNTOUCHED;
+	make_filter(&filter, FERRY_NR_BATCH, action);
+	sigaction(SIGUSR1, &how, NULL);
+	answer = raw_call(FERRY_NR_BATCH, arg);
+	*flags = arg[3];
+	return answer;
+}
+
+/* Nor does it have to allow the batch() that goes on after a signal: the caller does. */
+TEST_F(seccomp, leaves_to_its_caller_what_a_restart_may_not)
+{
+	static const unsigned int actions[] = {
+		SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP,
+		SECCOMP_RET_ERRNO | EPERM
+	};
+	size_t i;
+	pid_t pid;
+
+	for (i = 0; i < ARRAY_SIZE(actions); i++) {
+		long *rets = self->shared, *flags = rets + 4, *answer = rets + 5;
+		int status;
+
+		pid = fork();
+		if (!pid) {
+			*answer = interrupted_under(actions[i], rets, flags);
+			_exit(handled);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_TRUE(WIFEXITED(status));
+		EXPECT_EQ(1, WEXITSTATUS(status));
+		EXPECT_EQ(-EOPNOTSUPP, *answer);
+		EXPECT_EQ(FERRY_BATCH_RESUME | 3L << FERRY_RESUME_SHIFT, *flags);
+		EXPECT_EQ(0, rets[2]);
+		EXPECT_EQ(UNTOUCHED, rets[3]);
+	}
+}
+
+TEST_F(seccomp, restarts_as_far_as_it_is_allowed)
+{
+	long rets[4], flags;
+
+	EXPECT_EQ(3, interrupted_under(SECCOMP_RET_LOG, rets, &flags));
+	EXPECT_EQ(0, flags);
+	EXPECT_EQ(THIS_PROCESS, rets[3]);
+	EXPECT_EQ(1, handled);
+}
+
 /* ---- actions that end the caller ---- */
 
 /* How a child ended that ran CALLS under a filter which answers write with ACTION. */

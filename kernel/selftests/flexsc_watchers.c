@@ -13,12 +13,12 @@
 
 /* ---- seccomp ---- */
 
-/* What seccomp() returns for a filter that answers getppid() with ACTION. */
-static long install(unsigned int action, unsigned int flags)
+/* What seccomp() returns for a filter that answers call NR with ACTION. */
+static long install(int nr, unsigned int action, unsigned int flags)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getppid, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -31,12 +31,12 @@ static long install(unsigned int action, unsigned int flags)
 
 static long deny(void)
 {
-	return install(SECCOMP_RET_ERRNO | EPERM, 0);
+	return install(__NR_getppid, SECCOMP_RET_ERRNO | EPERM, 0);
 }
 
 static long trap(void)
 {
-	return install(SECCOMP_RET_TRAP, 0);
+	return install(__NR_getppid, SECCOMP_RET_TRAP, 0);
 }
 
 FIXTURE(filtered)
@@ -72,9 +72,28 @@ TEST_F(filtered, one_that_is_installed_meanwhile_too)
 {
 	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(getppid(), made(self->set, ENTRY(__NR_getppid)));
-	ASSERT_EQ(0, install(SECCOMP_RET_ERRNO | EPERM, SECCOMP_FILTER_FLAG_TSYNC));
+	ASSERT_EQ(0, install(__NR_getppid, SECCOMP_RET_ERRNO | EPERM, SECCOMP_FILTER_FLAG_TSYNC));
 	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
 	EXPECT_EQ(0, stop(&self->runner));
+}
+
+static void handle(int sig)
+{
+	(void)sig;
+}
+
+/* The signal would have flexsc_serve() made again. */
+TEST_F(filtered, one_that_forbids_to_serve_again_leaves_it_to_user_space)
+{
+	signal(SIGUSR1, handle);
+	start(&self->runner, self->set, NULL);
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	ASSERT_EQ(0, install(FERRY_NR_FLEXSC_SERVE, SECCOMP_RET_KILL_PROCESS,
+			     SECCOMP_FILTER_FLAG_TSYNC));
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	pthread_kill(self->runner.thread, SIGUSR1);
+	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
+	EXPECT_EQ(0, self->set->entry[0].begun);
 }
 
 /* A trapped call is left to user space, begun; after it the kernel serves again. */
