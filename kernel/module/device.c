@@ -138,6 +138,12 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 	else
 		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument);
 	fput(file);
+	/*
+	 * Going on would take another ioctl.  A filter that a slot installed was not there
+	 * when this one was made, and does not have to allow it.
+	 */
+	if (answer == -ERESTARTNOINTR && is_watched())
+		return -EOPNOTSUPP;
 	return answer;
 }
 
