@@ -251,25 +251,33 @@ static void a_filter_that_kills_users_of_io_uring_kills_no_batch(void **state)
 	expect_everywhere(live_without_io_uring);
 }
 
+/* 64 writes on a page of their own, but for two slots that put FILTER on the thread. */
+static struct ferry_slot *filtered_writes(struct filter *filter, int file)
+{
+	struct ferry_slot *calls =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	expect(calls != MAP_FAILED);
+	for (i = 0; i < 64; i++)
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+	calls[0] = NNP_SLOT;
+	calls[1] = FILTER_SLOT(filter);
+	return calls;
+}
+
 /* One slot installs a filter that allows nothing but what the next slots call. */
 static void live_on_writes_alone(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_exit_group };
-	unsigned char *page =
-		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ferry_slot *calls = (struct ferry_slot *)page;
-	int file = memory_file();
 	struct filter filter;
+	struct ferry_slot *calls = filtered_writes(&filter, memory_file());
 	long rets[64];
 	int i;
 
 	(void)arg;
 	run_writes();
 	filter_make(&filter, numbers, 2, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
-	for (i = 0; i < 64; i++)
-		calls[i] = SLOT(SYS_write, file, "x", 1);
-	calls[0] = NNP_SLOT;
-	calls[1] = FILTER_SLOT(&filter);
 	if (run_batch(rets, calls, 64) != 63)
 		_exit(2);
 	for (i = 2; i < 64; i++)
@@ -284,6 +292,44 @@ static void a_batch_needs_no_call_beside_its_own_within_a_page(void **state)
 	run_writes();
 	if (!SANITIZED)
 		expect_child(live_on_writes_alone, NULL);
+}
+
+static volatile sig_atomic_t handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+/* The same, and one of these calls interrupts the batch. */
+static void live_on_writes_and_a_signal(void *arg)
+{
+	static const int numbers[] = { SYS_write, SYS_kill, SYS_rt_sigreturn, SYS_exit_group };
+	struct filter filter;
+	struct ferry_slot *calls = filtered_writes(&filter, memory_file());
+	long rets[64];
+	int i;
+
+	(void)arg;
+	run_writes();
+	filter_make(&filter, numbers, 4, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+	signal(SIGUSR1, count_signal);
+	calls[20] = SLOT(SYS_kill, getpid(), SIGUSR1);
+	if (run_batch(rets, calls, 64) != 63)
+		_exit(2);
+	for (i = 2; i < 64; i++)
+		if (rets[i] != (i != 20))
+			_exit(3);
+	_exit(handled == 1 ? 0 : 4);
+}
+
+static void nor_does_it_after_a_signal(void **state)
+{
+	(void)state;
+	run_writes();
+	if (!SANITIZED)
+		expect_child(live_on_writes_and_a_signal, NULL);
 }
 
 /* ---- strict mode: read and write, and nothing else ---- */
@@ -383,6 +429,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
 	cmocka_unit_test(a_filter_that_kills_users_of_io_uring_kills_no_batch),
 	cmocka_unit_test(a_batch_needs_no_call_beside_its_own_within_a_page),
+	cmocka_unit_test(nor_does_it_after_a_signal),
 	cmocka_unit_test(strict_mode_lets_writes_through_and_kills_the_rest),
 	cmocka_unit_test(where_io_uring_is_refused_results_are_right_and_nothing_is_said),
 };

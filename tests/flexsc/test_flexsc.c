@@ -18,8 +18,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <ferry_flexsc.h>
 
@@ -693,6 +697,61 @@ static void fork_within_a_thread(void **state)
 	close(forking.fds[1]);
 }
 
+/* ---- a sandbox that knows nothing of runners ---- */
+
+/* A filter for all threads that kills whoever begins to serve in the kernel. */
+static int forbid_serving(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FERRY_NR_FLEXSC_SERVE, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			    &program);
+}
+
+/* Has all threads leave the kernel, and go back to where they were. */
+static void stop_for_a_moment(void)
+{
+	pid_t self = getpid(), other = fork();
+
+	CHILD_ASSERT(other >= 0);
+	if (!other) {
+		kill(self, SIGSTOP);
+		usleep(20000);
+		kill(self, SIGCONT);
+		_exit(0);
+	}
+	CHILD_ASSERT(waitpid(other, NULL, 0) == other);
+}
+
+static void live_in_sandbox(void)
+{
+	struct ferry_flexsc *flexsc;
+
+	CHILD_ASSERT(!ferry_flexsc_start(&flexsc, NULL));
+	CHILD_ASSERT(ferry_flexsc_call(flexsc, SYS_getpid, NULL, 0) == getpid());
+	CHILD_ASSERT(!forbid_serving());
+	stop_for_a_moment();
+	for (int i = 0; i < 100; i++)
+		CHILD_ASSERT(ferry_flexsc_call(flexsc, SYS_getppid, NULL, 0) == getppid());
+	CHILD_ASSERT(!ferry_flexsc_stop(flexsc));
+}
+
+static void runners_live_in_a_sandbox_that_came_later(void **state)
+{
+	(void)state;
+	SKIP_IF_FORKS_CONFUSE;
+	ASSERT_IN_CHILD(live_in_sandbox);
+}
+
 #define ON_BOTH(test)                                                      \
 	{ #test, test, with_defaults, stop, NULL },                        \
 	{                                                                  \
@@ -735,6 +794,7 @@ int main(void)
 		cmocka_unit_test(a_broken_pipe_ends_the_process),
 		ON_BOTH(a_child_makes_its_calls_itself),
 		ON_BOTH(fork_within_a_thread),
+		cmocka_unit_test(runners_live_in_a_sandbox_that_came_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

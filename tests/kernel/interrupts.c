@@ -4,11 +4,13 @@
  * once, no result changes, and the caller's registers come back as they went in.
  */
 #include <poll.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <ucontext.h>
 
 #include <ferry/loop.h>
 
+#include "filter.h"
 #include "hostile.h"
 
 static long handled;
@@ -237,6 +239,60 @@ static void calls_that_wait_end_as_they_would_alone(void **state)
 	expect_equal(handled, sent);
 }
 
+/* ---- a stop in a call that goes on where it was ---- */
+
+/* What a sleeper and who stops it share. */
+struct sleep {
+	struct timespec time;
+	long begins; /* 1 in front of the sleep */
+};
+
+/* A filter of its own does not allow it another batch, nor an ioctl of the module. */
+static void sleep_confined(void *arg)
+{
+	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
+	const long one = 1;
+	struct sleep *sleep = arg;
+	struct filter filter;
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program),
+		SLOT(FERRY_NR_WDCPY, &sleep->begins, &one),
+		SLOT(SYS_nanosleep, &sleep->time, NULL),
+		SLOT(SYS_getpid),
+	};
+	long rets[5];
+
+	filter_make(&filter, numbers, 2, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+	expect_equal(ferry_batch_on(engine, rets, calls, 5, 0, 0), 4);
+	expect_equal(rets[3], 0);
+	expect_equal(rets[4], getpid());
+}
+
+/* Made again, it would find a time that is none. */
+static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
+{
+	struct sleep *sleep =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	expect(sleep != MAP_FAILED);
+	sleep->time.tv_sec = 1;
+	pid = child_start(sleep_confined, sleep);
+	while (!__atomic_load_n(&sleep->begins, __ATOMIC_RELAXED))
+		usleep(1000);
+	expect_asleep(pid);
+	sleep->time.tv_nsec = -1;
+	kill(pid, SIGSTOP);
+	expect_equal(waitpid(pid, &status, WUNTRACED), pid);
+	expect(WIFSTOPPED(status));
+	kill(pid, SIGCONT);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect_equal(status, 0);
+}
+
 /* ---- handlers that tamper ---- */
 
 static struct random tamper_random;
@@ -301,6 +357,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_signal_at_any_boundary_changes_no_result),
 	cmocka_unit_test(every_signal_is_handled_once),
 	cmocka_unit_test(calls_that_wait_end_as_they_would_alone),
+	cmocka_unit_test(a_sleep_goes_on_after_a_stop_without_another_batch),
 	cmocka_unit_test(a_handler_that_moves_the_position_harms_only_itself),
 };
 

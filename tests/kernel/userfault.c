@@ -3,7 +3,9 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 
+#include "filter.h"
 #include "hostile.h"
 
 #define PAGES 4
@@ -160,6 +162,61 @@ static void a_server_may_close_its_descriptor_meanwhile(void **state)
 	run_zero_slots(close_it);
 }
 
+/* ---- a signal while a slot waits for the program of its filter ---- */
+
+static pthread_t victim;
+static volatile sig_atomic_t handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+static void *serve_after_signal(void *arg)
+{
+	unsigned long address = next_fault();
+
+	(void)arg;
+	pthread_kill(victim, SIGUSR1);
+	fill_page(address);
+	return NULL;
+}
+
+/* The filter allows what the slots behind it call, and how the signal returns. */
+static void confine_itself_late(void *arg)
+{
+	static const int numbers[] = { SYS_write, SYS_rt_sigreturn, SYS_exit_group };
+	struct ferry_slot *calls = new_page();
+	struct filter filter;
+	long rets[4];
+
+	make_region();
+	filter_make(&filter, numbers, 3, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+	memcpy(source, filter.code, sizeof(filter.code));
+	filter.program.filter = (struct sock_filter *)region;
+	calls[0] = SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	calls[1] = SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program);
+	calls[2] = SLOT(SYS_write, *(int *)arg, "a", 1);
+	calls[3] = SLOT(SYS_write, *(int *)arg, "bc", 2);
+	signal(SIGUSR1, count_signal);
+	victim = pthread_self();
+	thread_start(serve_after_signal, NULL);
+	if (ferry_batch_on(engine, rets, calls, 4, 0, 0) != 3)
+		_exit(2);
+	_exit(rets[1] == 0 && rets[2] == 1 && rets[3] == 2 && handled == 1 ? 0 : 3);
+}
+
+static void a_signal_over_the_installation_of_a_filter_is_no_call(void **state)
+{
+	int file = memory_file();
+
+	(void)state;
+	open_userfaultfd();
+	expect_child(confine_itself_late, &file);
+	expect_equal(lseek(file, 0, SEEK_END), 3);
+}
+
 /* ---- pages that never come ---- */
 
 static void wait_for_slots(void *arg)
@@ -214,6 +271,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(room_for_results_may_come_late),
 	cmocka_unit_test(a_server_may_give_up_meanwhile),
 	cmocka_unit_test(a_server_may_close_its_descriptor_meanwhile),
+	cmocka_unit_test(a_signal_over_the_installation_of_a_filter_is_no_call),
 	cmocka_unit_test(what_never_comes_is_waited_for_until_death),
 };
 
