@@ -299,7 +299,7 @@ TEST(exec_and_exit_end_it)
 
 	if (!have_flexsc())
 		SKIP(return, NO_FLEXSC);
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 20; i++) {
 		child = fork();
 		if (!child)
 			child_that_ends(new_set(FERRY_FLEXSC_FENCES), i % 2);
