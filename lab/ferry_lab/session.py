@@ -61,6 +61,8 @@ class Result:
             return self.trouble
         if self.findings:
             return f"the console says '{self.findings[0]}'"
+        if self.status is None:
+            return "the guest was done before it had ended"
         if self.status in (124, 137):
             return f"it did not end within {self.test.timeout:g} s"
         return f"it exited with {self.status}"

@@ -99,7 +99,7 @@ CRASHING = """\
 sed -i "s,/dev/kmsg,$run/kmsg," "$run/command"
 : > "$run/started"
 sh "$run/command" >&"$out" 2>&1 &
-echo $! $$ > {pids}
+echo $$ $! > {pids}
 wait
 echo 0 > "$run/status"
 """
@@ -112,6 +112,14 @@ def test_after_a_crash_the_other_tests_run_in_another_guest(run: Run, tmp_path: 
     assert counts == {"passed": 2, "failed": 1}
     assert "FAIL uml-7.3/two: uml-7.3 went down before the command ended" in output
     assert "ok   uml-7.3/three" in output
+
+
+def test_a_test_whose_shell_is_gone_fails(run: Run, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    chosen = named(one="true", two=f"kill -9 $(cut -d' ' -f2 {pids}); sleep 5")
+    counts, output = run(CRASHING.format(pids=pids), *chosen)
+    assert counts == {"passed": 1, "failed": 1}
+    assert "FAIL uml-7.3/two: the guest was done before it had ended" in output
 
 
 def test_a_guest_that_does_not_boot_fails_all(run: Run) -> None:
