@@ -251,8 +251,8 @@ static void a_filter_that_kills_users_of_io_uring_kills_no_batch(void **state)
 	expect_everywhere(live_without_io_uring);
 }
 
-/* 64 writes on a page of their own, but for two slots that put FILTER on the thread. */
-static struct ferry_slot *filtered_writes(struct filter *filter, int file)
+/* 64 writes on a page of their own. */
+static struct ferry_slot *page_of_writes(int file)
 {
 	struct ferry_slot *calls =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -261,29 +261,36 @@ static struct ferry_slot *filtered_writes(struct filter *filter, int file)
 	expect(calls != MAP_FAILED);
 	for (i = 0; i < 64; i++)
 		calls[i] = SLOT(SYS_write, file, "x", 1);
+	return calls;
+}
+
+/* Puts FILTER on the thread by the first two of CALLS and runs all; 0, or what was wrong. */
+static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
+{
+	long rets[64];
+	int i;
+
 	calls[0] = NNP_SLOT;
 	calls[1] = FILTER_SLOT(filter);
-	return calls;
+	if (run_batch(rets, calls, 64) != 63)
+		return 2;
+	for (i = 2; i < 64; i++)
+		if (rets[i] != (calls[i].nr == SYS_write))
+			return 3;
+	return 0;
 }
 
 /* One slot installs a filter that allows nothing but what the next slots call. */
 static void live_on_writes_alone(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_exit_group };
+	struct ferry_slot *calls = page_of_writes(memory_file());
 	struct filter filter;
-	struct ferry_slot *calls = filtered_writes(&filter, memory_file());
-	long rets[64];
-	int i;
 
 	(void)arg;
 	run_writes();
 	filter_make(&filter, numbers, 2, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
-	if (run_batch(rets, calls, 64) != 63)
-		_exit(2);
-	for (i = 2; i < 64; i++)
-		if (rets[i] != 1)
-			_exit(3);
-	_exit(0);
+	_exit(run_filtered(calls, &filter));
 }
 
 static void a_batch_needs_no_call_beside_its_own_within_a_page(void **state)
@@ -306,22 +313,17 @@ static void count_signal(int sig)
 static void live_on_writes_and_a_signal(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_kill, SYS_rt_sigreturn, SYS_exit_group };
+	struct ferry_slot *calls = page_of_writes(memory_file());
 	struct filter filter;
-	struct ferry_slot *calls = filtered_writes(&filter, memory_file());
-	long rets[64];
-	int i;
+	int wrong;
 
 	(void)arg;
 	run_writes();
 	filter_make(&filter, numbers, 4, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
 	signal(SIGUSR1, count_signal);
 	calls[20] = SLOT(SYS_kill, getpid(), SIGUSR1);
-	if (run_batch(rets, calls, 64) != 63)
-		_exit(2);
-	for (i = 2; i < 64; i++)
-		if (rets[i] != (i != 20))
-			_exit(3);
-	_exit(handled == 1 ? 0 : 4);
+	wrong = run_filtered(calls, &filter);
+	_exit(wrong || handled == 1 ? wrong : 4);
 }
 
 static void nor_does_it_after_a_signal(void **state)
@@ -336,16 +338,10 @@ static void nor_does_it_after_a_signal(void **state)
 
 static void write_in_strict_mode(void *arg)
 {
-	unsigned char *page =
-		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ferry_slot *calls = (struct ferry_slot *)page;
-	int file = *(int *)arg;
+	struct ferry_slot *calls = page_of_writes(*(int *)arg);
 	long rets[64];
-	int i;
 
 	run_writes();
-	for (i = 0; i < 64; i++)
-		calls[i] = SLOT(SYS_write, file, "x", 1);
 	calls[10] = SLOT(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
 	calls[60] = SLOT(SYS_getpid);
 	run_batch(rets, calls, 64);

@@ -241,24 +241,18 @@ static void calls_that_wait_end_as_they_would_alone(void **state)
 
 /* ---- a stop in a call that goes on where it was ---- */
 
-/* What a sleeper and who stops it share. */
-struct sleep {
-	struct timespec time;
-	long begins; /* 1 in front of the sleep */
-};
+static int ready[2];
 
 /* A filter of its own does not allow it another batch, nor an ioctl of the module. */
 static void sleep_confined(void *arg)
 {
 	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
-	const long one = 1;
-	struct sleep *sleep = arg;
 	struct filter filter;
 	const struct ferry_slot calls[] = {
 		SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
 		SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program),
-		SLOT(FERRY_NR_WDCPY, &sleep->begins, &one),
-		SLOT(SYS_nanosleep, &sleep->time, NULL),
+		SLOT(SYS_write, ready[1], "r", 1),
+		SLOT(SYS_nanosleep, arg, NULL),
 		SLOT(SYS_getpid),
 	};
 	long rets[5];
@@ -272,19 +266,20 @@ static void sleep_confined(void *arg)
 /* Made again, it would find a time that is none. */
 static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
 {
-	struct sleep *sleep =
+	struct timespec *time =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
+	char byte;
 	pid_t pid;
 
 	(void)state;
-	expect(sleep != MAP_FAILED);
-	sleep->time.tv_sec = 1;
-	pid = child_start(sleep_confined, sleep);
-	while (!__atomic_load_n(&sleep->begins, __ATOMIC_RELAXED))
-		usleep(1000);
+	expect(time != MAP_FAILED);
+	expect(!pipe2(ready, O_CLOEXEC));
+	time->tv_sec = 1;
+	pid = child_start(sleep_confined, time);
+	expect_equal(read(ready[0], &byte, 1), 1);
 	expect_asleep(pid);
-	sleep->time.tv_nsec = -1;
+	time->tv_nsec = -1;
 	kill(pid, SIGSTOP);
 	expect_equal(waitpid(pid, &status, WUNTRACED), pid);
 	expect(WIFSTOPPED(status));
