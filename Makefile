@@ -4,10 +4,9 @@
 # Meson and the tests find the pinned tools first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-C_SOURCES := $(wildcard include/*.h include/*/*.h src/*.[ch] src/*/*.[ch] \
-	tools/*.[ch] tools/*/*.[ch] examples/*.[ch] bench/*.[ch] tests/*/*.[ch])
-PYTHON_SOURCES := src bench lab tests
-SHELL_SOURCES := setup .ci/run lab/ferry-lab $(wildcard lab/ferry_lab/guest/* tools/completion/*)
+C_SOURCES = $(shell find include lib cli measure examples tests -name '*.[ch]' -not -path '*/guest-module/*')
+PYTHON_SOURCES := lib measure report lab tests
+SHELL_SOURCES := setup .ci/run lab/ferry-lab $(wildcard lab/guest/* cli/completion/*)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -52,7 +51,7 @@ build-tsan: build-tsan/build.ninja
 
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
-	@python3 bench/show.py build
+	@python3 measure/show.py build
 
 .PHONY: kernel
 kernel: setup ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3
@@ -84,12 +83,12 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	@clang-format --dry-run -Werror $(C_SOURCES)
 	ruff check --quiet $(PYTHON_SOURCES)
 	ruff format --check --quiet $(PYTHON_SOURCES)
-	@for folder in src/text bench lab/ferry_lab lab/ferry_report tests $(dir $(wildcard tests/*/*.py)); do \
+	@for folder in lib/text measure lab report tests $(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py))); do \
 		mypy --no-error-summary $$folder/*.py || exit 1; done
 	shellcheck $(SHELL_SOURCES)
 	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null
 	@echo "clang-tidy ..."
-	@find src tools examples -name '*.c' -print0 | xargs -0 -P 2 -n 4 clang-tidy -p build --quiet
+	@find lib cli measure/harness measure/cases examples -name '*.c' -print0 | xargs -0 -P 2 -n 4 clang-tidy -p build --quiet
 
 .PHONY: format
 format: setup ## rewrite the sources in the project's format
@@ -99,9 +98,9 @@ format: setup ## rewrite the sources in the project's format
 
 .PHONY: bench
 bench: build ## the figures that the README quotes
-	@python3 bench/loop_cost.py build
-	@python3 bench/uring_vs_loop.py build
-	@python3 bench/mdu_vs_du.py build
+	@python3 measure/loop_cost.py build
+	@python3 measure/uring_vs_loop.py build
+	@python3 measure/mdu_vs_du.py build
 
 .PHONY: install
 install: build ## install under /usr/local, or DESTDIR

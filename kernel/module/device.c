@@ -15,8 +15,8 @@
 #include <linux/uaccess.h>
 #include <asm/ferry.h>
 
-#include "../ferry/batch.h"
-#include "../ferry/flexsc.h"
+#include "../core/batch.h"
+#include "../core/flexsc.h"
 #include "device.h"
 
 /* Asked for before each call: a filter that a slot installed stops the batch. */

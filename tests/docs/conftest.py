@@ -12,6 +12,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 INCLUDE = SOURCE / "include"
+UAPI = SOURCE / "uapi"
 CHOOSING_AN_ENGINE = ("FERRY_ENGINE", "BATCH_EMUL", "BATCH_VERBOSE")
 
 Compile = Callable[..., Path]
@@ -28,7 +29,7 @@ def build() -> Path:
 def environment(build: Path) -> dict[str, str]:
     """An environment in which nothing chooses an engine and `ferry` is the one built."""
     kept = {k: v for k, v in os.environ.items() if k not in CHOOSING_AN_ENGINE}
-    return kept | {"LC_ALL": "C", "PATH": f"{build / 'tools'}:{os.environ['PATH']}"}
+    return kept | {"LC_ALL": "C", "PATH": f"{build / 'cli'}:{os.environ['PATH']}"}
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 (JSON is of any type)
@@ -56,7 +57,14 @@ def compile_c(tmp_path: Path) -> Compile:
     ) -> Path:
         source, program = tmp_path / "program.c", tmp_path / "program"
         source.write_text(text)
-        command = [*(compiler or ["cc"]), "-I", str(INCLUDE), "-Wall", "-Wextra", "-Werror"]
+        command = [
+            *(compiler or ["cc"]),
+            f"-I{INCLUDE}",
+            f"-I{UAPI}",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+        ]
         done = subprocess.run(
             [*command, str(source), "-o", str(program), *(libraries or [])],
             stdout=subprocess.PIPE,

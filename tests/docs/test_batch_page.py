@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import INCLUDE, Compile
+from conftest import INCLUDE, UAPI, Compile
 from manual_page import plain, tables, without_comments
 
 PRINT_SLOT = """
@@ -61,9 +61,8 @@ def test_the_page_gives_the_numbers_of_the_blocked_calls(compile_c: Compile) -> 
 
 
 def test_the_constants_that_the_page_names_exist() -> None:
-    headers = "".join(
-        (INCLUDE / "linux" / name).read_text() for name in ("batch.h", "ferry.h", "ferry_blocked.h")
-    )
+    folders = {"batch.h": INCLUDE, "ferry.h": UAPI, "ferry_blocked.h": UAPI}
+    headers = "".join((folder / "linux" / name).read_text() for name, folder in folders.items())
     named = set(re.findall(r"\b(?:FERRY|BATCH)_[A-Z_]+\b", plain(without_comments("batch.2"))))
     assert named
     assert named <= set(re.findall(r"\w+", headers)) | {"FERRY_ENGINE"}

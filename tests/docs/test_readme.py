@@ -40,7 +40,7 @@ def test_the_text_program_prints_what_the_readme_shows(
 def test_the_c_program_runs(
     compile_c: Compile, compiler: list[str], build: Path, environment: dict[str, str]
 ) -> None:
-    libraries = [str(build / "src" / "libferry.a"), "-luring", "-pthread"]
+    libraries = [str(build / "lib" / "libferry.a"), "-luring", "-pthread"]
     program = compile_c(block("#include"), compiler, libraries)
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (FIRST_LINE, "")
@@ -56,4 +56,4 @@ def test_every_command_with_a_figure_exists(build: Path) -> None:
     commands = re.findall(r"\| `(build|python3 bench)/([\w/.]+)[^`]*` \|$", README, re.MULTILINE)
     assert commands
     for place, path in commands:
-        assert (build / path if place == "build" else SOURCE / "bench" / path).exists()
+        assert (build / path if place == "build" else SOURCE / "measure" / path).exists()

@@ -22,9 +22,9 @@ def test_table_has_every_batch_size_and_adds_up(examples: Path) -> None:
 
 def test_compiles_with_nothing_but_the_header(tmp_path: Path) -> None:
     top = Path(__file__).parents[2]
-    subprocess.run(
-        ["cc", f"-I{top}/include", top / "examples/unimpl.c", "-o", tmp_path / "unimpl"], check=True
-    )
+    includes = [f"-I{top}/include", f"-I{top}/uapi"]
+    source, program = top / "examples/unimpl.c", tmp_path / "unimpl"
+    subprocess.run(["cc", *includes, source, "-o", program], check=True)
 
 
 @pytest.mark.parametrize("args", [(), ("--help",)])

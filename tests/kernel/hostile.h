@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-#include "group.h"
-#include "random.h"
+#include "tests/lib/conformance/group.h"
+#include "tests/lib/differential/random.h"
 
 /** FERRY_SYSCALL or FERRY_DEVICE: who is under attack. */
 extern enum ferry_engine engine;

@@ -10,7 +10,7 @@
 
 #include <ferry/loop.h>
 
-#include "filter.h"
+#include "tests/lib/conformance/filter.h"
 #include "hostile.h"
 
 static long handled;

@@ -3,7 +3,7 @@
 #include <spawn.h>
 
 #include "hostile.h"
-#include "workload.h"
+#include "tests/lib/conformance/workload.h"
 
 #define RUNNERS 2
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/swap.h>
 
-#include "group.h"
-#include "random.h"
+#include "tests/lib/conformance/group.h"
+#include "tests/lib/differential/random.h"
 
 #define EXIT_SKIPPED 77
 #define CGROUP "/sys/fs/cgroup/ferry-pages-ahead"

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#include "filter.h"
+#include "tests/lib/conformance/filter.h"
 #include "hostile.h"
 
 #define SLOTS 24

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "hostile.h"
-#include "workload.h"
+#include "tests/lib/conformance/workload.h"
 
 static int *go_on; /* shared with the traced process */
 

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#include "filter.h"
+#include "tests/lib/conformance/filter.h"
 #include "hostile.h"
 
 #define PAGES 4

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-LAB = Path(__file__).resolve().parents[2] / "lab"
-sys.path.insert(0, str(LAB))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-from ferry_lab import build as building  # noqa: E402
-from ferry_lab.targets import find_target  # noqa: E402
+from lab import build as building  # noqa: E402
+from lab.targets import find_target  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from ferry_lab.targets import Source, Target
+from lab.targets import Source, Target
 
 SOURCE = Source("9.9", "linux-source-9.9", ("nowhere",))
 TARGET = Target(

@@ -2,7 +2,8 @@
 """Figures of several passes, and their table."""
 
 import pytest
-from ferry_lab.bench_figures import Figure, Record, table, with_overhead
+
+from lab.bench_figures import Figure, Record, table, with_overhead
 
 
 def test_passes_that_agree_are_one_number() -> None:

@@ -2,8 +2,9 @@
 """Goals are judged by the right records, and by no others."""
 
 import pytest
-from ferry_lab.bench_figures import Record
-from ferry_lab.bench_goals import goal_table, goals_of
+
+from lab.bench_figures import Record
+from lab.bench_goals import goal_table, goals_of
 
 
 def slope(engine: str, *slots: float) -> Record:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ferry_lab.bench_figures import figure, table
-from ferry_lab.manifest import read_benches
+
+from lab.bench_figures import figure, table
+from lab.manifest import read_benches
 
 BUILD = Path(os.environ.get("FERRY_BUILD", "build")).absolute()
-PROGRAMS = BUILD / "bench" / "kernel"
+PROGRAMS = BUILD / "measure" / "guest"
 ON_TMPFS = ("overhead", "total_calls", "walk")
 
 

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 import small_kernel
-from conftest import LAB, write_patch
-from ferry_lab import build as building
-from ferry_lab import config, series, sources
-from ferry_lab.cache import locked
-from ferry_lab.errors import LabError
-from ferry_lab.selftests import build_selftests
+from conftest import ROOT, write_patch
 from processes import new_mark, wait_until_none
 from small_kernel import SOURCE, TARGET, make_package
+
+from lab import build as building
+from lab import config, series, sources
+from lab.cache import locked
+from lab.errors import LabError
+from lab.selftests import build_selftests
 
 ADD_LINE = "--- a/two.c\n+++ b/two.c\n@@ -1 +1,2 @@\n 2\n+patched\n"
 
@@ -197,7 +198,7 @@ SLOW = small_kernel.MAKEFILE.replace("\t@cp $< $@", "\t@[ $* = one ] || sleep 10
 DRIVER = """
 import sys
 sys.path[:0] = [{lab!r}, {tests!r}]
-from ferry_lab import build, command_line
+from lab import build, command_line
 import small_kernel
 command_line.find_target = lambda name: small_kernel.TARGET
 sys.exit(command_line.main(["build", "toy-9.9", "-j1"]))
@@ -210,7 +211,7 @@ def test_an_interrupted_build_leaves_no_process_and_goes_on(
 ) -> None:
     install_package(make_package(toy / "slow", "9.9.5-1", Makefile=SLOW), cache)
     name, _, value = (mark := new_mark()).partition("=")
-    script = DRIVER.format(lab=str(LAB), tests=str(Path(__file__).parent))
+    script = DRIVER.format(lab=str(ROOT), tests=str(Path(__file__).parent))
     lab = subprocess.Popen(
         [sys.executable, "-c", script],
         env=dict(os.environ) | {name: value},
@@ -278,8 +279,8 @@ def test_a_disk_that_fills_up_in_the_build_is_told(
 
 def test_runs_at_the_same_time_take_turns(cache: Path) -> None:
     script = (
-        f"import sys; sys.path.insert(0, {str(LAB)!r})\n"
-        "from ferry_lab.cache import locked\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from lab.cache import locked\n"
         "with locked('it'):\n print('mine', flush=True)\n"
     )
     with locked("it"):

@@ -7,20 +7,24 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import LAB
-from ferry_lab.cache import locked
-from ferry_lab.command_line import main, make_parser
-from ferry_lab.targets import DEFAULT_TARGETS, TARGETS
+from conftest import ROOT
 
-ROOT = LAB.parent
+from lab.cache import locked
+from lab.command_line import main, make_parser
+from lab.targets import DEFAULT_TARGETS, TARGETS
+
 COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
-COMPLETION = ROOT / "tools" / "completion" / "ferry-lab.bash"
+COMPLETION = ROOT / "cli" / "completion" / "ferry-lab.bash"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [LAB / "ferry-lab", *arguments], capture_output=True, text=True, check=False, timeout=60
+        [ROOT / "lab" / "ferry-lab", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -133,7 +137,7 @@ def test_clean_waits_for_who_uses_the_cache(cache: Path) -> None:
     (cache / "builds").mkdir(parents=True)
     with locked("cache", shared=True):
         cleaning = subprocess.Popen(
-            [LAB / "ferry-lab", "clean"],
+            [ROOT / "lab" / "ferry-lab", "clean"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -2,9 +2,10 @@
 """Configurations: fragments are merged, and options that did not take are found."""
 
 import pytest
-from ferry_lab.config import check_settings, fragments, read_settings, render, requested
-from ferry_lab.errors import LabError
-from ferry_lab.targets import TARGETS, Target
+
+from lab.config import check_settings, fragments, read_settings, render, requested
+from lab.errors import LabError
+from lab.targets import TARGETS, Target
 
 
 def test_settings_are_read() -> None:

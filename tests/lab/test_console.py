@@ -2,7 +2,8 @@
 """The console's watcher finds what a healthy kernel never prints, and nothing else."""
 
 import pytest
-from ferry_lab.console import Watcher
+
+from lab.console import Watcher
 
 BAD = [
     "[   12.345678] BUG: unable to handle page fault for address: ffff888000000000",

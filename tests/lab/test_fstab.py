@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ferry_lab.fstab import escape, fstab
+
+from lab.fstab import escape, fstab
 
 
 def test_nine_p_tags_are_numbered_in_order() -> None:

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import LAB
-from ferry_lab import mirrors, packages
-from ferry_lab.errors import LabError
-from ferry_lab.mirrors import find_mirror
-from ferry_lab.targets import SOURCES
+from conftest import ROOT
+
+from lab import mirrors, packages
+from lab.errors import LabError
+from lab.mirrors import find_mirror
+from lab.targets import SOURCES
 
 STANZAS = """\
 Types: deb deb-src
@@ -80,7 +81,7 @@ def test_no_network(etc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens on that port, which is what no network looks like to apt."""
     monkeypatch.setattr(packages, "find_mirror", lambda _suite: "http://127.0.0.1:9/debian")
     monkeypatch.setattr(packages, "transport_options", lambda: 'Acquire::Retries "0";\n')
-    from ferry_lab.sources import fetch, fetched
+    from lab.sources import fetch, fetched
 
     with pytest.raises(
         LabError, match=r"cannot fetch linux-source-6\.12: .*127\.0\.0\.1.*log"
@@ -105,17 +106,17 @@ def test_only_how_to_reach_mirrors_is_taken_from_the_machine(
 
 
 def test_our_tree_names_no_mirror() -> None:
-    for path in LAB.rglob("*.py"):
+    for path in (ROOT / "lab").rglob("*.py"):
         assert "debian.org" not in path.read_text()
 
 
 def test_the_machines_configuration_is_not_touched(tmp_path: Path) -> None:
     """Fetching with an unreachable mirror writes below the cache only."""
     script = (
-        f"import sys; sys.path.insert(0, {str(LAB)!r})\n"
-        "from ferry_lab import packages\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from lab import packages\n"
         "packages.find_mirror = lambda _: 'http://127.0.0.1:9/debian'\n"
-        "from ferry_lab.command_line import main\n"
+        "from lab.command_line import main\n"
         "sys.exit(main(['fetch', '7.3']))\n"
     )
     trace = tmp_path / "trace"

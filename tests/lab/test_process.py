@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import LAB
-from ferry_lab.process import Kept
+from conftest import ROOT
 from processes import marked, new_mark, wait_for_count, wait_until_none
+
+from lab.process import Kept
 
 # Children that ignore signals, change their session, and outlive their parent.
 STUBBORN = """
@@ -22,7 +23,7 @@ setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 100; done' &
 """
 OWNER = """
 import subprocess, sys
-from ferry_lab.process import Kept
+from lab.process import Kept
 with Kept(["sh", "-c", {script!r}]) as kept:
     kept.process.wait()
 """
@@ -30,7 +31,7 @@ with Kept(["sh", "-c", {script!r}]) as kept:
 
 def environment(mark: str) -> dict[str, str]:
     name, _, value = mark.partition("=")
-    return dict(os.environ) | {name: value, "PYTHONPATH": str(LAB)}
+    return dict(os.environ) | {name: value, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.mark.parametrize("status", [0, 1, 7, 255])

@@ -6,12 +6,13 @@ import pty
 import subprocess
 import sys
 
-from conftest import LAB
-from ferry_lab.progress import STEP
+from conftest import ROOT
+
+from lab.progress import STEP
 
 SCRIPT = """
 import time
-from ferry_lab.progress import Progress
+from lab.progress import Progress
 with Progress("toy", 1, 4) as progress:
     for piece in (b"  CC      one.o\\n  A", b"S [M]  two.o\\nmake: nothing\\n", b"  LD  x\\n" * 9):
         progress.feed(piece)
@@ -27,7 +28,7 @@ def test_a_step_is_a_line_that_make_prints_for_a_file() -> None:
 def test_elsewhere_than_on_a_terminal_there_is_no_bar() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
-        env=os.environ | {"PYTHONPATH": str(LAB)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,
@@ -39,7 +40,7 @@ def test_a_terminal_gets_a_bar_that_ends_at_its_end() -> None:
     controller, terminal = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT],
-        env=os.environ | {"PYTHONPATH": str(LAB), "COLUMNS": "100"},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100"},
         stderr=terminal,
     ):
         os.close(terminal)

@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import LAB
-from ferry_lab import run as running
-from ferry_lab import run_directory, watch
-from ferry_lab.build import Kernel
-from ferry_lab.errors import LabError
-from ferry_lab.guest import FAILED, TIMED_OUT, Options, Outcome
+from conftest import ROOT
 from processes import marked, new_mark, wait_for_count, wait_until_none
+
+from lab import run as running
+from lab import run_directory, watch
+from lab.build import Kernel
+from lab.errors import LabError
+from lab.guest import FAILED, TIMED_OUT, Options, Outcome
 
 
 class Output:
@@ -139,10 +140,10 @@ def test_a_guest_that_does_not_end_after_the_command(
 DRIVER = """
 import sys
 from pathlib import Path
-from ferry_lab.build import Kernel
-from ferry_lab.command_line import main
-from ferry_lab import command_line
-from ferry_lab.targets import find_target
+from lab.build import Kernel
+from lab.command_line import main
+from lab import command_line
+from lab.targets import find_target
 command_line.build = lambda target: Kernel(target, "fake", Path(sys.argv[1]))
 sys.exit(main(["boot", "uml-7.3", "--", "sleep", "100"]))
 """
@@ -158,7 +159,7 @@ def test_nothing_is_left_after_a_signal(fake_guest: Kernel, number: int, status:
     name, _, value = (mark := new_mark()).partition("=")
     lab = subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(fake_guest.directory)],
-        env=dict(os.environ) | {name: value, "PYTHONPATH": str(LAB)},
+        env=dict(os.environ) | {name: value, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import write_patch
-from ferry_lab import series
-from ferry_lab.errors import LabError
+
+from lab import series
+from lab.errors import LabError
 
 HUNK = """\
 --- a/kernel/sys.c

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ferry_lab import guest_tests
-from ferry_lab.bench import Collector
-from ferry_lab.bench_figures import table
-from ferry_lab.build import Kernel
-from ferry_lab.errors import LabError
-from ferry_lab.manifest import GuestTest, read_benches, read_tests
-from ferry_lab.session import AttributingWatcher, Transcript, script
+
+from lab import guest_tests
+from lab.bench import Collector
+from lab.bench_figures import table
+from lab.build import Kernel
+from lab.errors import LabError
+from lab.manifest import GuestTest, read_benches, read_tests
+from lab.session import AttributingWatcher, Transcript, script
 
 
 def named(**commands: str) -> list[GuestTest]:

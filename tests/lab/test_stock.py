@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ferry_lab import initrd
-from ferry_lab.errors import LabError
-from ferry_lab.initrd import Archive, in_order, read_module
-from ferry_lab.stock import headers_of, point_to
+
+from lab import initrd
+from lab.errors import LabError
+from lab.initrd import Archive, in_order, read_module
+from lab.stock import headers_of, point_to
 
 
 @pytest.fixture

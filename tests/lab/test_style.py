@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from ferry_lab.errors import LabError
-from ferry_lab.style import PATCHES, SPARSE, Judge, added_sources
-from ferry_lab.targets import find_target
+
+from lab.errors import LabError
+from lab.style import PATCHES, SPARSE, Judge, added_sources
+from lab.targets import find_target
 
 FROM_CHECKPATCH = """\
 kernel/toy.c:3: WARNING:ENOSYS: ENOSYS means 'invalid syscall nr' and nothing else

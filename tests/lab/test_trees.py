@@ -5,8 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from ferry_lab.series import Assembly
-from ferry_lab.trees import sync_tree
+
+from lab.series import Assembly
+from lab.trees import sync_tree
 
 OLD = 1_000_000_000
 
@@ -53,7 +54,7 @@ def test_what_a_patch_no_longer_changes_is_restored_as_new(base: Path, tmp_path:
 def test_an_interrupted_change_is_taken_up(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ferry_lab import trees
+    from lab import trees
 
     patched = tmp_path / "series"
     sync_tree(base, patched, assembly(added="one\n"))

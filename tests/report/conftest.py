@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 SOURCE = Path(__file__).parents[2]
-sys.path.insert(0, str(SOURCE / "lab"))  # the package ferry_report
+sys.path.insert(0, str(SOURCE))  # the package report
 
 import sample  # noqa: E402
-from ferry_report import application  # noqa: E402
+
+from report import application  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def report() -> Report:
 def ferry_path() -> Path:
     build = os.environ.get("FERRY_BUILD")
     assert build, "set FERRY_BUILD to the build directory"
-    return Path(build).absolute() / "tools" / "ferry"
+    return Path(build).absolute() / "cli" / "ferry"
 
 
 @pytest.fixture(scope="session")

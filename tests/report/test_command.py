@@ -85,9 +85,9 @@ def script(path: Path, text: str) -> Path:
 @pytest.fixture
 def tree(ferry_path: Path, tmp_path: Path) -> Path:
     """A copy of a build tree, with nothing around it."""
-    (tmp_path / "around" / "build" / "tools").mkdir(parents=True)
-    shutil.copy(ferry_path, tmp_path / "around" / "build" / "tools" / "ferry")
-    shutil.copytree(SOURCE / "lab" / "ferry_report", tmp_path / "around/build/lab/ferry_report")
+    (tmp_path / "around" / "build" / "cli").mkdir(parents=True)
+    shutil.copy(ferry_path, tmp_path / "around" / "build" / "cli" / "ferry")
+    shutil.copytree(SOURCE / "report", tmp_path / "around/build/report")
     return tmp_path / "around" / "build"
 
 
@@ -99,7 +99,7 @@ def run(program: Path, *args: str | Path, env: dict[str, str]) -> subprocess.Com
 
 def test_the_tree_s_own_python_is_preferred(tree: Path) -> None:
     script(tree.parent / ".venv" / "bin" / "python3", 'echo "own: $4 $5"')
-    done = run(tree / "tools" / "ferry", "results", env=dict(os.environ))
+    done = run(tree / "cli" / "ferry", "results", env=dict(os.environ))
     assert done.stdout == "own: results results/report.html\n"
 
 
@@ -108,8 +108,8 @@ def test_the_installed_package_is_found(
 ) -> None:
     (tmp_path / "usr" / "bin").mkdir(parents=True)
     (tmp_path / "usr" / "share" / "ferry").mkdir(parents=True)
-    shutil.move(tree / "tools" / "ferry", tmp_path / "usr/bin/ferry")
-    shutil.move(tree / "lab" / "ferry_report", tmp_path / "usr/share/ferry/ferry_report")
+    shutil.move(tree / "cli" / "ferry", tmp_path / "usr/bin/ferry")
+    shutil.move(tree / "report", tmp_path / "usr/share/ferry/report")
     directory = tmp_path / "results"
     directory.mkdir()
     (directory / "run.json").write_text(json.dumps(sample.dispatch()))
@@ -119,22 +119,22 @@ def test_the_installed_package_is_found(
 
 
 def test_a_package_that_is_nowhere(tree: Path) -> None:
-    shutil.rmtree(tree / "lab")
-    done = run(tree / "tools" / "ferry", "results", env=dict(os.environ))
+    shutil.rmtree(tree / "report")
+    done = run(tree / "cli" / "ferry", "results", env=dict(os.environ))
     assert done.returncode == 1
-    assert "ferry_report" in done.stderr
+    assert "report" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_no_python(tree: Path) -> None:
-    done = run(tree / "tools" / "ferry", "results", env=os.environ | {"PATH": "/nowhere"})
+    done = run(tree / "cli" / "ferry", "results", env=os.environ | {"PATH": "/nowhere"})
     assert done.returncode == 1
     assert "Python 3.11 or later is needed" in done.stderr
 
 
 def test_a_python_without_the_packages(tree: Path, tmp_path: Path) -> None:
     script(tmp_path / "bin" / "python3", f'exec "{sys.executable}" -S "$@"')
-    done = run(tree / "tools" / "ferry", "results", env=with_path(tmp_path / "bin"))
+    done = run(tree / "cli" / "ferry", "results", env=with_path(tmp_path / "bin"))
     assert done.returncode == 1
     assert "has no package '" in done.stderr
     assert "pip install numpy scipy matplotlib" in done.stderr

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import sample
 from conftest import Report, Write
-from ferry_report.checks import checks
-from ferry_report.folder import read_folder
-from ferry_report.words import significant, time, with_error
 from html_page import Element, parse
+
+from report.checks import checks
+from report.folder import read_folder
+from report.words import significant, time, with_error
 
 
 def page_of(report: Report, directory: Path) -> Element:

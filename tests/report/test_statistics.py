@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ferry_report.statistics import Floats, fit, half_width, least, median_interval
-from ferry_report.words import fixed, significant, time, with_error
 from scipy import optimize, stats
+
+from report.statistics import Floats, fit, half_width, least, median_interval
+from report.words import fixed, significant, time, with_error
 
 
 def test_the_fit_is_that_of_curve_fit() -> None:

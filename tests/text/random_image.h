@@ -3,7 +3,7 @@
 #ifndef RANDOM_IMAGE_H
 #define RANDOM_IMAGE_H
 
-#include "text/image.h"
+#include "lib/text/image.h"
 
 /* An image that *SEED makes, valid but of no use; *SEED moves on.  Free with image_free(). */
 struct image *random_image(unsigned int *seed);

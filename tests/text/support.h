@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "text/text.h"
+#include "lib/text/text.h"
 
 /* The image of TEXT, which must assemble. */
 struct image *assemble(const char *text);

@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 
 #include "support.h"
-#include "text/names.h"
+#include "lib/text/names.h"
 
 static struct span span(const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include "random_image.h"
 #include "support.h"
-#include "text/object.h"
+#include "lib/text/object.h"
 
 #define ROUND_TRIPS 4000
 #define TAMPERED 100

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#include "../../../ferry/ferry.h"
+#include "../../../core/ferry.h"

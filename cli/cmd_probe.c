@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/* ferry probe: what this machine has, and what auto does with it. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <ferry_flexsc.h>
+
+#include "command.h"
+#include "measure/harness/machine.h"
+#include "program_file.h"
+#include "report.h"
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* What auto decides for one program. */
+struct decision {
+	const char *program; /* in words */
+	const char *engine;
+	const char *why;
+};
+
+struct decisions {
+	size_t count;
+	struct decision of[2];
+};
+
+static const char *io_uring_state(int disabled)
+{
+	switch (disabled) {
+	case -1:
+		return "no sysctl kernel.io_uring_disabled: enabled where the kernel has it";
+	case 0:
+		return "enabled (kernel.io_uring_disabled = 0)";
+	case 1:
+		return "privileged processes only (kernel.io_uring_disabled = 1)";
+	default:
+		return "disabled (kernel.io_uring_disabled = 2)";
+	}
+}
+
+static void print_machine(const struct machine *machine, const json_t *mitigations)
+{
+	const char *name = NULL;
+	json_t *state;
+
+	printf("kernel       %s %s %s\n", machine->kernel.sysname, machine->kernel.release,
+	       machine->kernel.machine);
+	printf("cpu          %s, %ld online%s\n", machine->cpu, machine->cpus,
+	       machine->hypervisor ? ", in a virtual machine" : "");
+	printf("io_uring     %s\n", io_uring_state(machine->io_uring_disabled));
+	json_object_foreach((json_t *)mitigations, name, state)
+		printf("mitigation   %s: %s\n", name, json_string_value(state));
+	putchar('\n');
+}
+
+static void print_engines(void)
+{
+	const char *why;
+	int engine;
+
+	printf("%-8s  %-4s  %s\n", "ENGINE", "HERE", "WHY");
+	for (engine = FERRY_LOOP; engine < FERRY_ENGINES; engine++) {
+		int error = ferry_engine_probe(engine, &why);
+
+		printf("%-8s  %-4s  %s\n", ferry_engine_name(engine), error ? "no" : "yes", why);
+	}
+	putchar('\n');
+}
+
+static struct decision decide(const char *program, const struct ferry_slot slots[],
+			      unsigned long count)
+{
+	struct decision decision = { .program = program };
+
+	decision.engine = ferry_engine_name(ferry_engine_for(slots, count, &decision.why));
+	return decision;
+}
+
+/* Two programs stand for the kinds that auto tells apart. */
+static struct decisions decide_in_general(void)
+{
+	struct ferry_slot reads[64] = { 0 }, others[64] = { 0 };
+	struct decisions decisions = { .count = 2 };
+	size_t i;
+
+	for (i = 0; i < 64; i++) {
+		reads[i].nr = SYS_pread64;
+		others[i].nr = SYS_getpid;
+	}
+	decisions.of[0] = decide("long runs of reads or writes", reads, 64);
+	decisions.of[1] = decide("other calls", others, 64);
+	return decisions;
+}
+
+static void print_decisions(const struct decisions *decisions)
+{
+	size_t i;
+
+	for (i = 0; i < decisions->count; i++)
+		printf("auto takes   %s for %s: %s\n", decisions->of[i].engine,
+		       decisions->of[i].program, decisions->of[i].why);
+}
+
+static const char *place_in_words(const char *place)
+{
+	return strcmp(place, "user") == 0 ? "user space" : "the kernel";
+}
+
+static void print_runners(void)
+{
+	const char *why;
+	const char *place = ferry_flexsc_place(&why);
+
+	printf("flexsc       runners %s%s: %s\n", place ? "stay in " : "cannot be started",
+	       place ? place_in_words(place) : "", why);
+}
+
+static json_t *runners_as_json(void)
+{
+	const char *why;
+	const char *place = ferry_flexsc_place(&why);
+
+	return json_pack("{s:s?, s:s}", "place", place, "why", why);
+}
+
+static json_t *engine_as_json(int engine)
+{
+	const char *why;
+	int error = ferry_engine_probe(engine, &why);
+
+	return json_pack("{s:s, s:b, s:s?, s:s, s:s}", "name", ferry_engine_name(engine), "here",
+			 !error, "errno", error ? errno_name(error) : NULL, "why", why, "summary",
+			 ferry_engine_summary(engine));
+}
+
+static json_t *decisions_as_json(const struct decisions *decisions)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < decisions->count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "program",
+						      decisions->of[i].program, "engine",
+						      decisions->of[i].engine, "why",
+						      decisions->of[i].why));
+	return list;
+}
+
+static json_t *engines_as_json(void)
+{
+	json_t *list = json_array();
+	int engine;
+
+	for (engine = FERRY_LOOP; engine < FERRY_ENGINES; engine++)
+		json_array_append_new(list, engine_as_json(engine));
+	return list;
+}
+
+static json_t *report_as_json(const struct machine *machine, json_t *mitigations,
+			      const struct decisions *decisions)
+{
+	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:b, s:i, s:O, s:o, s:o, s:o}", "version", 1,
+			 "kernel", machine->kernel.release, "architecture", machine->kernel.machine,
+			 "cpu", machine->cpu, "cpus", (json_int_t)machine->cpus, "virtual_machine",
+			 machine->hypervisor, "io_uring_disabled", machine->io_uring_disabled,
+			 "mitigations", mitigations, "engines", engines_as_json(), "auto",
+			 decisions_as_json(decisions), "flexsc", runners_as_json());
+}
+
+static void report(const struct decisions *decisions, bool json)
+{
+	json_t *mitigations = machine_mitigations();
+	struct machine machine;
+
+	machine_read(&machine);
+	if (json) {
+		print_json(report_as_json(&machine, mitigations, decisions));
+	} else {
+		print_machine(&machine, mitigations);
+		print_engines();
+		print_decisions(decisions);
+		print_runners();
+	}
+	json_decref(mitigations);
+}
+
+/* What auto decides for the program in PATH: 0, or EXIT_USAGE after complaining. */
+static int decide_for_file(const char *path, struct decisions *decisions)
+{
+	struct loaded loaded;
+	struct image *image = load_program(path, &loaded);
+
+	if (!image)
+		return EXIT_USAGE;
+	decisions->count = 1;
+	decisions->of[0] = decide(path, loaded.slots, loaded.ncall);
+	image_unload(&loaded);
+	image_free(image);
+	return EXIT_OK;
+}
+
+static int run(int argc, char *argv[])
+{
+	struct decisions decisions;
+	bool json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (option) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(probe_command.help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1)
+		return too_many_arguments(&probe_command, argv[optind + 1]);
+	if (optind == argc)
+		decisions = decide_in_general();
+	else if (decide_for_file(argv[optind], &decisions))
+		return EXIT_USAGE;
+	report(&decisions, json);
+	return EXIT_OK;
+}
+
+const struct command probe_command = {
+	.name = "probe",
+	.summary = "show the engines that are here, and what auto takes",
+	.help = "Usage: ferry probe [--json] [FILE]\n"
+		"Shows the kernel, the mitigations, which engines can run batches here and why,\n"
+		"what auto takes, in general or for the batch program in FILE, and where\n"
+		"flexsc's runners stay.\n\n"
+		"  -j, --json  the same as JSON\n"
+		"  -h, --help  this text\n\n"
+		"Example: ferry probe cat.ferry\n",
+	.run = run,
+};

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* ferry report: hands over to the Python package that makes the page. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "report.h"
+
+/* Puts the package's directory in place of the current one, before anything is imported. */
+static const char start[] = "import sys; sys.path[0] = sys.argv.pop(1); import runpy; "
+			    "runpy.run_module('report', run_name='__main__', alter_sys=True)";
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* PLACE, relative to the directory of this program: malloc'ed, or NULL. */
+static char *beside(const char *place)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *path;
+
+	if (length < 0)
+		return NULL;
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	if (asprintf(&path, "%s/%s", program, place) < 0)
+		return NULL;
+	return path;
+}
+
+static bool is_package_in(const char *directory)
+{
+	char *module;
+	bool is_there;
+
+	if (!directory || asprintf(&module, "%s/report/__main__.py", directory) < 0)
+		return false;
+	is_there = !access(module, R_OK);
+	free(module);
+	return is_there;
+}
+
+/* The directory that holds the package, of the build tree or of the installation. */
+static char *find_package(bool *in_build_tree)
+{
+	static const char *const places[] = { "..", "../" FERRY_DATA_DIR "/ferry" };
+	char *directory;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		directory = beside(places[i]);
+		if (is_package_in(directory)) {
+			*in_build_tree = i == 0;
+			return directory;
+		}
+		free(directory);
+	}
+	complain("report: the Python package 'report' is neither in the build tree nor in "
+		 "the %s of the installation",
+		 FERRY_DATA_DIR "/ferry");
+	return NULL;
+}
+
+/* The Python that ./setup made for the tree around the build tree, or the user's. */
+static char *find_python(bool in_build_tree)
+{
+	char *python = in_build_tree ? beside("../../.venv/bin/python3") : NULL;
+
+	if (python && !access(python, X_OK))
+		return python;
+	free(python);
+	return strdup("python3");
+}
+
+/* Python would answer Ctrl-C with a traceback; the package ends that, and unblocks it. */
+static void block_interrupt(void)
+{
+	sigset_t interrupt;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, NULL);
+}
+
+static int hand_over(char *directory, char *output)
+{
+	bool in_build_tree = false;
+	char *package = find_package(&in_build_tree);
+	char *python = package ? find_python(in_build_tree) : NULL;
+	char *argv[] = { python, "-c", (char *)start, package, directory, output, NULL };
+
+	if (!package)
+		return EXIT_FOUND;
+	if (!python) {
+		complain("report: out of memory");
+		free(package);
+		return EXIT_FOUND;
+	}
+	block_interrupt();
+	execvp(python, argv);
+	complain("report: Python 3.11 or later is needed, and '%s' cannot be run: %s", python,
+		 strerror(errno));
+	free(python);
+	free(package);
+	return EXIT_FOUND;
+}
+
+static int report(char *directory, char *output)
+{
+	char *beside_data = NULL;
+	int status;
+
+	if (!output && asprintf(&beside_data, "%s/report.html", directory) < 0) {
+		complain("report: out of memory");
+		return EXIT_FOUND;
+	}
+	status = hand_over(directory, output ? output : beside_data);
+	free(beside_data);
+	return status;
+}
+
+static int run(int argc, char *argv[])
+{
+	char *output = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			fputs(report_command.help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc) {
+		complain("report: which directory of results? 'ferry report --help' tells more");
+		return EXIT_USAGE;
+	}
+	if (argc - optind > 1)
+		return too_many_arguments(&report_command, argv[optind + 1]);
+	return report(argv[optind], output);
+}
+
+const struct command report_command = {
+	.name = "report",
+	.summary = "make a page of figures from what bench measured",
+	.help = "Usage: ferry report [-o FILE] DIRECTORY\n"
+		"Makes one HTML page, with figures and tables, from the results in DIRECTORY: the\n"
+		"files named *.json that ferry bench wrote.  Takes Python 3.11 with NumPy, SciPy "
+		"and\n"
+		"Matplotlib.\n\n"
+		"  -o, --output FILE  write the page to FILE, not to DIRECTORY/report.html; '-' "
+		"is\n"
+		"                     standard output\n"
+		"  -h, --help         this text\n\n"
+		"Exit status: 0 if the page is made, 1 if Python or a package of it is missing,\n"
+		"2 for bad input.\n"
+		"Example: ferry report -o report.html results\n",
+	.run = run,
+};

@@ -1,1 +1,0 @@
-../../uapi/linux/ferry_kstats.h

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Where the lab keeps what it downloads and builds, and who may touch it when.
+
+    apt/                 a private package state
+    sources/VERSION/     the source package
+    trees/VERSION/base   the source as Debian ships it
+    trees/VERSION/series the same with the series applied; unchanged files are hard links
+    builds/TARGET/KEY/   finished kernels; a directory here is always complete
+    ccache/ logs/ runs/ locks/
+
+Objects are in trees/VERSION/*/objects-TARGET.  The compiler then sees the same relative
+paths for every tree, so that ccache serves one tree with what it compiled for another.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab.errors import LabError
+
+KEPT_BUILDS = 2
+
+
+def cache_root() -> Path:
+    """$FERRY_CACHE, else ferry/ in the user's cache directory; made if missing."""
+    chosen = os.environ.get("FERRY_CACHE")
+    if chosen:
+        root = Path(chosen).absolute()
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        root = Path(home).absolute() / "ferry"
+    if any(c in str(root) for c in " :\n\t"):
+        raise LabError(
+            f"the cache '{root}' has a space or colon in its name, which make cannot use"
+        )
+    make_directory(root)
+    return root
+
+
+def make_directory(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            f"cannot make {path}: {error.strerror}; FERRY_CACHE can name another place"
+        ) from None
+    return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file that is either complete or not there."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def log_file(name: str) -> Path:
+    path = cache_root() / "logs" / f"{name}.log"
+    make_directory(path.parent)
+    return path
+
+
+@contextlib.contextmanager
+def locked(name: str, shared: bool = False) -> Iterator[None]:
+    """Holds the lock NAME against other runs of the lab; says so when it has to wait."""
+    path = make_directory(cache_root() / "locks") / name
+    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"ferry-lab: waiting for another run that works on {name}", file=sys.stderr)
+            fcntl.flock(file, mode)
+        yield
+
+
+def require_space(gigabytes: float, purpose: str) -> None:
+    """Fails early and clearly when PURPOSE would fill the disk."""
+    root = cache_root()
+    free = shutil.disk_usage(root).free / 1e9
+    if free < gigabytes:
+        raise LabError(
+            f"{root} has {free:.1f} GB free, and {purpose} takes {gigabytes:g} GB:"
+            " free some, or let FERRY_CACHE name another place"
+        )
+
+
+def prune_builds(target: str) -> None:
+    """Keeps the most recent finished builds of TARGET."""
+    builds = [path for path in (cache_root() / "builds" / target).iterdir() if path.is_dir()]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in builds[KEPT_BUILDS:]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def size_on_disk(path: Path) -> int:
+    """Bytes that removing PATH gives back; hard links count once."""
+    seen: set[tuple[int, int]] = set()
+    total = 0
+    for folder, _, files in os.walk(path):
+        for name in files:
+            status = os.lstat(os.path.join(folder, name))
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            total += status.st_blocks * 512
+    return total

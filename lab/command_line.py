@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""The ferry-lab command."""
+
+import argparse
+import fnmatch
+import json
+import os
+import shutil
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from lab import REPOSITORY, series
+from lab.bench import report, run_bench
+from lab.bench_figures import Record
+from lab.bench_goals import goal_table, goals_of
+from lab.build import build
+from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
+from lab.errors import LabError
+from lab.guest import FAILED, Options
+from lab.guest_tests import exit_status, run_tests, summary
+from lab.manifest import BENCHES, read_benches, read_tests
+from lab.run import run_in_guest
+from lab.selftests import build_selftests
+from lab.sources import fetch, unpacked_base
+from lab.style import check_style
+from lab.targets import DEFAULT_TARGETS, SOURCES, TEST_TARGETS, find_target
+
+INTERRUPTED = 130
+DESCRIPTION = """\
+Fetches, patches, builds, boots and tests kernels.
+
+targets:
+  x86-6.12 x86-7.3   x86-64, booted by QEMU without hardware virtualization
+  uml-7.3            user-mode Linux, which runs kernel code at its natural speed
+  debian-6.1 debian-6.12   Debian's stock kernels, which get the module
+  TARGET-base        the same without the patch series
+  TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
+"""
+EXAMPLES = """\
+examples:
+  ferry-lab build                        build the three kernels
+  ferry-lab shell uml-7.3                a root shell in a patched kernel
+  ferry-lab boot x86-6.12 -- uname -r    one command in the guest
+  ferry-lab series 6.12 -o patches       the series as patches to mail
+
+Files are kept in $FERRY_CACHE, or ferry in the user's cache directory.
+"""
+
+
+def run_fetch(args: argparse.Namespace) -> int:
+    for version in args.version or SOURCES:
+        if version not in SOURCES:
+            raise LabError(f"there is no source '{version}'; there are {', '.join(SOURCES)}")
+        print(fetch(SOURCES[version], refresh=True))
+    return 0
+
+
+def run_series(args: argparse.Namespace) -> int:
+    if args.version not in SOURCES:
+        raise LabError(
+            f"there is no series for '{args.version}'; for {', '.join(SOURCES)} there is"
+        )
+    source = SOURCES[args.version]
+    package = fetch(source)
+    with unpacked_base(source, package) as base:
+        mails = series.assemble(base, series.read_series(source.version)).mails
+    output = make_directory(Path(args.output))
+    for old in output.glob("[0-9][0-9][0-9][0-9]-*.patch"):
+        old.unlink()
+    for name, text in mails.items():
+        (output / name).write_text(text)
+        print(output / name)
+    return 0
+
+
+def run_build(args: argparse.Namespace) -> int:
+    for name in args.target or [target.name for target in DEFAULT_TARGETS]:
+        print(build(find_target(name), args.jobs).image)
+    return 0
+
+
+def run_test(args: argparse.Namespace) -> int:
+    tests = [test for test in read_tests() if args.full or not test.full]
+    if args.only:
+        tests = [test for test in tests if fnmatch.fnmatch(test.name, args.only)]
+    counts: Counter[str] = Counter()
+    for name in args.target or [target.name for target in TEST_TARGETS]:
+        target = find_target(name)
+        chosen = [test for test in tests if test.runs_on(name)]
+        if chosen:
+            kernel = build(target)
+            counts += run_tests(kernel, chosen, build_directory(args), build_selftests(kernel))
+    print(summary(counts))
+    return exit_status(counts)
+
+
+def run_benches(args: argparse.Namespace) -> int:
+    benches = read_benches()
+    for name in args.name:
+        if name not in [bench.name for bench in benches]:
+            raise LabError(f"there is no benchmark '{name}' in {BENCHES}")
+    found: dict[str, list[Record]] = {}
+    for bench in benches:
+        if not args.name or bench.name in args.name:
+            found[bench.name] = run_bench(bench, build_directory(args))
+            print(report(bench, found[bench.name]), flush=True)
+    goals = goals_of(found)
+    if goals:
+        print(goal_table(goals))
+    if args.json:
+        whole = {"records": found, "goals": [goal.as_json() for goal in goals]}
+        write_whole(Path(args.json), json.dumps(whole, indent=2) + "\n")
+    return 0
+
+
+def build_directory(args: argparse.Namespace) -> Path:
+    return Path(args.build).absolute() if args.build else REPOSITORY / "build"
+
+
+def options_of(args: argparse.Namespace) -> Options:
+    return Options(
+        cpus=args.cpus or (1 if args.icount else 2),
+        memory=args.memory,
+        timeout=args.timeout,
+        icount=args.icount,
+        writable=tuple(Path(path).absolute() for path in args.writable),
+        qemu=tuple(args.qemu),
+        kernel=tuple(args.kernel),
+    )
+
+
+def run_boot(args: argparse.Namespace) -> int:
+    if not args.command:
+        raise LabError("no command is given: ferry-lab boot TARGET -- COMMAND...")
+    outcome = run_in_guest(build(find_target(args.target)), args.command, options_of(args))
+    if outcome.failure:
+        print(f"ferry-lab: {outcome.failure}", file=sys.stderr)
+    return outcome.exit_status
+
+
+def run_shell(args: argparse.Namespace) -> int:
+    kernel = build(find_target(args.target))
+    options = Options(cpus=args.cpus or 2, memory=args.memory, terminal=True, quick=True)
+    print(f"ferry-lab: a root shell in {args.target}; Ctrl-] ends the guest", file=sys.stderr)
+    outcome = run_in_guest(kernel, ["bash"], options)
+    if outcome.findings:
+        print(f"ferry-lab: {outcome.failure}", file=sys.stderr)
+    return outcome.exit_status
+
+
+def run_style(_args: argparse.Namespace) -> int:
+    wrong = check_style()
+    for line in wrong:
+        print(line)
+    print(f"the kernel's style: {len(wrong) or 'no'} complaints")
+    return 1 if wrong else 0
+
+
+def run_clean(_args: argparse.Namespace) -> int:
+    root = cache_root()
+    freed = size_on_disk(root)
+    for path in root.iterdir():
+        if path.name != "locks":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    print(f"ferry-lab: removed {freed / 1e9:.1f} GB from {root}")
+    return 0
+
+
+def add_guest_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (2)")
+    parser.add_argument("--memory", default="1G", metavar="SIZE", help="its memory (1G)")
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ferry-lab",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
+
+    def add(
+        name: str, run: Callable[[argparse.Namespace], int], text: str
+    ) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+        made.set_defaults(run=run)
+        return made
+
+    fetching = add("fetch", run_fetch, "download the newest kernel sources from Debian")
+    fetching.add_argument("version", nargs="*", help="6.12, 7.3; all of them by default")
+
+    building = add("build", run_build, "build kernels; print where their images are")
+    building.add_argument("target", nargs="*", help="see ferry-lab --help")
+    building.add_argument("-j", "--jobs", type=positive, metavar="N", help="compilers at once")
+
+    booting = add("boot", run_boot, "run a command in a guest; exit with its status")
+    booting.usage = "ferry-lab boot [OPTIONS] TARGET -- COMMAND..."
+    booting.add_argument("target", help="see ferry-lab --help")
+    add_guest_options(booting)
+    booting.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after that long")
+    booting.add_argument("--icount", action="store_true", help="a nanosecond is an instruction")
+    booting.add_argument(
+        *("-w", "--writable"),
+        action="append",
+        default=[],
+        metavar="DIRECTORY",
+        help="a directory that the guest may change; others only seem to change",
+    )
+    booting.add_argument(
+        "--qemu",
+        action="append",
+        default=[],
+        metavar="ARGUMENT",
+        help="for QEMU, as --qemu=ARGUMENT",
+    )
+    booting.add_argument(
+        "--kernel", action="append", default=[], metavar="PARAMETER", help="for the kernel"
+    )
+
+    shell = add("shell", run_shell, "a root shell in a guest")
+    shell.add_argument("target", help="see ferry-lab --help")
+    add_guest_options(shell)
+
+    testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
+    testing.add_argument("target", nargs="*", help="see ferry-lab --help")
+    testing.add_argument("--full", action="store_true", help="also those that take long")
+    testing.add_argument("--only", metavar="PATTERN", help="those whose names match")
+    testing.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
+
+    benching = add("bench", run_benches, "measure the series, by the programs of lab/benches.toml")
+    benching.add_argument("name", nargs="*", help="all of them by default")
+    benching.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    benching.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
+
+    assembling = add("series", run_series, "write the patch series for a kernel version")
+    assembling.add_argument("version", help="6.12 or 7.3")
+    assembling.add_argument("-o", "--output", required=True, metavar="DIRECTORY")
+
+    add("style", run_style, "run checkpatch.pl and sparse over the series")
+
+    add("clean", run_clean, "remove all that the lab downloaded and built")
+    return parser
+
+
+def end(number: int, _frame: FrameType | None) -> NoReturn:
+    """Lets the with statements clear up."""
+    signal.signal(number, signal.SIG_IGN)
+    print(f"ferry-lab: ended by {signal.Signals(number).name}", file=sys.stderr)
+    sys.exit(128 + number)
+
+
+def main(arguments: list[str]) -> int:
+    separator = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = make_parser()
+    args = parser.parse_args(arguments[:separator])
+    args.command = arguments[separator + 1 :]
+    if args.command and args.subcommand != "boot":
+        parser.error(f"only boot takes a command after --, not {args.subcommand}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Below nohup, hanging up stays ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
+    try:
+        # Cleaning waits until nobody uses what it removes.
+        with locked("cache", shared=args.subcommand != "clean"):
+            status: int = args.run(args)
+        return status
+    except LabError as error:
+        print(f"ferry-lab: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        # Who read the output has had enough; Python would flush it once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"ferry-lab: {where}{error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("ferry-lab: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return FAILED

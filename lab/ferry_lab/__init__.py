@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""The lab: fetches, patches, builds, boots and tests kernels."""
-
-from pathlib import Path
-
-REPOSITORY = Path(__file__).resolve().parents[2]

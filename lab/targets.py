@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The kernels that the lab knows: one table, and what can be derived from its rows."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lab.errors import LabError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Debian package that holds a kernel's source."""
+
+    version: str  # of the series: names its diffs
+    package: str
+    suites: tuple[str, ...]  # of Debian; those on a security mirror end in -security
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kernel to build: a source, an architecture, and what is done to both."""
+
+    name: str
+    source: Source
+    arch: Literal["x86", "um"]
+    base_config: str  # the make target that the fragments are laid over
+    fragments: tuple[str, ...]  # in kernel/config/, later ones win
+    image: str  # what make builds, below the object directory
+    steps: int  # lines that make prints for a whole build, for the progress bar
+    series: bool = True
+    stock: bool = False  # Debian's own kernel; its source is the package with its headers
+
+
+SOURCES = {
+    source.version: source
+    for source in (
+        Source("6.12", "linux-source-6.12", ("bookworm-security", "bookworm")),
+        Source("7.3", "linux-source-7.3", ("trixie-backports",)),
+    )
+}
+
+BZIMAGE = "arch/x86/boot/bzImage"
+
+
+def x86(version: str, steps: int) -> Target:
+    fragments = ("x86.config", f"x86-{version}.config", "series.config")
+    return Target(
+        f"x86-{version}", SOURCES[version], "x86", "tinyconfig", fragments, BZIMAGE, steps
+    )
+
+
+def uml(version: str, steps: int) -> Target:
+    fragments = ("uml.config", "series.config")
+    return Target(
+        f"uml-{version}", SOURCES[version], "um", "x86_64_defconfig", fragments, "linux", steps
+    )
+
+
+DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), uml("7.3", 1500))
+
+STOCK_TARGETS = tuple(
+    Target(
+        name=f"debian-{version}",
+        source=Source(version, f"linux-headers-{version}", suites),
+        arch="x86",
+        base_config="",
+        fragments=(),
+        image="vmlinuz",
+        steps=0,
+        series=False,
+        stock=True,
+    )
+    for version, suites in (
+        ("6.1", ("bookworm-security", "bookworm")),
+        ("6.12", ("bookworm-security", "bookworm")),
+    )
+)
+TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
+
+
+def without_series(target: Target) -> Target:
+    """The same kernel without the series: what the ordinary paths are compared with."""
+    fragments = tuple(name for name in target.fragments if name != "series.config")
+    return replace(target, name=f"{target.name}-base", fragments=fragments, series=False)
+
+
+def with_checks(target: Target) -> Target:
+    """The same kernel with the sanitizers and lockdep."""
+    checks = ("debug.config", f"debug-{target.arch}.config")
+    fragments = (*target.fragments, *checks)
+    return replace(target, name=f"{target.name}-debug", fragments=fragments)
+
+
+TARGETS = {
+    target.name: target
+    for default in DEFAULT_TARGETS
+    for target in (default, without_series(default), with_checks(default))
+} | {target.name: target for target in STOCK_TARGETS}
+
+
+def find_target(name: str) -> Target:
+    if name not in TARGETS:
+        raise LabError(f"there is no target '{name}'; the targets are {', '.join(TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "kernel.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include <ferry/rawcall.h>
+#include <ferry_flexsc.h>
+
+#include "lib/engine/engine.h"
+#include "serve.h"
+
+static const char *const names[] = {
+	[IN_USER] = "user",
+	[IN_SYSCALL] = "syscall",
+	[IN_DEVICE] = "device",
+};
+
+/* NULL or "" when nothing is. */
+static const char *asked_for(void)
+{
+	return secure_getenv("FERRY_FLEXSC_RUNNER");
+}
+
+static long call_syscall(struct ferry_flexsc_set *set)
+{
+	long nr = set ? FERRY_NR_FLEXSC_SERVE : FERRY_NR_FLEXSC_REGISTER;
+
+	return ferry_rawcall(nr, (long)set, 0, 0, 0, 0, 0);
+}
+
+static long call_device(struct ferry_flexsc_set *set)
+{
+	int fd = device_descriptor();
+
+	if (fd < 0)
+		return fd;
+	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_FLEXSC_SERVE, (long)set, 0, 0, 0);
+}
+
+/* Serves SET; with NULL tells what the kernel can. */
+static long call_kernel(enum flexsc_place place, struct ferry_flexsc_set *set)
+{
+	return place == IN_SYSCALL ? call_syscall(set) : call_device(set);
+}
+
+/* 0, or -errno where the kernel has no runner of this version for this thread. */
+static int probe(enum flexsc_place place, long *features)
+{
+	long answer;
+
+	*features = 0;
+	if (place == IN_USER)
+		return 0;
+	answer = call_kernel(place, NULL);
+	if (answer < 0)
+		return (int)answer;
+	if ((answer & FERRY_VERSION_MASK) != FERRY_FLEXSC_VERSION)
+		return -EPROTONOSUPPORT;
+	*features = answer >> FERRY_FEATURE_SHIFT;
+	return 0;
+}
+
+int flexsc_choose_place(long *features)
+{
+	const char *name = asked_for();
+	int place, error;
+
+	if (!name || !*name) {
+		if (!probe(IN_SYSCALL, features))
+			return IN_SYSCALL;
+		return probe(IN_DEVICE, features) ? IN_USER : IN_DEVICE;
+	}
+	for (place = IN_USER; place <= IN_DEVICE; place++) {
+		if (strcmp(name, names[place]) != 0)
+			continue;
+		error = probe(place, features);
+		return error ? error : place;
+	}
+	return -EINVAL;
+}
+
+const char *ferry_flexsc_place(const char **why)
+{
+	static const char *const reasons[] = {
+		[IN_USER] = "neither this kernel nor /dev/ferry has runners",
+		[IN_SYSCALL] = "this kernel has flexsc_serve()",
+		[IN_DEVICE] = "the ferry module is there, and this kernel has no flexsc_serve()",
+	};
+	long features;
+	int place = flexsc_choose_place(&features);
+	const char *name = asked_for();
+
+	if (place == -EINVAL)
+		*why = "$FERRY_FLEXSC_RUNNER is none of user, syscall and device";
+	else if (place < 0)
+		*why = "what $FERRY_FLEXSC_RUNNER names is not there";
+	else
+		*why = name && *name ? "$FERRY_FLEXSC_RUNNER says so" : reasons[place];
+	return place < 0 ? NULL : names[place];
+}
+
+void flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set)
+{
+	while (place != IN_USER) {
+		if (!call_kernel(place, set))
+			return;
+		/* Only a call of its own can make the one that is begun. */
+		if (!flexsc_make_begun(set))
+			place = IN_USER;
+	}
+	flexsc_serve(set);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The runner's loop.  <linux/ferry_flexsc.h> names the pairs of stores and loads that the
+ * fences here keep in order.
+ */
+#include "serve.h"
+
+#include "set.h"
+
+/* Steps without work between two looks at the clock and at all entries. */
+#define IDLE_STEPS 16
+
+/* Entries that a user may post to in a circle: at its end, all entries are looked at. */
+#define RING 64
+
+/* A limit that did not pay is halved down to this part of spin_ns. */
+#define LEAST_SPIN 16
+
+struct server {
+	struct ferry_flexsc_set *set;
+	unsigned int mask;     /* of entry indexes */
+	unsigned int flags;    /* the set's */
+	unsigned int position; /* where the next call is expected */
+	unsigned int steps;    /* without work */
+	long idle_since;       /* ns; 0: not measured yet */
+	long spin_ns;	       /* the limit now */
+};
+
+static struct ferry_entry *entry_at(const struct server *server, unsigned int offset)
+{
+	return &server->set->entry[(server->position + offset) & server->mask];
+}
+
+static bool is_submitted(const struct ferry_entry *entry)
+{
+	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
+}
+
+/* Whoever posts to a ring in order is served in this order. */
+static struct ferry_entry *first_before(struct server *server, unsigned int found)
+{
+	unsigned int in_ring = (server->position + found) % RING;
+	unsigned int offset = found - (in_ring < found ? in_ring : found);
+
+	/* An acquire that finds the later entry makes the earlier ones visible. */
+	while (offset < found && !is_submitted(entry_at(server, offset)))
+		offset++;
+	server->position += offset;
+	return entry_at(server, 0);
+}
+
+/* The next call, at the position if possible; otherwise all entries get their turn. */
+static struct ferry_entry *find(struct server *server)
+{
+	unsigned int offset;
+
+	if (FERRY_LIKELY(is_submitted(entry_at(server, 0))))
+		return entry_at(server, 0);
+	if (server->steps % IDLE_STEPS)
+		return NULL;
+	for (offset = 1; offset <= server->mask; offset++)
+		if (is_submitted(entry_at(server, offset)))
+			return first_before(server, offset);
+	return NULL;
+}
+
+/* Whether the call is the runner's now; otherwise the gate is closed, or it was withdrawn. */
+static bool take(struct server *server, struct ferry_entry *entry)
+{
+	__atomic_store_n(&entry->begun, FERRY_BEGUN, __ATOMIC_RELAXED);
+	set_light_fence(server->flags);
+	if (FERRY_LIKELY(__atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FERRY_GATE_OPEN &&
+			 is_submitted(entry)))
+		return true;
+	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* TAKEN is when the call was begun, for FERRY_FLEXSC_TIMES. */
+static void complete(struct server *server, struct ferry_entry *entry, long result, long taken)
+{
+	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES)) {
+		entry->arg[4] = taken;
+		entry->arg[5] = clock_ns();
+	}
+	entry->result = result;
+	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
+	/* Later than that: whoever finds it 0 and wants to withdraw the call finds DONE. */
+	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELEASE);
+	set_light_fence(server->flags);
+	if (FERRY_UNLIKELY(__atomic_load_n(&entry->argc, __ATOMIC_RELAXED) & FERRY_ARGC_WAITED))
+		futex_wake_all(&entry->status);
+}
+
+static void run(struct server *server, struct ferry_entry *entry)
+{
+	long taken = FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES) ? clock_ns() : 0;
+
+	complete(server, entry, entry_run(entry), taken);
+	server->position++;
+	server->steps = server->position % RING != 0;
+	server->idle_since = 0;
+}
+
+static bool must_stop(const struct server *server)
+{
+	return __atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FERRY_GATE_STOP;
+}
+
+static bool has_work(const struct server *server)
+{
+	unsigned int offset;
+
+	for (offset = 0; offset <= server->mask; offset++)
+		if (is_submitted(entry_at(server, offset)))
+			return true;
+	return must_stop(server);
+}
+
+/* Spinning longer would have saved a short sleep, and was for nothing before a long one. */
+static void adapt(struct server *server, long slept_ns)
+{
+	long most = (long)server->set->spin_ns;
+
+	if (slept_ns < most)
+		server->spin_ns = most;
+	else if (server->spin_ns > most / LEAST_SPIN)
+		server->spin_ns /= 2;
+}
+
+static void sleep_until_posted(struct server *server)
+{
+	unsigned int *word = &server->set->runner;
+	long start;
+
+	__atomic_store_n(word, FERRY_RUNNER_ASLEEP, __ATOMIC_RELAXED);
+	set_heavy_fence(server->flags);
+	if (!has_work(server)) {
+		start = clock_ns();
+		futex_wait(word, FERRY_RUNNER_ASLEEP, NO_TIMEOUT);
+		adapt(server, clock_ns() - start);
+	}
+	__atomic_store_n(word, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	server->steps = 0;
+	server->idle_since = 0;
+}
+
+static void idle(struct server *server)
+{
+	long now;
+
+	pause_briefly();
+	if (++server->steps % IDLE_STEPS && server->spin_ns)
+		return;
+	now = clock_ns();
+	if (!server->idle_since)
+		server->idle_since = now;
+	if (now - server->idle_since >= server->spin_ns)
+		sleep_until_posted(server);
+}
+
+/* Goes on where the kernel stopped. */
+static long go_on(const struct ferry_entry *entry)
+{
+	const long *arg = entry->arg;
+
+	if (entry->begun == FERRY_BEGUN_RESTART)
+		return ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
+	if (entry->nr == FERRY_NR_BATCH && arg[3] & FERRY_BATCH_RESUME)
+		return ferry_loop_resume(arg[3], (long *)arg[0], (const struct ferry_slot *)arg[1],
+					 (unsigned long)arg[2]);
+	return entry_run(entry);
+}
+
+bool flexsc_make_begun(struct ferry_flexsc_set *set)
+{
+	struct server server = { .set = set, .flags = set->flags };
+	struct ferry_entry *entry = set->entry;
+	long taken;
+
+	for (; entry < set->entry + set->count; entry++) {
+		if (!entry->begun || !is_submitted(entry))
+			continue;
+		taken = clock_ns();
+		complete(&server, entry, go_on(entry), taken);
+		return true;
+	}
+	return false;
+}
+
+void flexsc_serve(struct ferry_flexsc_set *set)
+{
+	struct server server = {
+		.set = set,
+		.mask = set->count - 1,
+		.flags = set->flags,
+		.spin_ns = (long)set->spin_ns,
+	};
+	struct ferry_entry *entry;
+
+	__atomic_store_n(&set->runner, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	while (!must_stop(&server)) {
+		entry = find(&server);
+		if (entry && take(&server, entry))
+			run(&server, entry);
+		else
+			idle(&server);
+	}
+	__atomic_store_n(&set->runner, FERRY_RUNNER_ABSENT, __ATOMIC_RELAXED);
+}

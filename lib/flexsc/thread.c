@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* User-level threads, as their users see them. */
+#include "thread.h"
+
+#include <string.h>
+
+/* ---- spawning and joining ---- */
+
+static void thread_main(void)
+{
+	struct ferry_thread *self = scheduler->current;
+
+	scheduler_arrived(scheduler, self);
+	self->argument = self->start(self->argument);
+	self->has_returned = true;
+	if (self->joiner)
+		queue_put(&scheduler->ready, self->joiner);
+	scheduler_leave(scheduler);
+}
+
+/* The thread itself lies at the top of its stack. */
+static struct ferry_thread *thread_new(struct ferry_flexsc *flexsc)
+{
+	struct ferry_thread *thread;
+	struct stack *stack;
+	size_t size;
+
+	pthread_mutex_lock(&flexsc->mutex);
+	stack = stack_get(&flexsc->stacks);
+	pthread_mutex_unlock(&flexsc->mutex);
+	if (!stack)
+		return NULL;
+	thread = (struct ferry_thread *)(stack_top(stack) - (sizeof(*thread) + 63) / 64 * 64);
+	memset(thread, 0, sizeof(*thread));
+	size = (size_t)((char *)thread - stack_bottom(stack));
+	thread->stack = stack;
+	context_new(&thread->context, (char *)thread, thread_main);
+	fiber_new(&thread->fiber, stack_bottom(stack), size);
+	return thread;
+}
+
+static void thread_free(struct ferry_flexsc *flexsc, struct ferry_thread *thread)
+{
+	fiber_delete(&thread->fiber);
+	pthread_mutex_lock(&flexsc->mutex);
+	stack_put(&flexsc->stacks, thread->stack);
+	pthread_mutex_unlock(&flexsc->mutex);
+}
+
+static int ensure_scheduler(struct ferry_flexsc *flexsc)
+{
+	if (!scheduler)
+		return scheduler_start(flexsc);
+	return scheduler->flexsc == flexsc ? 0 : -EBUSY;
+}
+
+int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
+		       void *(*start)(void *argument), void *argument)
+{
+	int error = CAN_SWITCH ? ensure_scheduler(flexsc) : -ENOSYS;
+	struct scheduler *s = scheduler;
+	struct ferry_thread *new;
+
+	if (error)
+		return error;
+	new = thread_new(flexsc);
+	if (!new) {
+		if (!s->threads)
+			scheduler_end();
+		return -ENOMEM;
+	}
+	new->start = start;
+	new->argument = argument;
+	new->lane = s->give;
+	s->give = s->give->next;
+	s->threads++;
+	queue_put(&s->ready, new);
+	*thread = new;
+	return 0;
+}
+
+static bool waits_for(const struct ferry_thread *thread, const struct ferry_thread *other)
+{
+	for (; thread; thread = thread->joining)
+		if (thread == other)
+			return true;
+	return false;
+}
+
+int ferry_thread_join(struct ferry_thread *thread, void **value)
+{
+	struct scheduler *s = scheduler;
+	struct ferry_thread *self = s->current;
+
+	if (waits_for(thread, self))
+		return -EDEADLK;
+	self->joining = thread;
+	thread->joiner = self;
+	if (!thread->has_returned)
+		scheduler_wait(s);
+	self->joining = NULL;
+	if (value)
+		*value = thread->argument;
+	thread_free(s->flexsc, thread);
+	if (!--s->threads)
+		scheduler_end();
+	return 0;
+}
+
+/* ---- waiting ---- */
+
+void ferry_thread_yield(void)
+{
+	struct scheduler *s = scheduler;
+
+	if (!s)
+		return;
+	queue_put(&s->ready, s->current);
+	scheduler_wait(s);
+}
+
+static void sleep_here(long ns)
+{
+	struct timespec left = { ns / 1000000000L, ns % 1000000000L };
+
+	while (ferry_rawcall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&left, (long)&left, 0,
+			     0) == -EINTR)
+		;
+}
+
+void ferry_thread_sleep(long ns)
+{
+	struct scheduler *s = scheduler;
+
+	if (ns <= 0)
+		return ferry_thread_yield();
+	if (!s || sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
+		return sleep_here(ns);
+	scheduler_wait(s);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "workload.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/report.h"
+#include "unimplemented.h"
+
+#define PATH "/etc/passwd"
+
+static char byte;
+static struct stat status;
+static struct statx status_x;
+
+/* A call whose first argument may be a descriptor of the file OPENED. */
+struct call {
+	const char *name;
+	const char *label;
+	const char *opened;
+	struct ferry_slot slot;
+	bool fails; /* with -ENOSYS; others do not fail */
+};
+
+static const struct call calls[] = {
+	{ "unimplemented", "unimplemented call", NULL, { .nr = UNIMPLEMENTED }, true },
+	{ "getppid", "getppid", NULL, { .nr = SYS_getppid }, false },
+	{ "read",
+	  "read, 1 byte of /dev/zero",
+	  "/dev/zero",
+	  { .nr = SYS_read, .argc = 3, .arg = { 0, (long)&byte, 1 } },
+	  false },
+	{ "write",
+	  "write, 1 byte to /dev/null",
+	  "/dev/null",
+	  { .nr = SYS_write, .argc = 3, .arg = { 0, (long)&byte, 1 } },
+	  false },
+	{ "fstat",
+	  "fstat of " PATH,
+	  PATH,
+	  { .nr = SYS_fstat, .argc = 2, .arg = { 0, (long)&status } },
+	  false },
+	{ "lstat",
+	  "lstat of " PATH " (newfstatat)",
+	  NULL,
+	  { .nr = SYS_newfstatat,
+	    .argc = 4,
+	    .arg = { AT_FDCWD, (long)PATH, (long)&status, AT_SYMLINK_NOFOLLOW } },
+	  false },
+	{ "statx",
+	  "statx of " PATH,
+	  NULL,
+	  { .nr = SYS_statx,
+	    .argc = 5,
+	    .arg = { AT_FDCWD, (long)PATH, 0, STATX_BASIC_STATS, (long)&status_x } },
+	  false },
+};
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+static const struct call *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < CALLS; i++)
+		if (!strcmp(calls[i].name, name))
+			return &calls[i];
+	return NULL;
+}
+
+const char *workload_names(void)
+{
+	return "unimplemented, getppid, read, write, fstat, lstat and statx";
+}
+
+bool is_workload(const char *name)
+{
+	return find(name) != NULL;
+}
+
+static void *allocate_aligned(size_t size)
+{
+	const size_t page = 4096;
+	void *memory = aligned_alloc(page, (size + page - 1) & -page);
+
+	if (!memory)
+		errx(EXIT_USAGE, "out of memory");
+	memset(memory, 0, size);
+	return memory;
+}
+
+/* The first argument of a call on the file OPENED, or -errno after complaining. */
+static int open_file(const char *opened)
+{
+	bool written = !strcmp(opened, "/dev/null");
+	int fd = open(opened, (written ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	complain("bench: %s: cannot open: %s", opened, strerror(errno));
+	return fd;
+}
+
+int workload_open(struct workload *workload, const char *name, unsigned long copies)
+{
+	const struct call *call = find(name);
+	struct ferry_slot slot = call->slot;
+	unsigned long i;
+
+	if (call->opened) {
+		int fd = open_file(call->opened);
+
+		if (fd < 0)
+			return fd;
+		slot.arg[0] = fd;
+	}
+	*workload = (struct workload){
+		.name = call->name,
+		.label = call->label,
+		.body = 1,
+		.loaded = { .slots = allocate_aligned(copies * sizeof(slot)),
+			    .rets = allocate_aligned(copies * sizeof(long)),
+			    .ncall = copies },
+	};
+	for (i = 0; i < copies; i++)
+		workload->loaded.slots[i] = slot;
+	return 0;
+}
+
+static void complain_about_copies(const char *path, unsigned long copies, unsigned long body,
+				  int error)
+{
+	if (error == -E2BIG)
+		complain("bench: %s: %lu copies of its %lu slots are more than a program may have; "
+			 "give smaller --sizes",
+			 path, copies, body);
+	else
+		complain("bench: %s: out of memory for %lu copies", path, copies);
+}
+
+int workload_load(struct workload *workload, const char *path, unsigned long copies)
+{
+	struct image *image = read_program(path);
+	unsigned long body = image ? image_slot_count(image) : 0;
+	int error;
+
+	*workload = (struct workload){ .name = path, .label = path, .body = body, .image = image };
+	if (!image)
+		return -EINVAL;
+	if (!body) {
+		complain("bench: %s: an empty program has nothing to time", path);
+		image_free(image);
+		return -EINVAL;
+	}
+	error = image_load_copies(image, copies, &workload->loaded);
+	if (!error)
+		return 0;
+	complain_about_copies(path, copies, body, error);
+	image_free(image);
+	return error;
+}
+
+void workload_close(struct workload *workload)
+{
+	const struct call *call = find(workload->name);
+
+	if (!workload->image && call && call->opened)
+		close((int)workload->loaded.slots[0].arg[0]);
+	image_unload(&workload->loaded);
+	image_free(workload->image);
+	*workload = (struct workload){ 0 };
+}
+
+bool workload_worked(const struct workload *workload, unsigned long size, long last)
+{
+	const struct call *call = workload->image ? NULL : find(workload->name);
+	unsigned long i;
+
+	if (last < 0 || (call && last != (long)size - 1)) {
+		complain("bench: %s: a batch of %lu gives %ld", workload->name, size, last);
+		return false;
+	}
+	for (i = 0; call && i < size; i++) {
+		long result = workload->loaded.rets[i];
+
+		if (call->fails ? result != -ENOSYS : result < 0) {
+			complain("bench: %s gives %ld here", workload->name, result);
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the batches of `ferry bench batch` hold: one call over and over, or a program. */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include <stdbool.h>
+
+#include "cli/program_file.h"
+
+struct workload {
+	const char *name;   /* of a call, or the path of a program */
+	const char *label;  /* for people */
+	unsigned long body; /* slots that one copy has */
+	struct loaded loaded;
+	struct image *image; /* of a program, or NULL */
+};
+
+/** The names of the calls that there are, with commas, for messages. */
+const char *workload_names(void);
+
+/** Whether there is a call of this name. */
+bool is_workload(const char *name);
+
+/** COPIES of the call NAME: 0, or -errno after complaining. */
+int workload_open(struct workload *workload, const char *name, unsigned long copies);
+
+/** COPIES of the program in the file PATH: 0, or -errno after complaining. */
+int workload_load(struct workload *workload, const char *path, unsigned long copies);
+
+void workload_close(struct workload *workload);
+
+/**
+ * Whether a batch of SIZE copies did what it should: LAST is what it returned.  Complains
+ * otherwise.
+ */
+bool workload_worked(const struct workload *workload, unsigned long size, long last);
+
+#endif /* WORKLOAD_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is concluded from trials.  tests/measure compares all of it with NumPy and SciPy.
+ * Nothing here keeps state: any thread may call it.
+ */
+#ifndef STATISTICS_H
+#define STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAX_SIZES 64
+#define SIGNIFICANT 1.96 /* standard errors: 95 in 100 for a normal distribution */
+
+/* How trials are drawn anew, with replacement. */
+struct bootstrap {
+	uint64_t seed;
+	size_t resamples; /* 2 or more */
+};
+
+/* ---- one figure ---- */
+
+void sort_values(double values[], size_t count);
+
+/** The quantile FRACTION, 0 to 1, of COUNT > 0 sorted values; linear between neighbours. */
+double quantile(const double sorted[], size_t count, double fraction);
+
+double median_of(const double values[], size_t count);
+
+struct summary {
+	double mean, min, max;
+	double sd; /* with COUNT - 1; 0 for a single value */
+	double median;
+	double se;    /* of the median: scatter and drift together; NAN for fewer than 4 values */
+	double drift; /* median of the second half of the trials, over that of the first, - 1 */
+};
+
+/** Of COUNT > 0 trials in the order they were made. */
+struct summary summarize(const double trials[], size_t count, struct bootstrap bootstrap);
+
+/** How many values lie outside of the quartiles by more than 3 times their distance (Tukey). */
+size_t count_outliers(const double values[], size_t count);
+
+/* ---- a line ---- */
+
+struct line {
+	double a, b; /* y = a + b x */
+};
+
+/** Weighted least squares over COUNT points, two or more x among them. */
+struct line fit_line(const double x[], const double y[], const double weights[], size_t count);
+
+/* Trials of several sizes: values[trial * sizes + size]. */
+struct trials {
+	const double *sizes;
+	const double *values;
+	size_t size_count; /* 2 .. MAX_SIZES */
+	size_t trial_count;
+};
+
+/** The least value of each size, in LEAST[size_count]. */
+void least_of(const struct trials *trials, double least[]);
+
+/*
+ * The line through the least value of each size, weighted by 1 / value^2, so that the
+ * relative error counts: a small batch and a large one are known equally well.
+ *
+ * A minimum is no average: resampling alone would understate its error, for the least of the
+ * resampled trials is mostly the same one.  So a stated error has two parts, added as
+ * squares: the scatter of the bootstrap, and how far the lines through each half of the trials
+ * lie from the line through all.  The latter tells of drift as well.
+ */
+struct line_fit {
+	struct line line;
+	double a_scatter, b_scatter;
+	double a_drift, b_drift;
+	double a_se, b_se;
+	double covariance; /* of the errors of a and b */
+	double correlation;
+	double misfit; /* root mean square of (least / line - 1) */
+};
+
+/** With 2 trials or more. */
+struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap);
+
+/* ---- ratios ---- */
+
+struct estimate {
+	double value;
+	double se; /* NAN when not known */
+};
+
+/** NUMERATOR / DENOMINATOR, to first order; COVARIANCE is that of their errors. */
+struct estimate ratio_of(struct estimate numerator, struct estimate denominator, double covariance);
+
+/**
+ * The covariance of the errors of two slopes whose trials were made in turn: what slows a
+ * trial of one slows that of the other as well.  Both have as many trials and sizes.
+ */
+double slope_covariance(const struct trials *one, const struct trials *other,
+			struct bootstrap bootstrap);
+
+/** Whether two estimates, whose errors are independent, differ by more than the noise. */
+bool differ(struct estimate one, struct estimate other);
+
+/**
+ * The x from which on the line of FIT is below that of OTHER: 0 or less when it always is,
+ * NAN when it never is.  Errors are independent between the fits.
+ */
+struct estimate break_even(const struct line_fit *fit, const struct line_fit *other);
+
+/* An interval for the median of a population, from the order of the values alone. */
+struct interval {
+	double low, high;
+	double confidence; /* 0.95 or a little more; NAN, like the ends, with fewer than 6 values */
+};
+
+#define MAX_INTERVAL_COUNT 1000
+
+/** Of COUNT values, up to MAX_INTERVAL_COUNT. */
+struct interval median_interval(const double values[], size_t count);
+
+#endif /* STATISTICS_H */

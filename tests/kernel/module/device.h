@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the module share: /dev/ferry as it is, without the library's engine. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <sys/ioctl.h>
+
+#include "tests/lib/conformance/group.h"
+
+#include <linux/ferry.h>
+
+/** A new descriptor of the device, or the test fails. */
+static inline int device_open(void)
+{
+	int fd = open(FERRY_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	expect(fd >= 0);
+	return fd;
+}
+
+/** What the module answers, without -1 and errno. */
+static inline long device_run(int fd, struct ferry_batch_args *args)
+{
+	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)args, 0, 0, 0);
+}
+
+/** The arguments for the batch calls[0 .. ncall - 1]. */
+static inline struct ferry_batch_args device_args(long rets[], const struct ferry_slot calls[],
+						  unsigned long ncall)
+{
+	return (struct ferry_batch_args){ rets, calls, ncall, 0, sizeof(*calls) };
+}
+
+/** Fails unless FD runs a batch of this process. */
+static inline void expect_device_runs(int fd)
+{
+	const struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_getppid) };
+	long rets[2] = { UNTOUCHED, UNTOUCHED };
+	struct ferry_batch_args args = device_args(rets, calls, 2);
+
+	expect_equal(device_run(fd, &args), 1);
+	expect_equal(rets[0], getpid());
+	expect_equal(rets[1], getppid());
+}
+
+/** Fails unless the library's engine runs a batch of this process. */
+void expect_library_runs(void);
+
+/** Has SIGUSR1 counted. */
+void count_signals(void);
+extern volatile sig_atomic_t signals_seen;
+
+extern const struct group interface_group;
+extern const struct group sharing_group;
+extern const struct group closing_group;
+extern const struct group sandbox_group;
+extern const struct group watchers_group;
+
+#endif /* DEVICE_H */

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* What flexsc needs of the engines, but io_uring: there is no liburing for a cross compiler. */
+#include <errno.h>
+
+#include <ferry.h>
+#include <ferry/loop.h>
+
+#include "lib/engine/engine.h"
+
+int device_descriptor(void)
+{
+	return -ENOENT;
+}
+
+long ferry_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+		 long size)
+{
+	(void)flags;
+	(void)size;
+	return ferry_loop(rets, calls, ncall);
+}

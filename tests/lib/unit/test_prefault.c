@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ferry_prefault() maps what it says by the way it says, keeps what memory holds, and answers
+ * mistakes with errors: on this kernel, and on one that does not know MADV_POPULATE_*.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+#include <ferry.h>
+#include <ferry_prefault.h>
+
+#include "child.h"
+#include "lib/prefault/large_pages.h"
+
+#define PAGES 64L
+#define SOME_FAULTS 4 /* that may come for other reasons, such as the stack's */
+#define LARGE ((size_t)4 << 20)
+
+static size_t page;
+
+/* ---- the kernel without MADV_POPULATE_* ---- */
+
+static void refuse_populate(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 22, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 23, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static bool kernel_populates(void)
+{
+	return !madvise(NULL, 0, 23);
+}
+
+static enum ferry_prefault_way expected_way(void)
+{
+	return kernel_populates() ? FERRY_PREFAULT_POPULATE : FERRY_PREFAULT_TOUCH;
+}
+
+/* ---- what is looked at ---- */
+
+static char *map_pages(long pages, int protection)
+{
+	char *map =
+		mmap(NULL, (size_t)pages * page, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHILD_ASSERT(map != MAP_FAILED);
+	madvise(map, (size_t)pages * page, MADV_NOHUGEPAGE);
+	return map;
+}
+
+static long resident(const char *map, long pages)
+{
+	unsigned char vector[1024];
+	long count = 0, i;
+
+	CHILD_ASSERT(!mincore((void *)map, (size_t)pages * page, vector));
+	for (i = 0; i < pages; i++)
+		count += vector[i] & 1;
+	return count;
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+/* The faults that touching every page takes, and not those of a sanitizer's shadow of it. */
+__attribute__((no_sanitize("address", "thread"))) static long
+faults_of_touching(char *map, long pages, bool write)
+{
+	volatile char *byte = map;
+	long before = faults(), i;
+
+	for (i = 0; i < pages; i++, byte += page) {
+		if (write)
+			*byte = 1;
+		else
+			(void)*byte;
+	}
+	return faults() - before;
+}
+
+/* ---- each of these in a child, on both kernels ---- */
+
+static void write_range(void)
+{
+	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
+	struct ferry_prefaulted done;
+
+	CHILD_ASSERT(resident(map, PAGES) == 0);
+	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
+	CHILD_ASSERT(done.way == expected_way());
+	CHILD_ASSERT(done.large_page == 0);
+	CHILD_ASSERT(done.faults > 0 && done.faults <= PAGES + SOME_FAULTS);
+	CHILD_ASSERT(resident(map, PAGES) == PAGES);
+	CHILD_ASSERT(faults_of_touching(map, PAGES, true) < SOME_FAULTS);
+	/* Once more, there is nothing left to do. */
+	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
+	CHILD_ASSERT(done.faults < SOME_FAULTS);
+}
+
+static void read_range(void)
+{
+	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
+
+	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_READ, NULL));
+	CHILD_ASSERT(resident(map, PAGES) == PAGES);
+	CHILD_ASSERT(faults_of_touching(map, PAGES, false) < SOME_FAULTS);
+	/* It was the zero page everywhere, so that no memory was spent. */
+	CHILD_ASSERT(faults_of_touching(map, PAGES, true) >= PAGES);
+}
+
+static void file_keeps_its_content(void)
+{
+	int fd = memfd_create("prefault", MFD_CLOEXEC);
+	long expected[PAGES], i, word;
+	char *map;
+
+	CHILD_ASSERT(!ftruncate(fd, PAGES * (long)page));
+	for (i = 0; i < PAGES; i++) {
+		expected[i] = i * 0x0123456789abcdefL;
+		CHILD_ASSERT(pwrite(fd, &expected[i], sizeof(long), i * (long)page) == 8);
+	}
+	map = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHILD_ASSERT(map != MAP_FAILED);
+	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, NULL));
+	for (i = 0; i < PAGES; i++)
+		CHILD_ASSERT(*(long *)(map + i * page) == expected[i]);
+	CHILD_ASSERT(faults_of_touching(map, PAGES, true) < SOME_FAULTS);
+	/* What is written now is the process's own. */
+	for (i = 0; i < PAGES; i++) {
+		CHILD_ASSERT(pread(fd, &word, sizeof(word), i * (long)page) == 8);
+		CHILD_ASSERT(word == expected[i]);
+	}
+}
+
+static void odd_ends_take_in_whole_pages(void)
+{
+	char *map = map_pages(8, PROT_READ | PROT_WRITE);
+
+	CHILD_ASSERT(!ferry_prefault(map + 2 * page - 1, page + 2, FERRY_PREFAULT_WRITE, NULL));
+	CHILD_ASSERT(resident(map + page, 3) == 3);
+	CHILD_ASSERT(resident(map, 8) == 3);
+	CHILD_ASSERT(!ferry_prefault(map + 6 * page + 5, 1, FERRY_PREFAULT_WRITE, NULL));
+	CHILD_ASSERT(resident(map + 6 * page, 1) == 1);
+	CHILD_ASSERT(resident(map, 8) == 4);
+}
+
+static void protected_range(void)
+{
+	char *map = map_pages(PAGES, PROT_READ);
+	size_t length = PAGES * page;
+	struct ferry_prefaulted done;
+
+	CHILD_ASSERT(ferry_prefault(map, length, FERRY_PREFAULT_WRITE, &done) == -EFAULT);
+	CHILD_ASSERT(done.way == expected_way());
+	CHILD_ASSERT(!ferry_prefault(map, length, FERRY_PREFAULT_READ, &done));
+	CHILD_ASSERT(resident(map, PAGES) == PAGES);
+	map = map_pages(PAGES, PROT_NONE);
+	CHILD_ASSERT(ferry_prefault(map, length, FERRY_PREFAULT_READ, NULL) == -EFAULT);
+}
+
+static void hole(void)
+{
+	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
+	unsigned int flags;
+
+	CHILD_ASSERT(!munmap(map + PAGES / 2 * page, page));
+	for (flags = FERRY_PREFAULT_READ; flags <= FERRY_PREFAULT_WRITE; flags++)
+		CHILD_ASSERT(ferry_prefault(map, PAGES * page, flags, NULL) == -ENOMEM);
+	CHILD_ASSERT(ferry_prefault(NULL, page, FERRY_PREFAULT_READ, NULL) == -ENOMEM);
+}
+
+static void end_of_file(void)
+{
+	int fd = memfd_create("prefault", MFD_CLOEXEC);
+	unsigned int flags;
+	char *map;
+
+	CHILD_ASSERT(!ftruncate(fd, (long)page));
+	map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHILD_ASSERT(map != MAP_FAILED);
+	for (flags = FERRY_PREFAULT_READ; flags <= FERRY_PREFAULT_WRITE; flags++) {
+		CHILD_ASSERT(!ferry_prefault(map, page, flags, NULL));
+		CHILD_ASSERT(ferry_prefault(map, 2 * page, flags, NULL) == -EFAULT);
+	}
+}
+
+#define ADDITIONS 2000
+
+static _Atomic int started;
+
+static void *add_to_every_page(void *map)
+{
+	long i, turn;
+
+	started = 1;
+	for (turn = 0; turn < ADDITIONS; turn++)
+		for (i = 0; i < PAGES; i++)
+			atomic_fetch_add((_Atomic int *)((char *)map + i * page), 1);
+	return NULL;
+}
+
+static void others_may_write_meanwhile(void)
+{
+	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
+	pthread_t other;
+	long i;
+
+	CHILD_ASSERT(!pthread_create(&other, NULL, add_to_every_page, map));
+	while (!started)
+		;
+	for (i = 0; i < ADDITIONS / 4; i++)
+		CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, NULL));
+	pthread_join(other, NULL);
+	for (i = 0; i < PAGES; i++)
+		CHILD_ASSERT(*(int *)(map + i * page) == ADDITIONS);
+}
+
+static void nonsense(void)
+{
+	char *last = (char *)(UINTPTR_MAX - page + 1);
+	struct ferry_prefaulted done = { .way = FERRY_PREFAULT_TOUCH, .faults = 7 };
+	char byte = 'x';
+
+	errno = EXFULL;
+	CHILD_ASSERT(ferry_prefault(&byte, 1, 8, &done) == -EINVAL);
+	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
+	CHILD_ASSERT(ferry_prefault(&byte, SIZE_MAX, FERRY_PREFAULT_READ, NULL) == -EINVAL);
+	CHILD_ASSERT(ferry_prefault(last, 1, FERRY_PREFAULT_READ, NULL) == -EINVAL);
+	CHILD_ASSERT(ferry_prefault(last - page, 2 * page, FERRY_PREFAULT_READ, NULL) == -EINVAL);
+	CHILD_ASSERT(!ferry_prefault(NULL, 0, FERRY_PREFAULT_WRITE, &done));
+	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
+	/* From the first mapping to far behind the last one there is a hole. */
+	CHILD_ASSERT(ferry_prefault(&byte, SIZE_MAX / 4, FERRY_PREFAULT_READ, NULL) == -ENOMEM);
+	CHILD_ASSERT(errno == EXFULL && byte == 'x');
+}
+
+static void (*body_now)(void);
+
+static void without_populate(void)
+{
+	refuse_populate();
+	body_now();
+}
+
+static void on_both_kernels(void (*body)(void))
+{
+	ASSERT_IN_CHILD(body);
+	body_now = body;
+	ASSERT_IN_CHILD(without_populate);
+}
+
+#define ON_BOTH(body)                         \
+	static void test_##body(void **state) \
+	{                                     \
+		(void)state;                  \
+		on_both_kernels(body);        \
+	}
+
+ON_BOTH(write_range)
+ON_BOTH(read_range)
+ON_BOTH(file_keeps_its_content)
+ON_BOTH(odd_ends_take_in_whole_pages)
+ON_BOTH(protected_range)
+ON_BOTH(hole)
+ON_BOTH(end_of_file)
+ON_BOTH(others_may_write_meanwhile)
+ON_BOTH(nonsense)
+
+/* ---- large pages ---- */
+
+/* A mapping that begins where a large page can. */
+static char *map_large(void)
+{
+	char *map =
+		mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHILD_ASSERT(map != MAP_FAILED);
+	return map + (-(uintptr_t)map & (LARGE - 1));
+}
+
+/*
+ * Whether the mapping of ADDRESS has been advised to have large pages, as EXPECTED.  A kernel
+ * without /proc/PID/smaps does not tell.
+ */
+static bool is_advised(const void *address, bool expected)
+{
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	unsigned long start, end;
+	bool here = false, advised = false;
+	char line[512];
+
+	if (!maps)
+		return true;
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			here = start <= (uintptr_t)address && (uintptr_t)address < end;
+		else if (here && !strncmp(line, "VmFlags:", 8))
+			advised = strstr(line, " hg") != NULL;
+	}
+	fclose(maps);
+	return advised == expected;
+}
+
+static void large_range(void)
+{
+	char *map = map_large();
+	size_t size =
+		advised_large_page(LARGE_PAGES_SETTINGS, (uintptr_t)map, (uintptr_t)map + LARGE);
+	struct ferry_prefaulted done;
+
+	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1)
+		size = 0;
+	CHILD_ASSERT(!ferry_prefault(map, LARGE, FERRY_PREFAULT_WRITE, &done));
+	CHILD_ASSERT(done.large_page == (kernel_populates() ? size : 0));
+	CHILD_ASSERT(done.way == (done.large_page ? FERRY_PREFAULT_LARGE_PAGES : expected_way()));
+	CHILD_ASSERT(is_advised(map, done.large_page));
+	CHILD_ASSERT(faults_of_touching(map, (long)(LARGE / page), true) < SOME_FAULTS);
+}
+
+static void large_range_in_small_pages(void)
+{
+	char *map = map_large();
+	struct ferry_prefaulted done;
+
+	CHILD_ASSERT(
+		!ferry_prefault(map, LARGE, FERRY_PREFAULT_WRITE | FERRY_PREFAULT_SMALL, &done));
+	CHILD_ASSERT(done.way == expected_way() && !done.large_page);
+	CHILD_ASSERT(is_advised(map, false));
+	CHILD_ASSERT(faults_of_touching(map, (long)(LARGE / page), true) < SOME_FAULTS);
+}
+
+static void large_range_where_they_are_disabled(void)
+{
+	char *map = map_large();
+	struct ferry_prefaulted done;
+
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	CHILD_ASSERT(!ferry_prefault(map, LARGE, FERRY_PREFAULT_WRITE, &done));
+	CHILD_ASSERT(done.way == expected_way() && !done.large_page);
+}
+
+ON_BOTH(large_range)
+ON_BOTH(large_range_in_small_pages)
+ON_BOTH(large_range_where_they_are_disabled)
+
+/* Settings as the kernel shows them, in a directory of its own. */
+static char settings[] = "/tmp/ferry-settings-XXXXXX";
+
+static void set(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", settings, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_settings(void)
+{
+	assert_non_null(mkdtemp(settings));
+	set("hpage_pmd_size", "2097152\n");
+}
+
+static void make_size(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", settings, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+#define MIB ((uintptr_t)1 << 20)
+
+static size_t advised(uintptr_t start, uintptr_t end)
+{
+	return advised_large_page(settings, start, end);
+}
+
+static void test_large_pages_are_those_of_the_settings(void **state)
+{
+	(void)state;
+	assert_int_equal(advised_large_page("/nowhere", 0, 64 * MIB), 0);
+	make_settings();
+	assert_int_equal(advised(0, 64 * MIB), 0);
+	/* As before Linux 6.8: one setting, for one size. */
+	set("enabled", "always [madvise] never\n");
+	assert_int_equal(advised(0, 64 * MIB), 2 * MIB);
+	assert_int_equal(advised(MIB, 4 * MIB), 2 * MIB);
+	assert_int_equal(advised(MIB, 4 * MIB - 4096), 0);
+	assert_int_equal(advised(UINTPTR_MAX - MIB + 1, UINTPTR_MAX - 4095), 0);
+	set("enabled", "[always] madvise never\n");
+	assert_int_equal(advised(0, 64 * MIB), 0);
+	set("enabled", "always madvise [never]\n");
+	assert_int_equal(advised(0, 64 * MIB), 0);
+
+	make_size("hugepages-2048kB");
+	make_size("hugepages-64kB");
+	set("hugepages-2048kB/enabled", "always [inherit] madvise never\n");
+	set("hugepages-64kB/enabled", "always inherit [madvise] never\n");
+	assert_int_equal(advised(0, 64 * MIB), 64 << 10);
+	assert_int_equal(advised(4096, 64 << 10), 0);
+	set("enabled", "always [madvise] never\n");
+	assert_int_equal(advised(0, 64 * MIB), 2 * MIB);
+	assert_int_equal(advised(0, 2 * MIB - 4096), 64 << 10);
+	/* The kernel takes the largest that is on, and needs no advice for it. */
+	set("enabled", "[always] madvise never\n");
+	assert_int_equal(advised(0, 64 * MIB), 0);
+	assert_int_equal(advised(0, MIB), 64 << 10);
+	assert_int_equal(large_pages_setting(settings, 2 * MIB), LARGE_PAGES_ALWAYS);
+	assert_int_equal(large_pages_setting(settings, 64 << 10), LARGE_PAGES_ADVISED);
+	assert_int_equal(large_pages_setting(settings, 32 << 10), NO_LARGE_PAGES);
+	set("hugepages-64kB/enabled", "always inherit madvise [never]\n");
+	assert_int_equal(large_pages_setting(settings, 64 << 10), LARGE_PAGES_NEVER);
+}
+
+static int remove_settings(void **state)
+{
+	static const char *const names[] = { "hugepages-2048kB/enabled",
+					     "hugepages-64kB/enabled",
+					     "hugepages-2048kB",
+					     "hugepages-64kB",
+					     "hpage_pmd_size",
+					     "enabled",
+					     "" };
+	char path[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", settings, names[i]);
+		remove(path);
+	}
+	return 0;
+}
+
+/* ---- a process ---- */
+
+static void process(void)
+{
+	const bool can = !ferry_multi_page_alloc(16);
+	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
+	struct ferry_prefaulted done;
+
+	ferry_multi_page_alloc(0);
+	CHILD_ASSERT(ferry_prefault_process(16, &done) == (can ? 0 : -ENOSYS));
+	CHILD_ASSERT(done.way == (can ? FERRY_PREFAULT_AHEAD : FERRY_PREFAULT_NONE));
+	if (can) {
+		CHILD_ASSERT(faults_of_touching(map, PAGES, true) <= PAGES / 16 + SOME_FAULTS);
+		madvise(map, PAGES * page, MADV_DONTNEED);
+		CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
+		CHILD_ASSERT(done.way == expected_way());
+		CHILD_ASSERT(done.faults <= PAGES / 16 + SOME_FAULTS);
+	}
+	CHILD_ASSERT(can || faults_of_touching(map, PAGES, true) >= PAGES);
+	CHILD_ASSERT(!ferry_prefault_process(1, &done) && done.way == FERRY_PREFAULT_NONE);
+	CHILD_ASSERT(!ferry_prefault_process(0, NULL));
+	madvise(map, PAGES * page, MADV_DONTNEED);
+	CHILD_ASSERT(faults_of_touching(map, PAGES, true) >= PAGES);
+	CHILD_ASSERT(ferry_prefault_process(513, &done) == -EINVAL);
+	CHILD_ASSERT(ferry_prefault_process(-1, NULL) == -EINVAL);
+}
+
+static void test_process(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(process);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(ferry_prefault_way_name(FERRY_PREFAULT_NONE), "none");
+	assert_string_equal(ferry_prefault_way_name(FERRY_PREFAULT_LARGE_PAGES), "large pages");
+	assert_string_equal(ferry_prefault_way_name(FERRY_PREFAULT_TOUCH), "touch");
+	assert_null(ferry_prefault_way_name(FERRY_PREFAULT_WAYS));
+	assert_null(ferry_prefault_way_name((enum ferry_prefault_way) - 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_write_range),
+		cmocka_unit_test(test_read_range),
+		cmocka_unit_test(test_file_keeps_its_content),
+		cmocka_unit_test(test_odd_ends_take_in_whole_pages),
+		cmocka_unit_test(test_protected_range),
+		cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_end_of_file),
+		cmocka_unit_test(test_others_may_write_meanwhile),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_large_range),
+		cmocka_unit_test(test_large_range_in_small_pages),
+		cmocka_unit_test(test_large_range_where_they_are_disabled),
+		cmocka_unit_test_teardown(test_large_pages_are_those_of_the_settings,
+					  remove_settings),
+		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_names),
+	};
+
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of ferry bench share: running it, and its statistics."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Result = subprocess.CompletedProcess[str]
+Ferry = Callable[..., Result]
+Request = dict[str, Any]
+Statistics = Callable[[list[Request]], list[dict[str, Any]]]
+
+# Short runs of each bench: what they print matters here, not how well they measure.
+SHORT = {
+    "crossing": ["--trials", "4", "--calls", "200"],
+    "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64"],
+    "dispatch": ["--trials", "4", "--calls", "2000"],
+    "apps": ["--pairs", "7"],
+    "flexsc": [
+        "--trials",
+        "4",
+        "--calls",
+        "500",
+        "--work",
+        "0,150,2000",
+        "--threads",
+        "1,16",
+        "--runners",
+        "1",
+    ],
+    "pagefault": ["--trials", "4", "--memory", "16"],
+}
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    path = os.environ.get("FERRY_BUILD")
+    assert path, "set FERRY_BUILD to the build directory"
+    return Path(path).absolute()
+
+
+@pytest.fixture(scope="session")
+def sanitized(build: Path) -> bool:
+    """Whether ferry has a sanitizer's run-time, which maps and touches memory of its own."""
+    options = json.loads((build / "meson-info" / "intro-buildoptions.json").read_text())
+    names = next(option["value"] for option in options if option["name"] == "b_sanitize")
+    return names not in ("none", [])
+
+
+@pytest.fixture(scope="session")
+def ferry_path(build: Path) -> Path:
+    return build / "cli" / "ferry"
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    chosen = ("FERRY_ENGINE", "BATCH_EMUL", "NO_COLOR")
+    return {k: v for k, v in os.environ.items() if k not in chosen} | {"LC_ALL": "C"}
+
+
+@pytest.fixture(scope="session")
+def ferry(ferry_path: Path, environment: dict[str, str]) -> Ferry:
+    """Runs `ferry bench` with the given words."""
+
+    def run(*words: str | Path, **more: Any) -> Result:  # noqa: ANN401 (subprocess.run()'s)
+        options: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+            "timeout": 60,
+            "env": environment,
+        }
+        return subprocess.run([ferry_path, "bench", *words], check=False, **(options | more))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small tree for the applications to work on."""
+    root = tmp_path_factory.mktemp("tree")
+    for i in range(20):
+        (root / f"directory-{i}").mkdir()
+        (root / f"directory-{i}" / "file").write_bytes(b"x" * i)
+    return root
+
+
+@pytest.fixture(scope="session")
+def short(tree: Path) -> dict[str, list[str]]:
+    """Each bench's name and options for a short run."""
+    words = {bench: [bench, *options] for bench, options in SHORT.items()}
+    words["apps"] += ["--directory", str(tree)]
+    return words
+
+
+@pytest.fixture(scope="session")
+def documents(ferry: Ferry, short: dict[str, list[str]]) -> dict[str, Any]:
+    """The JSON of a short run of each bench."""
+    found = {}
+    for bench, words in short.items():
+        done = ferry(*words, "--json", "-")
+        assert (done.returncode, done.stderr) == (0, "")
+        found[bench] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="session")
+def statistics(build: Path) -> Statistics:
+    def ask(requests: list[Request]) -> list[dict[str, Any]]:
+        done = subprocess.run(
+            [build / "tests" / "measure" / "statistics"],
+            input=json.dumps(requests),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        answers: list[dict[str, Any]] = json.loads(done.stdout)
+        return answers
+
+    return ask

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The statistics of ferry bench for tests in Python: reads a JSON array of requests from
+ * standard input, {"what": ..., ...}, and writes an array with their answers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/harness/json.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/statistics.h"
+
+struct numbers {
+	double *values;
+	size_t count;
+};
+
+static struct numbers numbers_at(const json_t *request, const char *key)
+{
+	const json_t *list = json_object_get(request, key);
+	struct numbers numbers = { .count = json_array_size(list) };
+	size_t i;
+
+	numbers.values = allocate(numbers.count, sizeof(double));
+	for (i = 0; i < numbers.count; i++)
+		numbers.values[i] = json_number_value(json_array_get(list, i));
+	return numbers;
+}
+
+static struct bootstrap bootstrap_of(const json_t *request)
+{
+	return (struct bootstrap){ .seed = (uint64_t)json_number_at(request, "seed"),
+				   .resamples = (size_t)json_number_at(request, "resamples") };
+}
+
+/* The trials under KEY, one after the other, of the sizes under "sizes". */
+static struct trials trials_at(const json_t *request, const char *key)
+{
+	struct numbers sizes = numbers_at(request, "sizes"), values = numbers_at(request, key);
+
+	return (struct trials){
+		.sizes = sizes.values,
+		.values = values.values,
+		.size_count = sizes.count,
+		.trial_count = values.count / sizes.count,
+	};
+}
+
+static void free_trials(struct trials *trials)
+{
+	free((double *)trials->sizes);
+	free((double *)trials->values);
+}
+
+static json_t *answer_fit(const json_t *request)
+{
+	struct trials trials = trials_at(request, "trials");
+	struct line_fit fit = fit_least(&trials, bootstrap_of(request));
+
+	free_trials(&trials);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "a", fit.line.a,
+			 "b", fit.line.b, "a_scatter", fit.a_scatter, "b_scatter", fit.b_scatter,
+			 "a_drift", fit.a_drift, "b_drift", fit.b_drift, "a_se", fit.a_se, "b_se",
+			 fit.b_se, "covariance", fit.covariance, "correlation", fit.correlation,
+			 "misfit", fit.misfit);
+}
+
+static json_t *answer_covariance(const json_t *request)
+{
+	struct trials one = trials_at(request, "one"), other = trials_at(request, "other");
+	double covariance = slope_covariance(&one, &other, bootstrap_of(request));
+
+	free_trials(&one);
+	free_trials(&other);
+	return json_pack("{s:f}", "covariance", covariance);
+}
+
+static json_t *answer_summary(const json_t *request)
+{
+	struct numbers trials = numbers_at(request, "trials");
+	struct summary s = summarize(trials.values, trials.count, bootstrap_of(request));
+	size_t outliers = count_outliers(trials.values, trials.count);
+
+	free(trials.values);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:I}", "mean", s.mean, "min", s.min,
+			 "max", s.max, "sd", s.sd, "median", s.median, "se", json_number(s.se),
+			 "drift", s.drift, "outliers", (json_int_t)outliers);
+}
+
+static json_t *answer_quantile(const json_t *request)
+{
+	struct numbers values = numbers_at(request, "values");
+	double found;
+
+	sort_values(values.values, values.count);
+	found = quantile(values.values, values.count, json_number_at(request, "fraction"));
+	free(values.values);
+	return json_pack("{s:f}", "quantile", found);
+}
+
+static json_t *answer_interval(const json_t *request)
+{
+	struct numbers values = numbers_at(request, "values");
+	struct interval interval = median_interval(values.values, values.count);
+
+	free(values.values);
+	return json_pack("{s:o, s:o, s:o}", "low", json_number(interval.low), "high",
+			 json_number(interval.high), "confidence",
+			 json_number(interval.confidence));
+}
+
+static struct estimate estimate_at(const json_t *request, const char *value, const char *se)
+{
+	return (struct estimate){ json_number_at(request, value), json_number_at(request, se) };
+}
+
+static json_t *estimate_as_json(struct estimate estimate)
+{
+	return json_pack("{s:o, s:o}", "value", json_number(estimate.value), "se",
+			 json_number(estimate.se));
+}
+
+static json_t *answer_ratio(const json_t *request)
+{
+	struct estimate numerator = estimate_at(request, "numerator", "numerator_se");
+	struct estimate denominator = estimate_at(request, "denominator", "denominator_se");
+
+	return estimate_as_json(
+		ratio_of(numerator, denominator, json_number_at(request, "covariance")));
+}
+
+static struct line_fit fit_at(const json_t *request, const char *key)
+{
+	const json_t *fit = json_object_get(request, key);
+
+	return (struct line_fit){
+		.line = { json_number_at(fit, "a"), json_number_at(fit, "b") },
+		.a_se = json_number_at(fit, "a_se"),
+		.b_se = json_number_at(fit, "b_se"),
+		.covariance = json_number_at(fit, "covariance"),
+	};
+}
+
+static json_t *answer_break_even(const json_t *request)
+{
+	struct line_fit fit = fit_at(request, "fit"), other = fit_at(request, "other");
+
+	return estimate_as_json(break_even(&fit, &other));
+}
+
+static const struct {
+	const char *what;
+	json_t *(*answer)(const json_t *request);
+} answers[] = {
+	{ "fit", answer_fit },
+	{ "covariance", answer_covariance },
+	{ "summary", answer_summary },
+	{ "quantile", answer_quantile },
+	{ "interval", answer_interval },
+	{ "ratio", answer_ratio },
+	{ "break_even", answer_break_even },
+};
+
+static json_t *answer(const json_t *request)
+{
+	const char *what = json_string_at(request, "what", "");
+	size_t i;
+
+	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if (!strcmp(answers[i].what, what))
+			return answers[i].answer(request);
+	fprintf(stderr, "statistics: there is no '%s'\n", what);
+	exit(2);
+}
+
+int main(void)
+{
+	json_t *requests = json_loadf(stdin, 0, NULL);
+	json_t *list = json_array();
+	const json_t *request;
+	size_t i;
+
+	json_array_foreach(requests, i, request)
+		json_array_append_new(list, answer(request));
+	json_dumpf(list, stdout, JSON_REAL_PRECISION(17));
+	json_decref(requests);
+	json_decref(list);
+	return 0;
+}
