@@ -98,7 +98,7 @@ static void print_sentences(const json_t *document)
 	json_array_foreach(json_object_get(document, "findings"), i, item) {
 		if (!i)
 			putchar('\n');
-		print_paragraph("* ", json_string_value(item));
+		print_paragraph("* ", json_string_at(item, "text", ""));
 	}
 	json_array_foreach(json_object_get(document, "warnings"), i, item) {
 		if (!i)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 SCHEMA = "ferry-bench"
-VERSION = 1
+VERSION = 2
 
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
@@ -65,6 +65,13 @@ class Caution(Record):
     text: str
 
 
+class Finding(Record):
+    """A sentence, and the name of the row, call, program or order that it is about."""
+
+    about: str | None
+    text: str
+
+
 class Earlier(Record):
     """One figure of this run beside that of an earlier run."""
 
@@ -98,7 +105,7 @@ class Run(Record):
     clock: Clock
     settings: dict[str, object]
     warnings: list[Caution]
-    findings: list[str]
+    findings: list[Finding]
     against: Against | None = None
 
 

@@ -196,15 +196,15 @@ static void say(struct run *run, const struct contest *contest, const json_t *ro
 	double low = json_number_at(row, "ratio.low"), high = json_number_at(row, "ratio.high");
 
 	if (isnan(low))
-		add_finding(run,
+		add_finding(run, app,
 			    "%s on %s against %s: %.2f times as fast, by too few pairs to tell how "
 			    "sure that is.",
 			    app, engine, contest->against, median);
 	else if (json_true_at(row, "significant"))
-		add_finding(run, "%s on %s against %s: %.2f times as fast (%.2f to %.2f).", app,
-			    engine, contest->against, median, low, high);
+		add_finding(run, app, "%s on %s against %s: %.2f times as fast (%.2f to %.2f).",
+			    app, engine, contest->against, median, low, high);
 	else
-		add_finding(run,
+		add_finding(run, app,
 			    "%s on %s against %s: the noise could have made the difference "
 			    "(%.2f times as fast, %.2f to %.2f).",
 			    app, engine, contest->against, median, low, high);

@@ -84,11 +84,11 @@ static void say_fit(struct run *run, const struct contest *contest, size_t engin
 	const char *call = contest->workload.name,
 		   *name = ferry_engine_name(contest->engines[engine]);
 
-	add_finding(run, "%s on %s: %.1f +- %.1f ns per batch and %.2f +- %.2f ns per %s.", call,
-		    name, fit->line.a, fit->a_se, fit->line.b, fit->b_se,
+	add_finding(run, call, "%s on %s: %.1f +- %.1f ns per batch and %.2f +- %.2f ns per %s.",
+		    call, name, fit->line.a, fit->a_se, fit->line.b, fit->b_se,
 		    contest->workload.image ? "copy" : "call");
 	if (fit->misfit > BENT)
-		add_finding(run,
+		add_finding(run, call,
 			    "%s on %s follows no straight line (it misses the times by %.0f %%): "
 			    "look at the sizes rather than at a and b.",
 			    call, name, 100 * fit->misfit);
@@ -154,24 +154,24 @@ static void say_pairing(struct run *run, const struct pairing *pairing)
 	const char *call = pairing->call, *engine = pairing->engine, *against = pairing->against;
 
 	if (!pairing->significant) {
-		add_finding(run,
+		add_finding(run, call,
 			    "%s: whether %s or %s is faster per call, this run cannot tell "
 			    "(%.4f +- %.4f times as fast): the noise could have made it.",
 			    call, engine, against, pairing->ratio.value, pairing->ratio.se);
 		return;
 	}
 	add_finding(
-		run,
+		run, call,
 		"%s: by the slopes %s is %.4f +- %.4f times as fast as %s; in batches of %zu it "
 		"was %.3f times as fast.",
 		call, engine, pairing->ratio.value, pairing->ratio.se, against, pairing->largest,
 		pairing->at_largest);
 	if (!isnan(pairing->even.value))
-		add_finding(run, "%s: %s breaks even with %s at batches of %.1f.", call, engine,
-			    against, pairing->even.value);
+		add_finding(run, call, "%s: %s breaks even with %s at batches of %.1f.", call,
+			    engine, against, pairing->even.value);
 	if (pairing->faster)
-		add_finding(run, "%s: %s was the faster one from batches of %zu on.", call, engine,
-			    pairing->faster);
+		add_finding(run, call, "%s: %s was the faster one from batches of %zu on.", call,
+			    engine, pairing->faster);
 }
 
 static json_t *pairing_as_json(const struct pairing *pairing)

@@ -70,7 +70,7 @@ static void say_crossing(struct run *run, const json_t *rows)
 	const json_t *bare = bare_crossing(rows);
 
 	if (bare && find_row(rows, "function"))
-		add_finding(run,
+		add_finding(run, json_string_at(bare, "name", ""),
 			    "A bare crossing (%s) takes %.1f ns, as long as %.0f calls of a "
 			    "function.",
 			    json_string_at(bare, "label", ""), json_number_at(bare, "median"),
@@ -85,12 +85,12 @@ static void say_vdso(struct run *run, const json_t *rows)
 	if (isnan(ratio))
 		return;
 	if (ratio < 1.2)
-		add_finding(run,
+		add_finding(run, "gettimeofday_vdso",
 			    "The vDSO saves nothing here: gettimeofday takes %.1f ns through it "
 			    "and %.1f ns by trap, so it has to ask the kernel.",
 			    vdso, trap);
 	else
-		add_finding(run,
+		add_finding(run, "gettimeofday_vdso",
 			    "Through the vDSO gettimeofday takes %.1f ns and stays out of the "
 			    "kernel: %.1f times as fast as by trap, %.1f ns.",
 			    vdso, ratio, trap);
@@ -103,7 +103,8 @@ static void say_share(struct run *run, const json_t *rows, const char *name)
 
 	if (isnan(share))
 		return;
-	add_finding(run, "Of the %.1f ns of %s, %.0f %% are the crossing and %.0f %% its work.",
+	add_finding(run, name,
+		    "Of the %.1f ns of %s, %.0f %% are the crossing and %.0f %% its work.",
 		    json_number_at(row, "median"), json_string_at(row, "label", ""),
 		    100 * (1 - share), 100 * share);
 }
@@ -112,7 +113,7 @@ static void say_kstats(struct run *run, const json_t *rows)
 {
 	if (find_row(rows, "kstats"))
 		add_finding(
-			run,
+			run, "kstats",
 			"kstats adds up what each CPU counts by itself, processes, runnable tasks "
 			"and context switches: it takes longer the more CPUs there are.");
 }
@@ -125,7 +126,7 @@ static void say_what_it_means(struct run *run, const json_t *rows)
 	say_kstats(run, rows);
 	say_share(run, rows, "write");
 	say_share(run, rows, "stat");
-	add_finding(run,
+	add_finding(run, NULL,
 		    "The loop around each call takes %.2f ns by itself; no row has it subtracted.",
 		    json_number_at(run->document, "loop_ns"));
 }

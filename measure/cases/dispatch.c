@@ -126,7 +126,7 @@ static void say(struct run *run, const json_t *rows, const char *name, const cha
 	double added = json_number_at(row, "median") - json_number_at(base, "median");
 
 	if (row && base)
-		add_finding(run, sentence, added, json_number_at(row, "median"));
+		add_finding(run, name, sentence, added, json_number_at(row, "median"));
 }
 
 static int measure(struct run *run)

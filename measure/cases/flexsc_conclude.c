@@ -128,7 +128,7 @@ static void say_break_even(struct run *run, const json_t *cells, const char *cal
 	double work = break_even_work(cells, call, run->settings);
 
 	if (!isnan(work))
-		add_finding(run, "%s: it breaks even at about W = %.0f ns.", call, work);
+		add_finding(run, call, "%s: it breaks even at about W = %.0f ns.", call, work);
 }
 
 static void say_region(struct run *run, const json_t *cells, const char *call)
@@ -139,7 +139,7 @@ static void say_region(struct run *run, const json_t *cells, const char *call)
 	char list[LIST_SIZE], most[32] = "";
 
 	if (!best) {
-		add_finding(run,
+		add_finding(run, call,
 			    "%s: with %ld user-level threads and one runner flexsc wins at no W "
 			    "that was measured by more than the noise.",
 			    call, usual_threads(s));
@@ -147,7 +147,7 @@ static void say_region(struct run *run, const json_t *cells, const char *call)
 	}
 	if (won.count > 1)
 		snprintf(most, sizeof(most), ", most at %.0f ns", json_number_at(best, "work_ns"));
-	add_finding(run,
+	add_finding(run, call,
 		    "%s: with %ld user-level threads and one runner flexsc wins where the work "
 		    "between calls is W = %s ns%s: %.2f times the throughput of plain calls.",
 		    call, usual_threads(s), joined(&won, list, sizeof(list)), most,
@@ -161,8 +161,8 @@ static void say_doubts(struct run *run, const json_t *cells, const char *call)
 	char list[LIST_SIZE];
 
 	if (doubtful.count)
-		add_finding(run, "%s: the noise could have made what it gains at W = %s ns.", call,
-			    joined(&doubtful, list, sizeof(list)));
+		add_finding(run, call, "%s: the noise could have made what it gains at W = %s ns.",
+			    call, joined(&doubtful, list, sizeof(list)));
 }
 
 /* The cells in which plain calls are the better choice. */
@@ -177,13 +177,13 @@ static void say_where_plain_wins(struct run *run, const json_t *cells, const cha
 		if (loses(find_cell(cells, call, "flexsc", (long)s->threads[i], 1, usual_work(s))))
 			add_number(&threads, s->threads[i]);
 	if (work.count)
-		add_finding(run,
+		add_finding(run, call,
 			    "%s: with %ld user-level threads and one runner plain calls win at W "
 			    "= %s ns: there the runner is the slower side, or the call is a small "
 			    "part of the work.",
 			    call, usual_threads(s), joined(&work, list, sizeof(list)));
 	if (threads.count)
-		add_finding(run,
+		add_finding(run, call,
 			    "%s: at W = %.0f ns plain calls win with these numbers of user-level "
 			    "threads: %s; they are too few to go on with while a call is under "
 			    "way, or more than the caches hold.",
@@ -201,7 +201,7 @@ static void say_who_pays(struct run *run, const json_t *cells, const char *call)
 
 	if (!plain || !cell)
 		return;
-	add_finding(run,
+	add_finding(run, call,
 		    "%s at W = %.0f ns: a call and its work take %.0f ns of CPU time by flexsc "
 		    "(%.0f the caller's, %.0f the runner's), %.0f by plain calls: %.2f times as "
 		    "much CPU for %.2f times the throughput.",

@@ -28,7 +28,7 @@ static void say_base(struct run *run, const json_t *touches)
 	if (!in_order || !random || !clear)
 		return;
 	add_finding(
-		run,
+		run, NULL,
 		"The first write to a page takes %.0f ns in order and %.0f ns in a random "
 		"order, with a fault for each; clearing a page takes %.0f of that, which no way "
 		"saves. Later writes take %.1f and %.1f ns.",
@@ -68,16 +68,18 @@ static void say_range(struct run *run, const json_t *touches)
 	const json_t *populate = find_touch(touches, "write", "sequential", "populate", 0);
 
 	if (best)
-		add_finding(run,
+		add_finding(run, "sequential",
 			    "For a range that will be used whole, %s is the fastest: %.0f ns per "
 			    "page, %.2f times as fast as a fault a page.",
 			    json_string_at(best, "label", ""), median(best),
 			    json_number_at(best, "ratio"));
 	else if (populate)
-		add_finding(run, "No way to have a range at once was faster than a fault a page by "
-				 "more than the noise of this run.");
+		add_finding(run, "sequential",
+			    "No way to have a range at once was faster than a fault a page by "
+			    "more than the noise of this run.");
 	if (populate && populate != best)
-		add_finding(run, "MADV_POPULATE_WRITE takes %.0f ns per page: %.2f times as fast.",
+		add_finding(run, "sequential",
+			    "MADV_POPULATE_WRITE takes %.0f ns per page: %.2f times as fast.",
 			    median(populate), json_number_at(populate, "ratio"));
 }
 
@@ -123,7 +125,7 @@ static void say_ahead(struct run *run, const json_t *touches, long n)
 
 	if (!in_order || !random)
 		return;
-	add_finding(run,
+	add_finding(run, NULL,
 		    "With %ld pages a fault a first write takes %.0f ns in order, and %.0f ns in a "
 		    "random order: %.2f and %.2f times as fast as a fault a page. More pages a "
 		    "fault gain less than 10 %%.",
@@ -149,7 +151,7 @@ static void say_sparse_of(struct run *run, const json_t *base, const json_t *tou
 {
 	if (!base || !touch)
 		return;
-	add_finding(run,
+	add_finding(run, "one_in_64",
 		    "Where one page in 64 is touched, %s: %.1f times the time of a fault a page, "
 		    "and %.1f MiB in place of %.1f.",
 		    json_string_at(touch, "label", ""), median(touch) / median(base),
@@ -201,18 +203,19 @@ static void recommend(struct run *run, const json_t *touches, long n)
 {
 	if (!find_touch(touches, "write", "sequential", "base", 0))
 		return;
-	add_finding(run, "Take ferry_prefault() for memory that will be used whole%s.",
+	add_finding(run, NULL, "Take ferry_prefault() for memory that will be used whole%s.",
 		    large_pages_lose(touches) ?
 			    ", with FERRY_PREFAULT_SMALL: large pages were slower in this run" :
 			    "");
 	if (n)
-		add_finding(run,
+		add_finding(run, NULL,
 			    "Take ferry_prefault_process(%ld) for a program that uses most of what "
 			    "it maps, and not for one that touches memory here and there.",
 			    n);
 	else if (ahead_missing(touches))
-		add_finding(run, "For a whole program there is nothing on this kernel: "
-				 "multi_page_alloc() is of ferry's patch series.");
+		add_finding(run, NULL,
+			    "For a whole program there is nothing on this kernel: "
+			    "multi_page_alloc() is of ferry's patch series.");
 }
 
 void conclude_touches(struct run *run, const json_t *touches)

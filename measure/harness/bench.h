@@ -80,8 +80,9 @@ extern const struct bench apps_bench;
 extern const struct bench flexsc_bench;
 extern const struct bench pagefault_bench;
 
-/** Adds a sentence to the findings. */
-void add_finding(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Adds a sentence to the findings.  ABOUT names the row, call, program or order, or is NULL. */
+void add_finding(struct run *run, const char *about, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /** Adds a warning; ID is a word that stays the same. */
 void add_warning(struct run *run, const char *id, const char *format, ...)

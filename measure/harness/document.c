@@ -10,7 +10,7 @@
 #include "machine.h"
 #include "json.h"
 
-void add_finding(struct run *run, const char *format, ...)
+void add_finding(struct run *run, const char *about, const char *format, ...)
 {
 	char sentence[512];
 	va_list args;
@@ -18,7 +18,10 @@ void add_finding(struct run *run, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(sentence, sizeof(sentence), format, args);
 	va_end(args);
-	json_array_append_new(json_object_get(run->document, "findings"), json_text(sentence));
+	json_array_append_new(json_object_get(run->document, "findings"),
+			      json_pack("{s:o, s:o}", "about",
+					about ? json_text(about) : json_null(), "text",
+					json_text(sentence)));
 }
 
 void add_warning(struct run *run, const char *id, const char *format, ...)

@@ -7,7 +7,7 @@
 #include "cpu.h"
 
 #define SCHEMA "ferry-bench"
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 /* What is noted at the start, to be told at the end. */
 struct beginning {

@@ -158,8 +158,8 @@ class TestAgainst:
             refused(ferry("crossing", "--against", earlier), "not what 'ferry bench")
 
     def test_another_version(self, ferry: Ferry, earlier: Path) -> None:
-        self.change(earlier, version=2)
-        refused(ferry("crossing", "--against", earlier), "version 2", "version 1")
+        self.change(earlier, version=1)
+        refused(ferry("crossing", "--against", earlier), "version 1", "version 2")
 
     def test_another_bench(self, ferry: Ferry, earlier: Path) -> None:
         refused(ferry("batch", "--against", earlier), "crossing", "batch")

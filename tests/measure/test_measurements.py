@@ -34,7 +34,7 @@ def rows_of(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (JSON)
 @pytest.mark.parametrize("bench", BENCHES)
 def test_a_run_says_what_it_was_made_on_and_with(bench: str, documents: Documents) -> None:
     document = documents[bench]
-    assert (document["schema"], document["version"]) == ("ferry-bench", 1)
+    assert (document["schema"], document["version"]) == ("ferry-bench", 2)
     assert document["bench"] == bench
     assert document["command"][:3] == ["ferry", "bench", bench]
     assert document["complete"] is True
@@ -74,7 +74,7 @@ def test_the_findings_of_flexsc_are_those_of_its_cells(documents: Documents) -> 
         won = [c["work_ns"] for c in cells if c["significant"] and c["ratio"] > 1]
         lost = [c["work_ns"] for c in cells if c["significant"] and c["ratio"] < 1]
         ahead = [cell["ratio"] > 1 for cell in cells]
-        text = " ".join(found for found in document["findings"] if found.startswith(call))
+        text = " ".join(found["text"] for found in document["findings"] if found["about"] == call)
         assert ("wins at no W" in text) == (not won)
         assert (f"is W = {listed(won)} ns" in text) == bool(won)
         assert (f"plain calls win at W = {listed(lost)} ns" in text) == bool(lost)
@@ -301,7 +301,7 @@ def test_people_get_tables_sentences_and_warnings(
     assert "\033" not in done.stdout
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
     for finding in document["findings"]:
-        assert f"* {finding}" in printed
+        assert f"* {finding['text']}" in printed
     for warning in document["warnings"]:
         assert f"warning: {warning['text']}" in printed
 

@@ -67,7 +67,7 @@ RATIOS = [  # made up: app, side, against, what the ratio is about
 def common(bench: str, started: str) -> Json:
     return {
         "schema": "ferry-bench",
-        "version": 1,
+        "version": 2,
         "bench": bench,
         "command": ["ferry", "bench", bench, "--json"],
         "ferry": "0.1.0",
@@ -104,7 +104,7 @@ def common(bench: str, started: str) -> Json:
                 "text": "This is a virtual machine: its clock and its CPU may stand still.",
             }
         ],
-        "findings": ["A finding of the sample."],
+        "findings": [{"about": None, "text": "A finding of the sample."}],
     }
 
 

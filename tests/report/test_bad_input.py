@@ -47,13 +47,13 @@ def test_a_directory_of_other_things(report: Report, results: Write) -> None:
 
 
 def test_another_version(report: Report, results: Write) -> None:
-    run = sample.dispatch() | {"version": 2}
-    refuse(report, results({"new": run}), "new.json", "version 2", "reads version 1")
+    run = sample.dispatch() | {"version": 3}
+    refuse(report, results({"new": run}), "new.json", "version 3", "reads version 2")
 
 
 def test_another_version_of_an_unknown_shape(report: Report, results: Write) -> None:
-    run = {"schema": "ferry-bench", "version": 2, "bench": "dispatch"}
-    refuse(report, results({"new": run}), "new.json", "version 2")
+    run = {"schema": "ferry-bench", "version": 3, "bench": "dispatch"}
+    refuse(report, results({"new": run}), "new.json", "version 3")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9, 0.9999])

@@ -57,10 +57,10 @@ def test_the_same_runs_make_the_same_page_also_on_standard_output(
 
 
 def test_the_command_refuses_bad_input(command: Report, results: Write) -> None:
-    directory = results({"new": sample.dispatch() | {"version": 2}})
+    directory = results({"new": sample.dispatch() | {"version": 3}})
     done = command(directory)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"ferry: report: {directory / 'new.json'}: version 2 ")
+    assert done.stderr.startswith(f"ferry: report: {directory / 'new.json'}: version 3 ")
 
 
 def test_the_current_directory_is_not_searched_for_modules(command: Report, results: Write) -> None:

@@ -528,7 +528,7 @@ def test_figures_take_all_their_colours_from_the_page(page: Element) -> None:
 def test_words_of_the_data_are_no_markup(report: Report, results: Write) -> None:
     run = sample.dispatch()
     evil = "<script>alert(1)</script> & \"quoted\" 'name'"
-    run["machine"]["cpu"] = run["findings"][0] = run["rows"][1]["label"] = evil
+    run["machine"]["cpu"] = run["findings"][0]["text"] = run["rows"][1]["label"] = evil
     page = page_of(report, results({"dispatch": run}))
     assert not page.all("script")
     assert evil in page.one("h1").text()
