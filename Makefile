@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 C_SOURCES = $(shell find include lib cli measure examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib measure report lab tests
-SHELL_SOURCES := setup .ci/run lab/ferry-lab $(wildcard lab/guest/* cli/completion/*)
+SHELL_SOURCES := setup .ci/run lab/ferry-lab $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -83,8 +83,10 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	@clang-format --dry-run -Werror $(C_SOURCES)
 	ruff check --quiet $(PYTHON_SOURCES)
 	ruff format --check --quiet $(PYTHON_SOURCES)
-	@for folder in lib/text measure lab report tests $(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py))); do \
+	mypy --no-error-summary lab
+	@for folder in lib/text measure report tests $(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))); do \
 		mypy --no-error-summary $$folder/*.py || exit 1; done
+	mypy --no-error-summary $(wildcard tests/lab/*.py tests/lab/*/*.py)
 	shellcheck $(SHELL_SOURCES)
 	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null
 	@echo "clang-tidy ..."

@@ -4,3 +4,7 @@
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+class LabError(Exception):
+    """One clear sentence: what is wrong, where the log is, what would be right."""

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab import LabError
 from lab.bench_figures import Record, table, with_overhead
-from lab.build import Kernel, build
-from lab.errors import LabError
-from lab.guest import Options
-from lab.manifest import Bench
-from lab.modules import FERRY, Module, build_module
-from lab.run import run_in_guest
+from lab.guests.machine import Options
+from lab.guests.run import run_in_guest
+from lab.kernels.build import Kernel, build
+from lab.kernels.modules import FERRY, Module, build_module
 from lab.targets import find_target
+from lab.tests.manifest import Bench
 
 TEST_MODULE = Module(
     "ferry_bench.ko", "measure/guest-module", ("measure/guest-module", "uapi/linux")

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.errors import LabError
+from lab import LabError
 
 KEPT_BUILDS = 2
 

@@ -14,21 +14,21 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from lab import REPOSITORY, series
+from lab import REPOSITORY, LabError
 from lab.bench import report, run_bench
 from lab.bench_figures import Record
 from lab.bench_goals import goal_table, goals_of
-from lab.build import build
 from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
-from lab.errors import LabError
-from lab.guest import FAILED, Options
-from lab.guest_tests import exit_status, run_tests, summary
-from lab.manifest import BENCHES, read_benches, read_tests
-from lab.run import run_in_guest
-from lab.selftests import build_selftests
-from lab.sources import fetch, unpacked_base
-from lab.style import check_style
+from lab.debian.sources import fetch, unpacked_base
+from lab.guests.machine import FAILED, Options
+from lab.guests.run import run_in_guest
+from lab.kernels import series
+from lab.kernels.build import build
+from lab.kernels.selftests import build_selftests
+from lab.kernels.style import check_style
 from lab.targets import DEFAULT_TARGETS, SOURCES, TEST_TARGETS, find_target
+from lab.tests.manifest import BENCHES, read_benches, read_tests
+from lab.tests.run_tests import exit_status, run_tests, summary
 
 INTERRUPTED = 130
 DESCRIPTION = """\

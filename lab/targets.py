@@ -4,7 +4,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lab.errors import LabError
+from lab import LabError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lab import build as building  # noqa: E402
+from lab.kernels import build as building  # noqa: E402
 from lab.targets import find_target  # noqa: E402
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.bench_figures import figure, table
-from lab.manifest import read_benches
+from lab.tests.manifest import read_benches
 
 BUILD = Path(os.environ.get("FERRY_BUILD", "build")).absolute()
 PROGRAMS = BUILD / "measure" / "guest"

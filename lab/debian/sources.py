@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Kernel sources: fetched from Debian, unpacked once per version."""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab import LabError
+from lab.cache import cache_root, locked, log_file, make_directory, require_space
+from lab.debian.packages import download, version_of
+from lab.process import Kept
+from lab.targets import Source
+
+UNPACK = """set -o pipefail
+dpkg-deb --fsys-tarfile "$1" | tar -x --to-stdout "./usr/src/$2.tar.xz" |
+	xz -dc -T0 | tar -x -C "$3" --strip-components=1
+"""
+
+
+def package_directory(source: Source) -> Path:
+    return make_directory(cache_root() / "sources" / source.version)
+
+
+def tree_directory(source: Source) -> Path:
+    return cache_root() / "trees" / source.version
+
+
+def fetched(source: Source) -> Path | None:
+    """The newest package that was downloaded before."""
+    packages = list(package_directory(source).glob("*.deb"))
+    return max(packages, key=lambda path: path.stat().st_mtime) if packages else None
+
+
+def fetch(source: Source, refresh: bool = False) -> Path:
+    """The package with the source; downloaded when there is none, or to look for a newer one."""
+    with locked(f"source-{source.version}"):
+        package = fetched(source)
+        if package and not refresh:
+            return package
+        require_space(0.5, f"downloading {source.package}")
+        print(f"ferry-lab: fetching {source.package} from Debian", file=sys.stderr)
+        newest = download(source.package, source.suites, package_directory(source))
+        for older in set(package_directory(source).glob("*.deb")) - {newest}:
+            older.unlink()
+        return newest
+
+
+def unpacked_version(source: Source) -> str | None:
+    """The Debian version of the tree `base`, None if it is not whole."""
+    with contextlib.suppress(OSError):
+        return (tree_directory(source) / "base.version").read_text()
+    return None
+
+
+def tree_lock(source: Source) -> str:
+    """Shared by who reads the trees of a version, held alone by who changes them."""
+    return f"tree-{source.version}"
+
+
+@contextlib.contextmanager
+def unpacked_base(source: Source, package: Path) -> Iterator[Path]:
+    """The source as Debian ships it, which stays as it is within the with statement."""
+    version = version_of(package)
+    while True:
+        with locked(tree_lock(source), shared=True):
+            if unpacked_version(source) == version:
+                yield tree_directory(source) / "base"
+                return
+        with locked(tree_lock(source)):
+            if unpacked_version(source) != version:
+                unpack(source, package)
+
+
+def unpack(source: Source, package: Path) -> None:
+    """Replaces all trees of the version by a new `base`.  The caller holds their lock."""
+    trees = make_directory(tree_directory(source))
+    tree = trees / "base"
+    version = version_of(package)
+    require_space(3, f"unpacking {source.package}")
+    print(f"ferry-lab: unpacking {source.package} {version}", file=sys.stderr)
+    (trees / "base.version").unlink(missing_ok=True)
+    remove(trees)
+    make_directory(tree)
+    log = log_file(f"unpack-{source.version}")
+    with log.open("wb") as errors:
+        script = ["bash", "-c", UNPACK, "unpack", str(package), source.package, str(tree)]
+        with Kept(script, stdout=errors, stderr=subprocess.STDOUT) as tar:
+            status = tar.process.wait()
+    if status:
+        remove(trees)
+        raise LabError(explain_failure(package, log))
+    (trees / "base.version").write_text(version)
+
+
+def remove(directory: Path) -> None:
+    """Removes what is in DIRECTORY, which takes a while for a kernel tree."""
+    for path in directory.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def explain_failure(package: Path, log: Path) -> str:
+    """Why PACKAGE was not unpacked.  A broken package is removed."""
+    lines = log.read_text(errors="replace").strip().splitlines() or ["no message"]
+    full = [line for line in lines if "No space left" in line]
+    if full:
+        return f"cannot unpack {package.name}: {full[0]}; see {log}"
+    package.unlink()
+    return f"cannot unpack {package.name}: {lines[0]}; see {log}. The next run fetches it again"

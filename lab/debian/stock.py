@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Debian's stock kernels: fetched, unpacked beside each other, never installed.
+
+A kernel's directory holds the image, `initrd` with what it takes to reach the root, and
+`headers`, with what modules are built against.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from lab import LabError
+from lab.cache import cache_root, locked, log_file, make_directory, require_space
+from lab.debian.initrd import write_initrd
+from lab.debian.packages import depends_on, newest, private_state, run_apt
+from lab.kernels.toolchain import STOCK, require_commands
+from lab.targets import Target
+
+LAYOUT = "1"  # of the directory; part of its key
+
+
+def provide(target: Target) -> tuple[str, Path]:
+    """The key and the directory of the newest kernel that was fetched, or that there is."""
+    require_commands(STOCK)
+    kernels = make_directory(cache_root() / "builds" / target.name)
+    with locked(f"build-{target.name}"):
+        done = sorted(
+            (path for path in kernels.glob(f"*-{LAYOUT}") if not path.name.startswith(".")),
+            key=lambda path: path.stat().st_mtime,
+        )
+        directory = done[-1] if done else fetch_stock(target, kernels)
+    return hashlib.sha256(directory.name.encode()).hexdigest()[:16], directory
+
+
+def fetch_stock(target: Target, kernels: Path) -> Path:
+    require_space(2, f"downloading {target.name}")
+    print(f"ferry-lab: fetching {target.name} from Debian", file=sys.stderr)
+    suites = target.source.suites
+    pattern = re.escape(target.source.package) + r"\.\d[.0-9+~a-z]*(-\d+)?-amd64"
+    headers = newest(pattern, suites, kernels)
+    release = headers.removeprefix("linux-headers-")
+    needed = depends_on(headers, suites)
+    images = [name for name in needed if name.startswith(f"linux-image-{release}")]
+    parts = [name for name in needed if re.match(r"linux-(headers-.*-common|kbuild)", name)]
+    image = images[-1] if images else f"linux-image-{release}"
+    partial = kernels / ".partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    packages = make_directory(partial / "packages")
+    run_apt(["download", headers, image, *parts], private_state(suites), headers, packages)
+    tree = make_directory(partial / "headers")
+    for package in sorted(packages.glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
+    shutil.rmtree(packages)
+    arrange(partial, tree, release)
+    directory = kernels / f"{release}-{LAYOUT}"
+    point_to(tree, directory / "headers")
+    os.replace(partial, directory)
+    return directory
+
+
+def arrange(directory: Path, tree: Path, release: str) -> None:
+    """Moves the image out of the unpacked packages, makes the initrd, and drops the rest."""
+    if not (tree / "boot" / f"vmlinuz-{release}").exists():
+        raise LabError(f"the package of the kernel {release} holds no boot/vmlinuz-{release}")
+    shutil.move(tree / "boot" / f"vmlinuz-{release}", directory / "vmlinuz")
+    with log_file("stock").open("wb") as log:
+        subprocess.run(
+            ["depmod", "-b", str(tree), release],
+            stdout=log,
+            stderr=log,
+            check=True,
+        )
+    write_initrd(tree / "lib" / "modules" / release, directory / "initrd")
+    shutil.rmtree(tree / "lib" / "modules")
+    (directory / "headers-of").write_text(f"linux-headers-{release}\n")
+
+
+def point_to(tree: Path, place: Path) -> None:
+    """Has the headers' makefiles look in PLACE for each other, and not in /usr/src."""
+    for makefile in (tree / "usr" / "src").glob("linux-headers-*-amd64/Makefile"):
+        makefile.write_text(makefile.read_text().replace(" /usr/src/", f" {place}/usr/src/"))
+
+
+def headers_of(directory: Path) -> Path:
+    """What a stock kernel's modules are built against."""
+    return directory / "headers" / "usr" / "src" / (directory / "headers-of").read_text().strip()

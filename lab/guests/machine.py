@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""The machines that guests run on: user-mode Linux, and QEMU without KVM for x86-64."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import LabError
+from lab.kernels.build import Kernel
+from lab.kernels.toolchain import BOOTING_X86, require_commands
+
+TIMED_OUT = 124
+FAILED = 125
+# The guest's devices for the command's output and errors
+UML_LINES = ("ttyS0", "ttyS1")
+X86_LINES = ("hvc0", "hvc1")
+# The clock of a guest that counts jumps ahead whenever it waits for the host, which looks
+# to the kernel's watchdogs as if something hung.
+COUNTING = ("sysctl.kernel.hung_task_timeout_secs=0", "rcupdate.rcu_cpu_stall_suppress=1")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a guest runs.  Times are wall-clock seconds on the host."""
+
+    cpus: int = 2
+    memory: str = "1G"
+    timeout: float | None = None  # for all of it: boot, command, end
+    icount: bool = False  # one instruction is one nanosecond of the guest; one CPU
+    writable: tuple[Path, ...] = ()  # directories of the host that the guest may change
+    qemu: tuple[str, ...] = ()  # further arguments
+    kernel: tuple[str, ...] = ()  # further kernel parameters
+    environment: Mapping[str, str] = field(default_factory=dict)
+    terminal: bool = False  # the command talks to the user's terminal
+    quick: bool = False  # without the search for leaks at the end
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Descriptors that the guest's lines are connected to."""
+
+    console: int  # kernel messages
+    out: int  # the command's output
+    err: int  # the command's errors
+    keys: int  # the command's input, -1 for none
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a command in a guest."""
+
+    status: int | None  # the command's exit status, None if it did not end
+    timed_out: bool
+    findings: list[str]  # bad lines on the console
+    failure: str  # one sentence, empty when the guest did well
+    console: Path  # the log of the console
+
+    @property
+    def exit_status(self) -> int:
+        """The command's, exactly, unless the guest failed."""
+        if self.timed_out:
+            return TIMED_OUT
+        if self.failure or self.status is None:
+            return FAILED
+        return self.status
+
+
+def uml_command(image: Path, run: Path, options: Options, lines: Lines) -> list[str]:
+    """Starts a user-mode kernel, an ordinary program.  SMP takes seccomp=on."""
+    keys = f"fd:{lines.keys}" if lines.keys >= 0 else "null"
+    return [
+        str(image),
+        f"mem={options.memory}",
+        "seccomp=on",
+        f"ncpus={options.cpus}",
+        *("root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro"),
+        *("con=null", f"con0=null,fd:{lines.console}"),
+        *("ssl=null", f"ssl0={keys},fd:{lines.out}", f"ssl1=null,fd:{lines.err}"),
+        *(f"uml_dir={run}/uml/", "umid=guest"),
+        *options.kernel,
+        f"init={run}/init",
+    ]
+
+
+def find_virtme() -> str:
+    beside = Path(sys.executable).with_name("virtme-run")
+    found = str(beside) if beside.exists() else shutil.which("virtme-run")
+    if not found:
+        raise LabError("virtme-run is missing; requirements.txt has it, and ./setup installs it")
+    return found
+
+
+def serial_line(name: str, output: int, keys: int = -1) -> list[str]:
+    """A console in the guest that is connected to descriptors here."""
+    source = f",input-path=/dev/fd/{keys}" if keys >= 0 else ""
+    return [
+        "-chardev",
+        f"file,id={name},path=/dev/fd/{output}{source}",
+        "-device",
+        f"virtconsole,chardev={name}",
+    ]
+
+
+def x86_command(
+    image: Path, initrd: Path | None, run: Path, options: Options, lines: Lines
+) -> list[str]:
+    """Starts QEMU.  Its standard error has to be lines.console.
+
+    virtme-ng describes the machine and exports the directories.  Its own first process
+    is left out: it starts services for a whole system, which takes longer than the boot.
+    """
+    kernel = [
+        *("root=/dev/root", "rootfstype=9p", "ro"),
+        "rootflags=version=9p2000.L,trans=virtio,access=any,msize=262144,cache=loose",
+        *("console=ttyS0", "earlyprintk=serial,ttyS0,115200", "ignore_loglevel"),
+        *(COUNTING if options.icount else ()),
+        *("panic=-1", *options.kernel),
+        f"init={run}/init",
+    ]
+    qemu = [
+        *("-append", " ".join(kernel)),
+        *(("-initrd", str(initrd)) if initrd else ()),
+        *("-device", "virtio-serial-pci"),
+        *serial_line("out", lines.out, lines.keys),
+        *serial_line("err", lines.err),
+        # With a thread per CPU, QEMU before 8.1 runs stale code where the kernel patches
+        # itself: "Oops: int3".
+        *("-accel", "tcg,thread=single"),
+        *(("-icount", "shift=0,sleep=off") if options.icount else ()),
+        *options.qemu,
+    ]
+    return [
+        find_virtme(),
+        *("--kimg", str(image), "--mods", "none"),
+        *("--disable-kvm", "--force-9p"),
+        *("--cpus", str(options.cpus), "--memory", options.memory),
+        f"--rwdir=run/ferry={run}",
+        *(f"--rwdir={path}" for path in options.writable),
+        *("--script-sh", "true", "--show-boot-console"),
+        "--qemu-opts",
+        *qemu,
+    ]
+
+
+def guest_command(kernel: Kernel, run: Path, options: Options, lines: Lines) -> list[str]:
+    if kernel.target.arch == "um":
+        return uml_command(kernel.image, run, options, lines)
+    require_commands(BOOTING_X86)
+    return x86_command(kernel.image, kernel.initrd, run, options, lines)

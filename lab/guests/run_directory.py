@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The directory of a run, which the host and its guest share: what to do, what came of it."""
+
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab.cache import cache_root, make_directory
+from lab.guests.fstab import fstab
+from lab.guests.machine import UML_LINES, X86_LINES, Options
+from lab.guests.terminal import size
+from lab.kernels.build import Kernel
+
+SCRIPTS = Path(__file__).resolve().parent
+KEPT_RUNS = 30
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "TERM", "COLORTERM")
+PREFIXES = ("FERRY_", "BATCH_")
+
+
+def new_run(name: str) -> Path:
+    """A directory for this run; the oldest ones go."""
+    runs = make_directory(cache_root() / "runs")
+    past = sorted((path for path in runs.iterdir()), key=lambda path: path.stat().st_mtime)
+    for path in past[: -KEPT_RUNS or None]:
+        shutil.rmtree(path, ignore_errors=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return make_directory(runs / f"{stamp}-{name}-{os.getpid()}-{time.monotonic_ns() % 10**6}")
+
+
+def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Options) -> None:
+    """What init and enter read."""
+    uml = kernel.target.arch == "um"
+    out, err = UML_LINES if uml else X86_LINES
+    rows, columns = size()
+    settings = {
+        "out": out,
+        "err": err,
+        "terminal": "yes" if options.terminal else "",
+        "rows": str(rows),
+        "columns": str(columns),
+        "quick": "yes" if options.quick else "",
+    }
+    for name in ("enter", "init"):
+        shutil.copy(SCRIPTS / name, run / name)
+    (run / "settings").write_text(shell_variables(settings))
+    (run / "fstab").write_text(fstab(uml, run, options.writable))
+    (run / "command").write_text(
+        "".join(f"export {line}" for line in shell_variables(environment(options)).splitlines(True))
+        + f"cd {shlex.quote(str(Path.cwd()))} || exit 1\n"
+        + f"exec {shlex.join(command)}\n"
+    )
+
+
+def environment(options: Options) -> dict[str, str]:
+    """The command's environment."""
+    passed = {
+        name: value
+        for name, value in os.environ.items()
+        if name in PASSED_ON or name.startswith(PREFIXES)
+    }
+    if not options.terminal:
+        passed["TERM"] = "dumb"
+    # A tmpfs: files there take no way through the overlay and to the host.
+    return passed | {"HOME": "/root", "TMPDIR": "/dev/shm"} | dict(options.environment)
+
+
+def shell_variables(variables: Mapping[str, str]) -> str:
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Modules of this repository, built for the kernel that they are loaded into."""
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import REPOSITORY
+from lab.cache import cache_root, locked, log_file, make_directory
+from lab.debian.stock import headers_of
+from lab.kernels.build import Kernel, compiled, make_command
+from lab.kernels.make import run_logged
+
+
+@dataclass(frozen=True)
+class Module:
+    """What a module is made of; paths are relative to the repository."""
+
+    file: str
+    place: str  # with its Kbuild
+    sources: tuple[str, ...]
+
+
+FERRY = Module("ferry.ko", "kernel/module", ("kernel/module", "kernel/core", "kernel/arch", "uapi"))
+LEFT_OUT = shutil.ignore_patterns("*.o", "*.ko", "*.mod", "*.mod.c", ".*", "Module.symvers")
+
+
+def source_key(module: Module) -> str:
+    digest = hashlib.sha256()
+    for source in module.sources:
+        for path in sorted((REPOSITORY / source).rglob("*")):
+            if path.suffix in (".c", ".h") or path.name == "Kbuild":
+                digest.update(f"{path.relative_to(REPOSITORY)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def build_module(kernel: Kernel, module: Module) -> Path:
+    """MODULE for KERNEL, built unless one of the same sources is there."""
+    name = kernel.target.name
+    built = cache_root() / "modules" / name / kernel.key / source_key(module) / module.file
+    if built.exists():
+        return built
+    log = log_file(f"module-{name}")
+    log.unlink(missing_ok=True)
+    with locked(f"build-{name}"):
+        if kernel.target.stock:
+            stage = kernel.directory / "module"
+            make_it(module, stage, ["make", "-C", str(headers_of(kernel.directory))], stage, log)
+        else:
+            stage = make_in_objects(kernel, module, log)
+        make_directory(built.parent)
+        partial = built.with_name(f".{module.file}")
+        shutil.copy2(stage / module.place / module.file, partial)
+        os.replace(partial, built)
+    return built
+
+
+def make_in_objects(kernel: Kernel, module: Module, log: Path) -> Path:
+    """Builds against the objects of a kernel that the lab has built; where."""
+    target = kernel.target
+    with compiled(kernel, log) as (tree, objects):
+        command = make_command(target, objects, "-s")
+        run_logged(module.file, [*command, "modules_prepare"], tree, log)
+        stage = objects / "ferry-module"
+        # The kernel was built without a list of what it exports: modpost can only warn.
+        make_it(module, stage, [*command, "KBUILD_MODPOST_WARN=1"], tree, log)
+    return stage
+
+
+def make_it(module: Module, stage: Path, command: list[str], tree: Path, log: Path) -> None:
+    shutil.rmtree(stage, ignore_errors=True)
+    for source in module.sources:
+        shutil.copytree(REPOSITORY / source, stage / source, ignore=LEFT_OUT)
+    run_logged(module.file, [*command, "-s", f"M={stage / module.place}", "modules"], tree, log)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's own style checks: checkpatch.pl over the patches, sparse over the sources."""
+
+import fnmatch
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import REPOSITORY, LabError
+from lab.cache import locked, log_file
+from lab.debian.sources import fetch, unpacked_base
+from lab.kernels import series
+from lab.kernels.build import Kernel, build, compiled, make_command
+from lab.kernels.make import run_logged
+from lab.kernels.toolchain import require_commands
+from lab.targets import SOURCES, Source, Target, find_target
+
+EXCEPTIONS = REPOSITORY / "lab" / "style.toml"
+PATCHES = re.compile(r"^(?P<file>[^:\s]+):\d+: \w+:(?P<type>[A-Z_]+): .*$", re.M)
+SPARSE = re.compile(r"^(?:\.\./)*(?P<file>[^:\s]+):\d+:\d+: (?:warning|error): (?P<type>.*)$", re.M)
+# Newer kernels do not run the sparse of Debian's stable release, which is older.
+SPARSE_TARGET = "x86-6.12"
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """A kind of complaint that is not followed in the files of a pattern."""
+
+    type: str
+    files: str
+
+    def covers(self, complaint: re.Match[str]) -> bool:
+        return self.type in complaint["type"] and fnmatch.fnmatch(complaint["file"], self.files)
+
+
+class Judge:
+    """Tells complaints with an excuse from those without, and finds excuses of nothing."""
+
+    def __init__(self, path: Path = EXCEPTIONS) -> None:
+        self.path = path
+        self.used: set[Excuse] = set()
+        try:
+            rows = tomllib.loads(path.read_text())["exception"]
+            self.excuses = [Excuse(row["type"], row["files"]) for row in rows if row["why"]]
+        except (tomllib.TOMLDecodeError, KeyError) as error:
+            raise LabError(f"{path}: {error}") from None
+
+    def without_excuse(self, complaints: Iterable[re.Match[str]]) -> list[str]:
+        left = []
+        for complaint in complaints:
+            covering = {excuse for excuse in self.excuses if excuse.covers(complaint)}
+            self.used |= covering
+            if not covering:
+                left.append(complaint[0])
+        return left
+
+    def idle(self) -> list[str]:
+        return [
+            f"{self.path.name}: {excuse.type} in {excuse.files} excuses nothing"
+            for excuse in self.excuses
+            if excuse not in self.used
+        ]
+
+
+def checkpatch(base: Path, name: str, text: str) -> list[re.Match[str]]:
+    """What checkpatch.pl of the tree BASE says of the patch NAME."""
+    with tempfile.NamedTemporaryFile("w", prefix="ferry-", suffix=".patch") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run(
+            [
+                *("perl", "scripts/checkpatch.pl", "--strict", "--terse", "--showfile"),
+                *("--show-types", "-q", file.name),
+            ],
+            cwd=base,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    complaints = list(PATCHES.finditer(done.stdout))
+    if done.returncode and not complaints:
+        raise LabError(f"checkpatch.pl failed on {name}: {done.stdout.strip()}")
+    return complaints
+
+
+def check_patches(source: Source, judge: Judge) -> list[str]:
+    """What checkpatch.pl of SOURCE says of the series."""
+    with unpacked_base(source, fetch(source)) as base:
+        mails = series.assemble(base, series.read_series(source.version)).mails
+        letter, *patches = sorted(mails)
+        assert letter.startswith("0000-")
+        complaints = [c for name in patches for c in checkpatch(base, name, mails[name])]
+    return [f"checkpatch, {source.version}: {text}" for text in judge.without_excuse(complaints)]
+
+
+def added_sources(target: Target) -> set[str]:
+    """The files that the series adds to what TARGET is compiled from."""
+    names = (name for patch in series.read_series(target.source.version) for name in patch.added)
+    return {name for name in names if not name.startswith(("tools/", "Documentation/"))}
+
+
+def check_sources(kernel: Kernel, judge: Judge) -> list[str]:
+    """What sparse says of the files that the series adds to KERNEL."""
+    require_commands({"sparse": "sparse"})
+    target = kernel.target
+    log = log_file(f"sparse-{target.name}")
+    log.unlink(missing_ok=True)
+    added = added_sources(target)
+    goals = sorted(f"{name[:-1]}o" for name in added if name.endswith(".c"))
+    with locked(f"build-{target.name}"), compiled(kernel, log) as (tree, objects):
+        command = make_command(target, objects, "-s", "C=2", "CHECK=sparse", *goals)
+        run_logged("what sparse checks", command, tree, log)
+    output = log.read_text(errors="replace")
+    complaints = [c for c in SPARSE.finditer(output) if c["file"] in added]
+    return [f"sparse, {target.name}: {text}" for text in judge.without_excuse(complaints)]
+
+
+def check_style() -> list[str]:
+    """All that is wrong with the style of the series."""
+    judge = Judge()
+    wrong = [line for source in SOURCES.values() for line in check_patches(source, judge)]
+    wrong += check_sources(build(find_target(SPARSE_TARGET)), judge)
+    return wrong + judge.idle()

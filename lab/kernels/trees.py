@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The source tree with the series applied: hard links to Debian's, but for what it changes.
+
+A file whose content stays the same keeps its time stamp from one series to the next, so
+make compiles only what a change of the series affects.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab import LabError
+from lab.kernels.series import Assembly
+
+
+def changed_list(tree: Path) -> Path:
+    """The file, beside the tree, that lists the paths which differ from Debian's."""
+    return tree.with_name(f"{tree.name}.changed")
+
+
+def read_changed(tree: Path) -> set[str]:
+    with contextlib.suppress(FileNotFoundError):
+        return set(changed_list(tree).read_text().splitlines())
+    return set()
+
+
+def write_changed(tree: Path, names: set[str]) -> None:
+    changed_list(tree).write_text("".join(f"{name}\n" for name in sorted(names)))
+
+
+def link_tree(base: Path, tree: Path) -> None:
+    done = subprocess.run(
+        ["cp", "-al", str(base), str(tree)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["cp failed"]
+        raise LabError(f"cannot copy the kernel's source to {tree}: {last[0]}")
+
+
+def replace_file(path: Path, content: bytes, mode: int) -> None:
+    """Writes a new file: the old one may be a hard link into Debian's tree."""
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == content and path.stat().st_mode & 0o777 == mode:
+            return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(content)
+    temporary.chmod(mode)
+    os.replace(temporary, path)
+
+
+def sync_tree(base: Path, tree: Path, assembly: Assembly) -> None:
+    """Makes TREE what the series makes of BASE.  The caller holds the lock of the trees."""
+    if not tree.exists():
+        changed_list(tree).unlink(missing_ok=True)
+        partial = tree.with_name(f"{tree.name}.new")
+        shutil.rmtree(partial, ignore_errors=True)
+        link_tree(base, partial)
+        os.replace(partial, tree)
+    before, after = read_changed(tree), set(assembly.files)
+    # Listed before anything changes, so that an interrupted run can be taken up.
+    write_changed(tree, before | after)
+    for name in before - after:
+        original = base / name
+        if original.is_file():
+            replace_file(tree / name, original.read_bytes(), original.stat().st_mode & 0o777)
+        else:
+            (tree / name).unlink(missing_ok=True)
+    for name, (content, mode) in assembly.files.items():
+        replace_file(tree / name, content, mode)
+    write_changed(tree, after)

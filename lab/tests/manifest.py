@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The tests and benchmarks that run in guests: lab/tests.toml and lab/benches.toml."""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lab import REPOSITORY, LabError
+from lab.targets import DEFAULT_TARGETS, find_target
+
+TESTS = REPOSITORY / "lab" / "tests.toml"
+BENCHES = REPOSITORY / "lab" / "benches.toml"
+
+NAME = r"^[a-z0-9][a-z0-9_.-]*$"
+
+
+class Row(BaseModel):
+    """What tests and benchmarks have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=NAME)
+    # For sh, in the root of the repository.  $FERRY_BUILD is the build directory, and
+    # $FERRY_KSELFTEST, for tests, has the programs that the series adds to the kernel's;
+    # $FERRY_MODULE, for tests that ask for it, is ferry.ko.
+    command: str
+    memory: str = "1G"
+
+
+class GuestTest(Row):
+    """A command that exits with 0 when it passes, and with 77 or 4 when it was skipped."""
+
+    targets: tuple[str, ...] = tuple(target.name for target in DEFAULT_TARGETS)
+    full: bool = False  # in the full run only
+    debug: bool = True  # on -debug kernels too, which take from 5 to 100 times as long
+    module: bool = False  # needs ferry.ko
+    timeout: float = Field(default=60, gt=0)  # seconds, wall-clock
+    cpus: int = Field(default=2, ge=1)
+    alone: bool = False  # leaves the guest changed, so no other test runs in it
+
+    def runs_on(self, target: str) -> bool:
+        if target.endswith("-debug") and not self.debug:
+            return False
+        return target.removesuffix("-debug") in self.targets
+
+
+class Bench(Row):
+    """A command that prints one JSON object per line; x86 guests count instructions."""
+
+    target: str = "x86-6.12"
+    cpus: int = Field(default=1, ge=1)  # instructions are counted on one only
+    module: bool = False  # with the test module of measure/guest-module
+    device: bool = False  # with ferry.ko
+    timeout: float = Field(default=900, gt=0)
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+def read_rows(path: Path, table: str, kind: type[AnyRow]) -> list[AnyRow]:
+    """The rows [[TABLE]] of PATH."""
+    try:
+        rows = [kind(**row) for row in tomllib.loads(path.read_text()).get(table, [])]
+    except FileNotFoundError:
+        return []
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path}: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LabError(f"{path}: [[{table}]] {where}: {first['msg']}") from None
+    reject_duplicates(path, [row.name for row in rows])
+    return rows
+
+
+def reject_duplicates(path: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise LabError(f"{path}: the name '{name}' is there more than once")
+
+
+def read_tests(path: Path = TESTS) -> list[GuestTest]:
+    tests = read_rows(path, "test", GuestTest)
+    for test in tests:
+        for target in test.targets:
+            find_target(target)
+    return tests
+
+
+def read_benches(path: Path = BENCHES) -> list[Bench]:
+    benches = read_rows(path, "bench", Bench)
+    for bench in benches:
+        find_target(bench.target)
+    return benches

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Progress: a bar on a terminal, one line elsewhere."""
+
+import os
+import pty
+import subprocess
+import sys
+
+from conftest import ROOT
+
+from lab.kernels.progress import STEP
+
+SCRIPT = """
+import time
+from lab.kernels.progress import Progress
+with Progress("toy", 1, 4) as progress:
+    for piece in (b"  CC      one.o\\n  A", b"S [M]  two.o\\nmake: nothing\\n", b"  LD  x\\n" * 9):
+        progress.feed(piece)
+        time.sleep(0.2)
+"""
+
+
+def test_a_step_is_a_line_that_make_prints_for_a_file() -> None:
+    output = b"make[1]: Entering\n  CC      a.o\n  CC [M]  b.o\n  HOSTCC  c\n  warning: no\n"
+    assert STEP.findall(output) == [b"a.o", b"b.o", b"c"]
+
+
+def test_elsewhere_than_on_a_terminal_there_is_no_bar() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "ferry-lab: building toy\n"
+
+
+def test_a_terminal_gets_a_bar_that_ends_at_its_end() -> None:
+    controller, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        stderr=terminal,
+    ):
+        os.close(terminal)
+        output = b""
+        while True:
+            try:
+                piece = os.read(controller, 4096)
+            except OSError:
+                break
+            output += piece
+    os.close(controller)
+    assert b"3/4" in output
+    assert b"4/4" in output
+    assert b"two.o" in output

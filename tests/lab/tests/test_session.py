@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Tests that share a guest: each gets its own output, status and console lines."""
+
+import io
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab import LabError
+from lab.bench import Collector
+from lab.bench_figures import table
+from lab.kernels.build import Kernel
+from lab.tests import run_tests as guest_tests
+from lab.tests.manifest import GuestTest, read_benches, read_tests
+from lab.tests.session import AttributingWatcher, Transcript, script
+
+
+def named(**commands: str) -> list[GuestTest]:
+    return [GuestTest(name=name, command=command) for name, command in commands.items()]
+
+
+def transcribe(chosen: list[GuestTest], output: bytes, piece: int) -> Transcript:
+    transcript = Transcript(chosen)
+    for start in range(0, len(output), piece):
+        transcript.feed(output[start : start + piece])
+    return transcript
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100000])
+def test_the_output_is_taken_apart(piece: int) -> None:
+    chosen = named(good="echo fine", bad="echo wrong >&2; exit 3", skipped="exit 77", silent="true")
+    text = script(chosen).replace("/dev/kmsg", "/dev/null")
+    done = subprocess.run(["sh", "-c", text], stdout=subprocess.PIPE, check=True)
+    results = transcribe(chosen, done.stdout, piece).results
+    assert [(r.test.name, bytes(r.output), r.status, r.verdict) for r in results] == [
+        ("good", b"fine\n", 0, "passed"),
+        ("bad", b"wrong\n", 3, "failed"),
+        ("skipped", b"", 77, "skipped"),
+        ("silent", b"", 0, "passed"),
+    ]
+
+
+def test_a_test_that_takes_too_long_is_ended() -> None:
+    chosen = [GuestTest(name="slow", command="sleep 100", timeout=0.2)]
+    text = script(chosen).replace("/dev/kmsg", "/dev/null")
+    done = subprocess.run(["sh", "-c", text], stdout=subprocess.PIPE, check=True)
+    [result] = transcribe(chosen, done.stdout, 100).results
+    assert result.verdict == "failed"
+    assert result.reason == "it did not end within 0.2 s"
+
+
+def test_console_lines_are_laid_to_the_test_that_ran() -> None:
+    watcher = AttributingWatcher()
+    watcher.feed(
+        b"[ 1.0] BUG: at boot\n[ 2.0] ferry-lab: begin one\n[ 3.0] fine\n"
+        b"[ 4.0] ferry-lab: begin two\n[ 5.0] WARNING: CPU: 0 in two\n"
+    )
+    assert watcher.by_test == {"": ["BUG: at boot"], "two": ["WARNING: CPU: 0 in two"]}
+
+
+RUN_ALL = 'sed -i "s,/dev/kmsg,$run/kmsg," "$run/command"; run_command\n'
+CONSOLE = 'while read -r line; do say "$line"; done < "$run/kmsg"\n'
+
+Run = Callable[..., tuple[Counter[str], str]]
+
+
+@pytest.fixture
+def run(fake_guest: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run_them(behaviour: str, *chosen: GuestTest) -> tuple[Counter[str], str]:
+        (fake_guest.directory / "behaviour").write_text(behaviour)
+        counts = guest_tests.run_tests(fake_guest, chosen, tmp_path, tmp_path)
+        return counts, capsys.readouterr().out
+
+    return run_them
+
+
+def test_verdicts_are_printed_and_counted(run: Run) -> None:
+    chosen = named(good="true", bad="echo because; exit 3", skipped="exit 4")
+    counts, output = run(RUN_ALL, *chosen)
+    assert guest_tests.summary(counts) == "1 passed, 1 failed, 1 skipped"
+    assert "ok   uml-7.3/good\n" in output
+    assert "FAIL uml-7.3/bad: it exited with 3; " in output
+    assert "     because\n" in output
+    assert "skip uml-7.3/skipped\n" in output
+
+
+def test_a_bad_line_fails_the_test_it_came_from(run: Run) -> None:
+    chosen = named(one="true", two="true", three="true")
+    bug = 'sed -i "/begin three/i BUG: in two" "$run/kmsg"\n'
+    append = 'sed -i "s,> /dev/kmsg,>> $run/kmsg," "$run/command"; run_command\n'
+    counts, output = run(append + bug + CONSOLE, *chosen)
+    assert counts == {"passed": 2, "failed": 1}
+    assert "FAIL uml-7.3/two: the console says 'BUG: in two'" in output
+
+
+CRASHING = """\
+sed -i "s,/dev/kmsg,$run/kmsg," "$run/command"
+: > "$run/started"
+sh "$run/command" >&"$out" 2>&1 &
+echo $$ $! > {pids}
+wait
+echo 0 > "$run/status"
+"""
+
+
+def test_after_a_crash_the_other_tests_run_in_another_guest(run: Run, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    chosen = named(one="true", two=f"kill -9 $(cat {pids}); sleep 5", three="true")
+    counts, output = run(CRASHING.format(pids=pids), *chosen)
+    assert counts == {"passed": 2, "failed": 1}
+    assert "FAIL uml-7.3/two: uml-7.3 went down before the command ended" in output
+    assert "ok   uml-7.3/three" in output
+
+
+def test_a_test_whose_shell_is_gone_fails(run: Run, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    chosen = named(one="true", two=f"kill -9 $(cut -d' ' -f2 {pids}); sleep 5")
+    counts, output = run(CRASHING.format(pids=pids), *chosen)
+    assert counts == {"passed": 1, "failed": 1}
+    assert "FAIL uml-7.3/two: the guest was done before it had ended" in output
+
+
+def test_a_guest_that_does_not_boot_fails_all(run: Run) -> None:
+    counts, output = run("say 'no root'; exit 1", *named(one="true", two="true"))
+    assert counts["passed"] == 0
+    assert counts["failed"] == 3
+    assert "went down before the command started" in output
+    assert guest_tests.exit_status(counts) == 1
+
+
+def test_a_hung_test_is_given_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_tests, "GRACE", 0.3)
+    hang = 'sed -i "s,timeout -k 5 0.1,," "$run/command"\n'
+    chosen = [
+        GuestTest(name="hang", command="sleep 100", timeout=0.1),
+        GuestTest(name="next", command="true"),
+    ]
+    counts, output = run(hang + RUN_ALL, *chosen)
+    assert counts == {"passed": 1, "failed": 1}
+    assert "FAIL uml-7.3/hang: 'hang' hangs" in output
+
+
+def test_tests_with_other_wishes_get_another_guest(run: Run, cache: Path) -> None:
+    chosen = [
+        GuestTest(name="one", command="true"),
+        GuestTest(name="two", command="true", memory="256M"),
+        GuestTest(name="three", command="true"),
+    ]
+    counts, _ = run(RUN_ALL, *chosen)
+    assert counts == {"passed": 3}
+    assert len(list((cache / "runs").iterdir())) == 2
+
+
+def test_nothing_run_is_not_success() -> None:
+    assert guest_tests.exit_status(Counter()) == 1
+    assert guest_tests.exit_status(Counter(skipped=3)) == 1
+    assert guest_tests.exit_status(Counter(passed=1, skipped=3)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[test]]\nname='a'\n", "command: Field required"),
+        ("[[test]]\nname='a'\ncommand='x'\ntimeuot=3\n", "timeuot: Extra inputs"),
+        ("[[test]]\nname='a b'\ncommand='x'\n", "name: String should match"),
+        ("[[test]]\nname='a'\ncommand='x'\ntargets=['vax']\n", "no target 'vax'"),
+        ("[[test]]\nname='a'\ncommand='x'\n" * 2, "the name 'a' is there more than once"),
+        ("[[test]\n", "tests.toml"),
+    ],
+)
+def test_a_bad_list_is_told(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "tests.toml").write_text(text)
+    with pytest.raises(LabError, match=says):
+        read_tests(tmp_path / "tests.toml")
+
+
+def test_the_lists_of_this_repository_can_be_read() -> None:
+    read_tests()
+    read_benches()
+
+
+def test_a_debug_kernel_runs_what_its_kernel_runs() -> None:
+    test = GuestTest(name="a", command="x", targets=("x86-6.12",))
+    assert test.runs_on("x86-6.12-debug")
+    assert not test.runs_on("x86-7.3-debug")
+    assert not test.runs_on("x86-6.12-base")
+
+
+def test_what_repeats_a_lot_does_not_run_on_debug_kernels() -> None:
+    test = GuestTest(name="a", command="true", targets=("x86-6.12",), debug=False)
+    assert test.runs_on("x86-6.12")
+    assert not test.runs_on("x86-6.12-debug")
+
+
+def test_benchmarks_figures_become_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    collector = Collector()
+    stream = io.BytesIO(
+        b'warming up\n{"call": "getppid", "engine": "loop", "slope": 193.25}\n'
+        b'{"call": "statx", "engine": "syscall", "slope": 70}\n'
+    )
+    while piece := stream.read(5):
+        collector.feed(piece)
+    assert table(collector.records).splitlines() == [
+        "CALL     ENGINE    SLOPE",
+        "getppid  loop     193.25",
+        "statx    syscall      70",
+    ]
+    assert capsys.readouterr().err == "warming up\n"
+
+
+def test_a_benchmark_that_prints_no_json_is_told() -> None:
+    with pytest.raises(LabError, match="not JSON"):
+        Collector().feed(b"{broken\n")
