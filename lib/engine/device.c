@@ -15,6 +15,7 @@
 
 #include <ferry/loop.h>
 
+#include "device.h"
 #include "engine.h"
 
 /* Out of the way of programs that count on low descriptors, and below the usual limit. */
@@ -106,7 +107,7 @@ static const char *cannot_open(int error)
 }
 
 /* The program may have closed it, and opened another file since. */
-int device_descriptor(void)
+int ferry__device_descriptor(void)
 {
 	int fd = get_device();
 
@@ -119,7 +120,7 @@ int device_descriptor(void)
 static int probe(const char **why)
 {
 	struct ferry_batch_args query = { .flags = FERRY_BATCH_QUERY };
-	int fd = device_descriptor();
+	int fd = ferry__device_descriptor();
 	long answer;
 
 	if (fd < 0) {
@@ -169,7 +170,7 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	}
 }
 
-const struct engine device_engine = {
+const struct engine ferry__device_engine = {
 	.name = "device",
 	.summary =
 		"the ferry module on a stock kernel, through " FERRY_DEVICE_PATH ": one crossing",

@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ferry.h>
 #include <ferry/loop.h>
 
 #include "engine.h"
 #include "uring_plan.h"
 
 static const struct engine *const engines[FERRY_ENGINES] = {
-	[FERRY_LOOP] = &loop_engine,
-	[FERRY_URING] = &uring_engine,
-	[FERRY_DEVICE] = &device_engine,
-	[FERRY_SYSCALL] = &syscall_engine,
+	[FERRY_LOOP] = &ferry__loop_engine,
+	[FERRY_URING] = &ferry__uring_engine,
+	[FERRY_DEVICE] = &ferry__device_engine,
+	[FERRY_SYSCALL] = &ferry__syscall_engine,
 };
 
 /*
@@ -135,7 +136,7 @@ enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned lon
 		why = &ignored;
 	if (ferry_engine_probe(engine, why))
 		return FERRY_LOOP;
-	if (engine == FERRY_URING && !uring_plan_next(calls, 0, ncall).length) {
+	if (engine == FERRY_URING && !ferry__uring_plan_next(calls, 0, ncall).length) {
 		*why = "no run of reads or writes is long enough for io_uring to win";
 		return FERRY_LOOP;
 	}
@@ -152,8 +153,6 @@ long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_sl
 		return -EINVAL;
 	if (answer || !ncall)
 		return answer;
-	if (!on->run)
-		return -EOPNOTSUPP;
 	return on->run(rets, calls, ncall);
 }
 

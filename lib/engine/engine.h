@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What an engine is to the library: a name, a probe and a way to run. */
+/* An engine: a name, a test whether it is available, and a way to run batches. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include <ferry.h>
-#include <ferry/loop.h>
+#include <linux/ferry.h>
 
 struct engine {
 	const char *name;
@@ -17,16 +16,9 @@ struct engine {
 	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 };
 
-extern const struct engine loop_engine;
-extern const struct engine uring_engine;
-extern const struct engine device_engine;
-extern const struct engine syscall_engine;
-
-/* The process's descriptor of the module's device, opened if there is none; or -errno. */
-int device_descriptor(void);
-
-/* ferry_loop_until(), once: engines that share slots with the loop run the same code. */
-void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
-		const struct ferry_slot calls[], unsigned long ncall);
+extern const struct engine ferry__loop_engine;
+extern const struct engine ferry__uring_engine;
+extern const struct engine ferry__device_engine;
+extern const struct engine ferry__syscall_engine;
 
 #endif /* ENGINE_H */

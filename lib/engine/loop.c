@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The loop engine: <ferry/loop.h> is the whole of it. */
+/* The loop engine: <ferry/loop.h> does all the work. */
 #include "engine.h"
+#include "shared_loop.h"
 
 static int probe(const char **why)
 {
@@ -8,8 +9,8 @@ static int probe(const char **why)
 	return 0;
 }
 
-void loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
-		const struct ferry_slot calls[], unsigned long ncall)
+void ferry__loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
+		       const struct ferry_slot calls[], unsigned long ncall)
 {
 	ferry_loop_until(cursor, stop, rets, calls, ncall);
 }
@@ -18,11 +19,11 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 {
 	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
 
-	loop_until(&cursor, calls + ncall, rets, calls, ncall);
+	ferry__loop_until(&cursor, calls + ncall, rets, calls, ncall);
 	return ferry_cursor_last(&cursor, calls);
 }
 
-const struct engine loop_engine = {
+const struct engine ferry__loop_engine = {
 	.name = "loop",
 	.summary = "one system call per slot, in user space: the reference and the fallback",
 	.probe = probe,

@@ -25,7 +25,7 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	return ferry_batchcall(rets, calls, ncall, 0, sizeof(struct ferry_slot));
 }
 
-const struct engine syscall_engine = {
+const struct engine ferry__syscall_engine = {
 	.name = "syscall",
 	.summary = "the batch system call of a kernel with the ferry series: one crossing",
 	.probe = probe,

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 
 #include "engine.h"
+#include "shared_loop.h"
 #include "uring_plan.h"
 #include "uring_ring.h"
 
@@ -79,7 +80,6 @@ static bool is_memory_device(const struct stat *st, unsigned int minor)
 {
 	const unsigned int mem_major = 1; /* Documentation/admin-guide/devices.txt */
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.*): the kernel has filled *st */
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(mem_major, minor);
 }
 
@@ -256,14 +256,14 @@ static unsigned long send_flight(struct uring_ring *ring, struct flight *flight,
 	bool fell_short;
 
 	if (!issue(&ring->io, flight, rets)) {
-		uring_ring_abandon(ring);
+		ferry__uring_ring_abandon(ring);
 		return 0;
 	}
 	fell_short = flight->whole < flight->run.length;
 	adapt(ring, fell_short);
 	if (fell_short && rets[flight->run.first + flight->whole] == -EOPNOTSUPP)
 		remember_refusal(ring, device);
-	uring_ring_release(ring);
+	ferry__uring_ring_release(ring);
 	return flight->whole;
 }
 
@@ -289,7 +289,7 @@ static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 	long store[FERRY_MAX_ARGS];
 	const long *args = arguments(store, &calls[run.first], rets, &rets[run.first]);
 	struct uring_ring *ring;
-	struct stat st;
+	struct stat st = { .st_mode = 0 };
 
 	if (!args || (int)args[0] == *refused_fd)
 		return 0;
@@ -302,17 +302,17 @@ static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 		return 0;
 	}
 	flight.silent = S_ISCHR(st.st_mode);
-	ring = uring_ring_acquire();
+	ring = ferry__uring_ring_acquire();
 	if (!ring)
 		return 0;
 	if (is_discouraged(ring, st.st_dev)) {
-		uring_ring_release(ring);
+		ferry__uring_ring_release(ring);
 		return 0;
 	}
 	fill_ring(&ring->io, &flight, rets, calls, ncall);
 	if (flight.run.length < URING_MIN_RUN) {
 		discard(&ring->io);
-		uring_ring_release(ring);
+		ferry__uring_ring_release(ring);
 		return 0;
 	}
 	return send_flight(ring, &flight, st.st_dev, rets);
@@ -346,7 +346,7 @@ static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused
 
 	at->slot += done;
 	if (done < run.length) {
-		loop_until(at, calls + run.first + run.length, rets, calls, ncall);
+		ferry__loop_until(at, calls + run.first + run.length, rets, calls, ncall);
 		return;
 	}
 	at->slot--;
@@ -354,9 +354,28 @@ static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused
 	ferry_cursor_jump(at, calls, head, rets[at->slot - calls]);
 }
 
+/*
+ * Runs the slots from the cursor to RUN, or RUN if it starts at the cursor.  What follows has
+ * to be planned again: these slots may change those.
+ */
+static void step(struct ferry_cursor *at, struct uring_run run, int *refused_fd, long rets[],
+		 const struct ferry_slot calls[], unsigned long ncall)
+{
+	const struct ferry_slot *first = calls + run.first;
+
+	if (at->slot < first) {
+		ferry__loop_until(at, first, rets, calls, ncall);
+	} else if (run.confines) {
+		ferry__uring_ring_forswear();
+		ferry__loop_until(at, calls + ncall, rets, calls, ncall);
+	} else {
+		take_run(at, run, refused_fd, rets, calls, ncall);
+	}
+}
+
 static int probe(const char **why)
 {
-	return uring_ring_probe(why);
+	return ferry__uring_ring_probe(why);
 }
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
@@ -364,34 +383,22 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	struct ferry_cursor at = ferry_cursor_at(0, calls);
 	int refused_fd = -1;
 
-	/* Results that fall on slots are instructions to later ones: not to be foreseen. */
+	/* Results that land on slots change later slots: no plan can foresee that. */
 	if (ncall < URING_MIN_RUN ||
 	    overlaps((unsigned long)rets, ncall * sizeof(*rets), calls, ncall * sizeof(*calls)))
-		return loop_engine.run(rets, calls, ncall);
+		return ferry__loop_engine.run(rets, calls, ncall);
 	while (at.slot && at.slot < calls + ncall) {
 		unsigned long ahead = look_ahead(&at, 2 * URING_MAX_RUN, calls, ncall);
-		struct uring_run run = uring_plan_next(calls, at.slot - calls, ahead);
-		const struct ferry_slot *first = calls + run.first;
 
 		if (at.slot == at.readable)
 			break;
-		if (at.slot < first) {
-			/* Planned again from there: these slots may change those. */
-			loop_until(&at, first, rets, calls, ncall);
-			if (at.slot && at.slot < first)
-				break;
-		} else if (run.confines) {
-			uring_ring_forswear();
-			loop_until(&at, calls + ncall, rets, calls, ncall);
-			break;
-		} else {
-			take_run(&at, run, &refused_fd, rets, calls, ncall);
-		}
+		step(&at, ferry__uring_plan_next(calls, at.slot - calls, ahead), &refused_fd, rets,
+		     calls, ncall);
 	}
 	return ferry_cursor_last(&at, calls);
 }
 
-const struct engine uring_engine = {
+const struct engine ferry__uring_engine = {
 	.name = "uring",
 	.summary = "io_uring for the runs of slots it wins, the loop for the rest",
 	.probe = probe,

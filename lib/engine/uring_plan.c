@@ -111,8 +111,8 @@ static bool is_noteworthy(short nr)
 	return (unsigned short)nr < FERRY_BLOCKED_LIMIT && noteworthy[nr];
 }
 
-struct uring_run uring_plan_next(const struct ferry_slot calls[], unsigned long first,
-				 unsigned long end)
+struct uring_run ferry__uring_plan_next(const struct ferry_slot calls[], unsigned long first,
+					unsigned long end)
 {
 	struct uring_run run = { .first = first };
 

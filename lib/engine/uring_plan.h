@@ -27,7 +27,7 @@ struct uring_run {
  * The run worth a submission that starts earliest among the slots from FIRST on,
  * at most URING_MAX_RUN slots of it; looks at no slot from END on.
  */
-struct uring_run uring_plan_next(const struct ferry_slot calls[], unsigned long first,
-				 unsigned long end);
+struct uring_run ferry__uring_plan_next(const struct ferry_slot calls[], unsigned long first,
+					unsigned long end);
 
 #endif /* URING_PLAN_H */

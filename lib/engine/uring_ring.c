@@ -112,13 +112,13 @@ static void set_up(struct thread_ring *own)
 	errno = saved;
 }
 
-struct uring_ring *uring_ring_acquire(void)
+struct uring_ring *ferry__uring_ring_acquire(void)
 {
 	struct thread_ring *own = forsworn ? NULL : thread_ring();
 
 	if (!own || own->state == BUSY || own->state == REFUSED)
 		return NULL;
-	if (thread_is_watched(&own->ring.tracer))
+	if (ferry__thread_is_watched(&own->ring.tracer))
 		return NULL;
 	if (own->state == NONE)
 		set_up(own);
@@ -129,21 +129,21 @@ struct uring_ring *uring_ring_acquire(void)
 	return &own->ring;
 }
 
-void uring_ring_release(struct uring_ring *ring)
+void ferry__uring_ring_release(struct uring_ring *ring)
 {
 	(void)ring;
 	atomic_signal_fence(memory_order_seq_cst);
 	mine->state = READY;
 }
 
-void uring_ring_abandon(struct uring_ring *ring)
+void ferry__uring_ring_abandon(struct uring_ring *ring)
 {
 	io_uring_queue_exit(&ring->io);
 	mine->error = -EIO;
 	mine->state = REFUSED;
 }
 
-void uring_ring_forswear(void)
+void ferry__uring_ring_forswear(void)
 {
 	forsworn = true;
 }
@@ -167,12 +167,12 @@ static const char *refusal(int error)
 	}
 }
 
-int uring_ring_probe(const char **why)
+int ferry__uring_ring_probe(const char **why)
 {
-	struct uring_ring *ring = uring_ring_acquire();
+	struct uring_ring *ring = ferry__uring_ring_acquire();
 
 	if (ring) {
-		uring_ring_release(ring);
+		ferry__uring_ring_release(ring);
 		*why = "completes runs of reads and writes inline, on files that allow it";
 		return 0;
 	}

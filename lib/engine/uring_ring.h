@@ -25,22 +25,22 @@ struct uring_ring {
 /*
  * The calling thread's ring, or NULL when it cannot have one, must not use it now
  * (see watched.h), or is using it: a signal handler may have interrupted the use.
- * Give it back with uring_ring_release().
+ * Give it back with ferry__uring_ring_release().
  */
-struct uring_ring *uring_ring_acquire(void);
-void uring_ring_release(struct uring_ring *ring);
+struct uring_ring *ferry__uring_ring_acquire(void);
+void ferry__uring_ring_release(struct uring_ring *ring);
 
 /* Gives the ring back for good: the thread gets no other. */
-void uring_ring_abandon(struct uring_ring *ring);
+void ferry__uring_ring_abandon(struct uring_ring *ring);
 
 /*
  * Keeps the calling thread from rings for good.  For a thread about to confine itself: what
  * its filter will make of the calls that a ring takes, even to look for the filter,
  * nobody knows.
  */
-void uring_ring_forswear(void);
+void ferry__uring_ring_forswear(void);
 
 /* 0 when the calling thread can use a ring; else -errno and why, a constant sentence. */
-int uring_ring_probe(const char **why);
+int ferry__uring_ring_probe(const char **why);
 
 #endif /* URING_RING_H */

@@ -49,7 +49,7 @@ static long now_ns(void)
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-bool thread_is_watched(struct tracer_check *last)
+bool ferry__thread_is_watched(struct tracer_check *last)
 {
 	long start = now_ns();
 	bool seccomp = has_seccomp();

@@ -17,6 +17,6 @@ struct tracer_check {
  * tracer is looked for from time to time, and whenever it may be what makes a
  * call slow: one that follows calls stops the thread at each.
  */
-bool thread_is_watched(struct tracer_check *last);
+bool ferry__thread_is_watched(struct tracer_check *last);
 
 #endif /* WATCHED_H */

@@ -2,7 +2,9 @@
 /* The calls whose meaning belongs to the calling thread: never given to a runner. */
 #include <sys/syscall.h>
 
-#include "flexsc.h"
+#include <ferry_flexsc.h>
+
+#include "direct.h"
 
 static const struct direct {
 	short nr;
@@ -142,7 +144,7 @@ const char *ferry_direct_name(long nr)
 	return row ? row->name : NULL;
 }
 
-unsigned char not_posted[FERRY_BLOCKED_LIMIT];
+unsigned char ferry__not_posted[FERRY_BLOCKED_LIMIT];
 
 static bool direct[FERRY_BLOCKED_LIMIT];
 
@@ -151,14 +153,14 @@ __attribute__((constructor)) static void fill_in(void)
 	size_t i;
 
 	for (i = 0; i < FERRY_BLOCKED_LIMIT; i++)
-		not_posted[i] = ferry_is_blocked((unsigned int)i);
+		ferry__not_posted[i] = ferry_is_blocked((unsigned int)i);
 	for (i = 0; i < ROWS; i++) {
 		direct[table[i].nr] = true;
-		not_posted[table[i].nr] = 1;
+		ferry__not_posted[table[i].nr] = 1;
 	}
 }
 
-bool batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall)
+bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall)
 {
 	unsigned long i;
 	short nr;

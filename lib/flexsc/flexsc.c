@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "direct.h"
+#include "futex.h"
+#include "spin.h"
+#include "topology.h"
+
 #define DEFAULT_ENTRIES 128
 #define DEFAULT_SPIN_NS 50000L
 
@@ -36,11 +41,11 @@ static int choose_place(struct ferry_flexsc *flexsc, const struct ferry_flexsc_o
 	int place = IN_USER;
 
 	if (!(options->flags & FERRY_FLEXSC_USER))
-		place = flexsc_choose_place(&features);
+		place = ferry__flexsc_choose_place(&features);
 	if (place < 0)
 		return place;
 	flexsc->place = (enum flexsc_place)place;
-	flexsc->flags = set_fence_flag();
+	flexsc->flags = ferry__set_fence_flag();
 	if (place != IN_USER && !(features & FERRY_FLEXSC_FEATURE_MEMBARRIER))
 		flexsc->flags = FERRY_FLEXSC_FENCES;
 	if (options->flags & FERRY_FLEXSC_TIMED)
@@ -55,7 +60,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
 	flexsc->slots = options->runners ? options->runners : 1;
 	pthread_mutex_init(&flexsc->mutex, NULL);
-	cpus = flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
+	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
 	if (options->cpus)
 		memcpy(flexsc->cpu, options->cpus, flexsc->slots * sizeof(flexsc->cpu[0]));
 	flexsc->spin_ns = options->spin_ns;
@@ -71,8 +76,8 @@ static void end(struct ferry_flexsc *flexsc)
 	unsigned int i;
 
 	for (i = 0; i < flexsc->count; i++)
-		runner_end(flexsc, flexsc->runner[i]);
-	stack_pool_empty(&flexsc->stacks);
+		ferry__runner_end(flexsc, flexsc->runner[i]);
+	ferry__stack_pool_empty(&flexsc->stacks);
 	pthread_mutex_destroy(&flexsc->mutex);
 	free(flexsc);
 }
@@ -94,7 +99,7 @@ int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_o
 		return -ENOMEM;
 	error = fill_in(new, options);
 	for (i = 0; i < new->slots && !error; i++)
-		error = runner_start(new, new->cpu[i], &new->slot[i]);
+		error = ferry__runner_start(new, new->cpu[i], &new->slot[i]);
 	if (error) {
 		end(new);
 		return error;
@@ -129,7 +134,7 @@ long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc)
 	long ns = 0;
 
 	for (i = 0; i < count; i++)
-		ns += runner_cpu_ns(flexsc->runner[i]);
+		ns += ferry__runner_cpu_ns(flexsc->runner[i]);
 	return ns;
 }
 
@@ -153,7 +158,7 @@ static struct ferry_entry *claim(struct ferry_flexsc *flexsc, struct runner **ru
 
 	for (i = 0; i < flexsc->slots; i++) {
 		*runner = flexsc_slot(flexsc, (first + i) % flexsc->slots);
-		entry = runner_claim(flexsc, *runner);
+		entry = ferry__runner_claim(flexsc, *runner);
 		if (entry)
 			return entry;
 	}
@@ -201,7 +206,7 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 		return finish_here(flexsc, runner, entry, call_here(nr, entry->arg));
 	entry->nr = (short)nr;
 	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
-	entry_submit(runner->set, entry);
+	ferry__entry_submit(runner->set, entry);
 	return ticket_of(flexsc, runner, entry);
 }
 
@@ -214,7 +219,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry = claim(flexsc, &runner);
 	if (!entry)
 		return -EAGAIN;
-	if (!batch_may_be_posted(calls, ncall))
+	if (!ferry__batch_may_be_posted(calls, ncall))
 		return finish_here(flexsc, runner, entry, ferry_batch(rets, calls, ncall, 0, 0));
 	entry->nr = FERRY_NR_BATCH;
 	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
@@ -222,7 +227,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry->arg[1] = (long)calls;
 	entry->arg[2] = (long)ncall;
 	entry->arg[3] = entry->arg[4] = 0;
-	entry_submit(runner->set, entry);
+	ferry__entry_submit(runner->set, entry);
 	return ticket_of(flexsc, runner, entry);
 }
 
@@ -241,7 +246,7 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 	if (entry_is_done(entry))
 		result = entry->nr == MADE_HERE ? entry->arg[0] : entry->result;
 	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
-	runner_free(runner, entry);
+	ferry__runner_free(runner, entry);
 	return result;
 }
 
@@ -281,11 +286,11 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 
 	while (!is_over(runner, entry)) {
 		begun = entry_is_begun(entry);
-		if (entry_expect_wake(entry, runner->set->flags))
-			futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
-				   begun ? LOOK_AGAIN_NS : HELD_UP_NS);
-		entry_expect_none(entry);
-		if (!begun && !entry_is_begun(entry) && runner_withdraw(runner, entry, 1))
+		if (ferry__entry_expect_wake(entry, runner->set->flags))
+			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
+					  begun ? LOOK_AGAIN_NS : HELD_UP_NS);
+		ferry__entry_expect_none(entry);
+		if (!begun && !entry_is_begun(entry) && ferry__runner_withdraw(runner, entry, 1))
 			return 1;
 	}
 	return 0;
@@ -299,8 +304,8 @@ long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
 
 	if (spin_until_over(flexsc, runner, entry) || !sleep_until_over(runner, entry))
 		return collect(runner, entry);
-	result = entry_run(entry);
-	runner_free(runner, entry);
+	result = ferry__entry_run(entry);
+	ferry__runner_free(runner, entry);
 	return result;
 }
 

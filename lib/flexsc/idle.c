@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What a scheduler does while none of its threads can go on. */
+#include "idle.h"
+
 #include <stdlib.h>
 
-#include "thread.h"
+#include "flexsc.h"
+#include "futex.h"
+#include "scheduler.h"
+#include "spin.h"
 
 /* ---- calls that a blocked runner holds up ---- */
 
@@ -11,11 +15,9 @@ static void post_again(struct lane *lane, const struct ferry_entry *old,
 		       struct ferry_thread *waiter)
 {
 	struct ferry_entry *entry = ring_claim(&lane->ring, waiter);
-	unsigned int i;
 
-	entry->nr = old->nr;
-	for (i = 0; i < FERRY_MAX_ARGS; i++)
-		entry->arg[i] = old->arg[i];
+	entry_fill(entry, old->nr, old->arg[0], old->arg[1], old->arg[2], old->arg[3], old->arg[4],
+		   old->arg[5]);
 	lane_submit(lane, entry);
 	lane->room--;
 }
@@ -25,8 +27,8 @@ static void withdraw(struct ring *ring)
 	unsigned int first = ring->head % RING, count = ring_calls(ring);
 	unsigned int before_end = first + count > RING ? RING - first : count;
 
-	runner_withdraw(ring->runner, &ring->entry[first], before_end);
-	runner_withdraw(ring->runner, ring->entry, count - before_end);
+	ferry__runner_withdraw(ring->runner, &ring->entry[first], before_end);
+	ferry__runner_withdraw(ring->runner, ring->entry, count - before_end);
 }
 
 static void move_withdrawn(struct ring *from, struct lane *lane)
@@ -43,7 +45,7 @@ static void move_withdrawn(struct ring *from, struct lane *lane)
 	}
 }
 
-/* Without another runner to be had, the calls stay where they are. */
+/* Gives the lane another runner.  If there is none, the calls stay where they are. */
 static void relieve(struct scheduler *s, struct lane *lane)
 {
 	struct ring *old = malloc(sizeof(*old));
@@ -51,7 +53,8 @@ static void relieve(struct scheduler *s, struct lane *lane)
 	if (!old)
 		return;
 	*old = lane->ring;
-	if (flexsc_replace(s->flexsc, lane->slot, old->runner) || lane_open(lane, s->flexsc)) {
+	if (ferry__runner_replace(s->flexsc, lane->slot, old->runner) ||
+	    ferry__lane_open(lane, s->flexsc)) {
 		free(old);
 		return;
 	}
@@ -60,7 +63,7 @@ static void relieve(struct scheduler *s, struct lane *lane)
 	move_withdrawn(old, lane);
 	old->next = s->held_up;
 	s->held_up = old;
-	lane_post_pending(lane);
+	ferry__lane_post_pending(lane);
 }
 
 /* Whether calls wait for the runner to begin with them. */
@@ -111,7 +114,7 @@ static void collect_held_up(struct scheduler *s)
 			continue;
 		}
 		*link = ring->next;
-		ring_close(ring);
+		ferry__ring_close(ring);
 		free(ring);
 	}
 }
@@ -132,7 +135,7 @@ static void cancel(const struct ring *ring)
 	}
 }
 
-/* In a child, whatever the parent's runners had is gone. */
+/* In a child, the calls that the parent's runners had are lost. */
 static void cancel_in_child(struct scheduler *s)
 {
 	const struct ring *ring;
@@ -150,13 +153,13 @@ static void cancel_in_child(struct scheduler *s)
 
 #define PATIENT_STEPS 64
 
-void scheduler_look_around(struct scheduler *s)
+void ferry__look_around(struct scheduler *s)
 {
 	long now = clock_ns();
 	struct ferry_thread *thread;
 	unsigned int i;
 
-	while ((thread = sleepers_take(&s->sleepers, now)))
+	while ((thread = ferry__sleepers_take(&s->sleepers, now)))
 		queue_put(&s->ready, thread);
 	collect_held_up(s);
 	for (i = 0; i < s->lanes; i++)
@@ -238,24 +241,24 @@ static void sleep_until_news(struct scheduler *s)
 	bool sleep = true;
 
 	for (i = 0; i < count; i++) {
-		sleep &= entry_expect_wake(entries[i], s->flexsc->flags);
+		sleep &= ferry__entry_expect_wake(entries[i], s->flexsc->flags);
 		words[i] = &entries[i]->status;
 	}
 	if (sleep && count)
-		futex_wait_any(words, count, longest_sleep(s));
+		ferry__futex_wait_any(words, count, FERRY_ENTRY_SUBMITTED, longest_sleep(s));
 	else if (sleep)
-		futex_wait(&none, 0, longest_sleep(s));
+		ferry__futex_wait(&none, 0, longest_sleep(s));
 	for (i = 0; i < count; i++)
-		entry_expect_none(entries[i]);
+		ferry__entry_expect_none(entries[i]);
 }
 
-void scheduler_idle(struct scheduler *s)
+void ferry__idle(struct scheduler *s)
 {
 	if (spin(s))
 		return;
 	cancel_in_child(s);
-	scheduler_look_around(s);
+	ferry__look_around(s);
 	if (!has_news(s, false))
 		sleep_until_news(s);
-	scheduler_look_around(s);
+	ferry__look_around(s);
 }

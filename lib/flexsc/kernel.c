@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "kernel.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include <ferry/rawcall.h>
 #include <ferry_flexsc.h>
 
-#include "lib/engine/engine.h"
+#include "lib/engine/device.h"
 #include "serve.h"
 
 static const char *const names[] = {
@@ -31,7 +33,7 @@ static long call_syscall(struct ferry_flexsc_set *set)
 
 static long call_device(struct ferry_flexsc_set *set)
 {
-	int fd = device_descriptor();
+	int fd = ferry__device_descriptor();
 
 	if (fd < 0)
 		return fd;
@@ -61,7 +63,7 @@ static int probe(enum flexsc_place place, long *features)
 	return 0;
 }
 
-int flexsc_choose_place(long *features)
+int ferry__flexsc_choose_place(long *features)
 {
 	const char *name = asked_for();
 	int place, error;
@@ -88,7 +90,7 @@ const char *ferry_flexsc_place(const char **why)
 		[IN_DEVICE] = "the ferry module is there, and this kernel has no flexsc_serve()",
 	};
 	long features;
-	int place = flexsc_choose_place(&features);
+	int place = ferry__flexsc_choose_place(&features);
 	const char *name = asked_for();
 
 	if (place == -EINVAL)
@@ -100,14 +102,14 @@ const char *ferry_flexsc_place(const char **why)
 	return place < 0 ? NULL : names[place];
 }
 
-void flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set)
+void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set)
 {
 	while (place != IN_USER) {
 		if (!call_kernel(place, set))
 			return;
 		/* Only a call of its own can make the one that is begun. */
-		if (!flexsc_make_begun(set))
+		if (!ferry__flexsc_make_begun(set))
 			place = IN_USER;
 	}
-	flexsc_serve(set);
+	ferry__flexsc_serve(set);
 }

@@ -12,9 +12,9 @@ enum flexsc_place { IN_USER, IN_SYSCALL, IN_DEVICE };
  * The place that $FERRY_FLEXSC_RUNNER names, or the best there is for this thread; and the
  * kernel's *FEATURES there.  -EINVAL for another name, or -errno when the named one is not there.
  */
-int flexsc_choose_place(long *features);
+int ferry__flexsc_choose_place(long *features);
 
 /** Makes the calling thread the runner of SET until its gate says STOP, in the kernel if it can. */
-void flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set);
+void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set);
 
 #endif /* FLEXSC_KERNEL_H */

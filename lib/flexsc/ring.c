@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "ring.h"
 
-int ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot)
+#include "flexsc.h"
+
+int ferry__ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot)
 {
 	struct runner *runner = flexsc_slot(flexsc, slot);
-	struct ferry_entry *entry = runner_claim_ring(flexsc, runner);
+	struct ferry_entry *entry = ferry__runner_claim_ring(flexsc, runner);
 	unsigned int i;
 
 	if (!entry)
@@ -15,7 +17,7 @@ int ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot)
 	return 0;
 }
 
-void ring_close(const struct ring *ring)
+void ferry__ring_close(const struct ring *ring)
 {
-	runner_free_ring(ring->runner, ring->entry);
+	ferry__runner_free_ring(ring->runner, ring->entry);
 }

@@ -7,7 +7,7 @@
 #ifndef FLEXSC_RING_H
 #define FLEXSC_RING_H
 
-#include "flexsc.h"
+#include "runner.h"
 
 #define RING WORD_BITS
 
@@ -22,10 +22,10 @@ struct ring {
 };
 
 /** A ring to what serves SLOT: 0, or -EAGAIN when it has no entries left. */
-int ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot);
+int ferry__ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot);
 
 /** Gives the entries back: no call is under way. */
-void ring_close(const struct ring *ring);
+void ferry__ring_close(const struct ring *ring);
 
 static inline unsigned int ring_calls(const struct ring *ring)
 {

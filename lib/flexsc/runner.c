@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* A runner: its thread, its set, and which of the entries are whose. */
-#include "flexsc.h"
+#include "runner.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "flexsc.h"
+
 static void *runner_main(void *argument)
 {
 	const struct runner *runner = argument;
 
-	flexsc_serve_at(runner->place, runner->set);
+	ferry__flexsc_serve_at(runner->place, runner->set);
 	return NULL;
 }
 
@@ -66,7 +67,7 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 
 	if (!runner)
 		return NULL;
-	runner->set = set_new(flexsc->entries, flexsc->spin_ns, flexsc->flags);
+	runner->set = ferry__set_new(flexsc->entries, flexsc->spin_ns, flexsc->flags);
 	if (!runner->set) {
 		free(runner);
 		return NULL;
@@ -83,11 +84,11 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 static void runner_delete(struct runner *runner, unsigned int entries)
 {
 	pthread_mutex_destroy(&runner->withdrawing);
-	set_free(runner->set, entries);
+	ferry__set_free(runner->set, entries);
 	free(runner);
 }
 
-int runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner)
+int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner)
 {
 	struct runner *new;
 	int error;
@@ -110,16 +111,16 @@ int runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner)
 	return 0;
 }
 
-void runner_end(struct ferry_flexsc *flexsc, struct runner *runner)
+void ferry__runner_end(struct ferry_flexsc *flexsc, struct runner *runner)
 {
 	if (!set_is_wiped(runner->set)) {
-		set_stop(runner->set);
+		ferry__set_stop(runner->set);
 		pthread_join(runner->thread, NULL);
 	}
 	runner_delete(runner, flexsc->entries);
 }
 
-long runner_cpu_ns(const struct runner *runner)
+long ferry__runner_cpu_ns(const struct runner *runner)
 {
 	struct timespec used;
 	clockid_t clock;
@@ -130,7 +131,7 @@ long runner_cpu_ns(const struct runner *runner)
 	return used.tv_sec * 1000000000L + used.tv_nsec;
 }
 
-struct ferry_entry *runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)
+struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)
 {
 	unsigned int word;
 	unsigned long all;
@@ -144,7 +145,7 @@ struct ferry_entry *runner_claim_ring(struct ferry_flexsc *flexsc, struct runner
 	return NULL;
 }
 
-void runner_free_ring(struct runner *runner, const struct ferry_entry *ring)
+void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ring)
 {
 	long index = ring - runner->set->entry;
 
@@ -152,7 +153,7 @@ void runner_free_ring(struct runner *runner, const struct ferry_entry *ring)
 }
 
 /* From the last word down: rings are claimed from the first one up. */
-struct ferry_entry *runner_claim(struct ferry_flexsc *flexsc, struct runner *runner)
+struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner)
 {
 	unsigned int word = flexsc->entries / WORD_BITS;
 	unsigned long bits, bit;
@@ -170,7 +171,7 @@ struct ferry_entry *runner_claim(struct ferry_flexsc *flexsc, struct runner *run
 	return NULL;
 }
 
-void runner_free(struct runner *runner, const struct ferry_entry *entry)
+void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry)
 {
 	long index = entry - runner->set->entry;
 
@@ -178,12 +179,13 @@ void runner_free(struct runner *runner, const struct ferry_entry *entry)
 			  __ATOMIC_RELEASE);
 }
 
-unsigned int runner_withdraw(struct runner *runner, struct ferry_entry *entry, unsigned int count)
+unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,
+				    unsigned int count)
 {
 	unsigned int withdrawn;
 
 	pthread_mutex_lock(&runner->withdrawing);
-	withdrawn = set_withdraw(runner->set, entry, count);
+	withdrawn = ferry__set_withdraw(runner->set, entry, count);
 	pthread_mutex_unlock(&runner->withdrawing);
 	return withdrawn;
 }
@@ -205,7 +207,8 @@ static struct runner *find_spare(const struct ferry_flexsc *flexsc)
 	return NULL;
 }
 
-int flexsc_replace(struct ferry_flexsc *flexsc, unsigned int slot, const struct runner *blocked)
+int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
+			  const struct runner *blocked)
 {
 	struct runner *spare;
 	int error = 0;
@@ -214,7 +217,7 @@ int flexsc_replace(struct ferry_flexsc *flexsc, unsigned int slot, const struct 
 	if (flexsc->slot[slot] == blocked) {
 		spare = find_spare(flexsc);
 		if (!spare)
-			error = runner_start(flexsc, blocked->cpu, &spare);
+			error = ferry__runner_start(flexsc, blocked->cpu, &spare);
 		if (!error)
 			__atomic_store_n(&flexsc->slot[slot], spare, __ATOMIC_RELEASE);
 	}

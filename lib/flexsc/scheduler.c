@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* Which user-level thread goes on, and switching to it. */
+#include "scheduler.h"
+
 #include <stdlib.h>
 
-#include "thread.h"
+#include "flexsc.h"
+#include "idle.h"
 
-_Thread_local struct scheduler *scheduler __attribute__((__tls_model__("initial-exec")));
+_Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("initial-exec")));
 
-/* Far enough below 0 for all threads that memory has room for. */
-#define TIMED_ROOM (-1000000000)
-
-/* So often sleepers and held-up calls are looked at while there is other work. */
+/* While there is other work, sleepers and held-up calls are looked at once in so many picks. */
 #define PICKS_PER_LOOK 256
-
-int lane_open(struct lane *lane, struct ferry_flexsc *flexsc)
-{
-	static const unsigned int never = FERRY_RUNNER_ABSENT;
-	int error = ring_open(&lane->ring, flexsc, lane->slot);
-
-	if (error)
-		return error;
-	lane->runner = &lane->ring.runner->set->runner;
-	if (flexsc->flags & FERRY_FLEXSC_FENCES)
-		lane->runner = &never;
-	return 0;
-}
 
 static int open_lanes(struct scheduler *new)
 {
@@ -31,10 +18,8 @@ static int open_lanes(struct scheduler *new)
 	int error;
 
 	for (i = 0; i < slots; i++) {
-		new->lane[i].slot = i;
 		new->lane[i].next = &new->lane[(i + 1) % slots];
-		new->lane[i].room = new->timed ? TIMED_ROOM : (int)RING;
-		error = lane_open(&new->lane[i], new->flexsc);
+		error = ferry__lane_start(&new->lane[i], new->flexsc, i);
 		if (error)
 			return error;
 		new->lanes++;
@@ -48,10 +33,10 @@ static void close_lanes(struct scheduler *old)
 	unsigned int i;
 
 	for (i = 0; i < old->lanes; i++)
-		ring_close(&old->lane[i].ring);
+		ferry__ring_close(&old->lane[i].ring);
 }
 
-int scheduler_start(struct ferry_flexsc *flexsc)
+int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 {
 	struct scheduler *new = calloc(1, sizeof(*new));
 	int error;
@@ -70,23 +55,23 @@ int scheduler_start(struct ferry_flexsc *flexsc)
 		return error;
 	}
 	__atomic_add_fetch(&flexsc->users, 1, __ATOMIC_RELAXED);
-	scheduler = new;
+	ferry__scheduler = new;
 	return 0;
 }
 
-void scheduler_end(void)
+void ferry__scheduler_end(void)
 {
-	struct scheduler *old = scheduler;
+	struct scheduler *old = ferry__scheduler;
 	struct ring *ring;
 
-	scheduler = NULL;
+	ferry__scheduler = NULL;
 	close_lanes(old);
 	while ((ring = old->held_up)) {
 		old->held_up = ring->next;
-		ring_close(ring);
+		ferry__ring_close(ring);
 		free(ring);
 	}
-	sleepers_free(&old->sleepers);
+	ferry__sleepers_free(&old->sleepers);
 	__atomic_sub_fetch(&old->flexsc->users, 1, __ATOMIC_RELEASE);
 	free(old);
 }
@@ -106,29 +91,29 @@ static struct ferry_thread *collect_any(struct scheduler *s)
 	return NULL;
 }
 
-struct ferry_thread *scheduler_pick(struct scheduler *s)
+struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 {
 	struct ferry_thread *thread;
 
 	for (;;) {
 		if (!(++s->picks % PICKS_PER_LOOK))
-			scheduler_look_around(s);
+			ferry__look_around(s);
 		thread = collect_any(s);
 		if (thread)
 			return thread;
 		if (s->ready.first)
 			return queue_take(&s->ready);
-		scheduler_idle(s);
+		ferry__idle(s);
 	}
 }
 
-void scheduler_wait(struct scheduler *s)
+void ferry__scheduler_wait(struct scheduler *s)
 {
-	scheduler_switch(s, scheduler_pick(s), false);
+	scheduler_switch(s, ferry__scheduler_pick(s), false);
 }
 
-void scheduler_leave(struct scheduler *s)
+void ferry__scheduler_leave(struct scheduler *s)
 {
-	scheduler_switch(s, scheduler_pick(s), true);
+	scheduler_switch(s, ferry__scheduler_pick(s), true);
 	__builtin_unreachable();
 }

@@ -5,7 +5,9 @@
  */
 #include "serve.h"
 
+#include "futex.h"
 #include "set.h"
+#include "spin.h"
 
 /* Steps without work between two looks at the clock and at all entries. */
 #define IDLE_STEPS 16
@@ -89,14 +91,14 @@ static void complete(struct server *server, struct ferry_entry *entry, long resu
 	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELEASE);
 	set_light_fence(server->flags);
 	if (FERRY_UNLIKELY(__atomic_load_n(&entry->argc, __ATOMIC_RELAXED) & FERRY_ARGC_WAITED))
-		futex_wake_all(&entry->status);
+		ferry__futex_wake_all(&entry->status);
 }
 
 static void run(struct server *server, struct ferry_entry *entry)
 {
 	long taken = FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES) ? clock_ns() : 0;
 
-	complete(server, entry, entry_run(entry), taken);
+	complete(server, entry, ferry__entry_run(entry), taken);
 	server->position++;
 	server->steps = server->position % RING != 0;
 	server->idle_since = 0;
@@ -134,10 +136,10 @@ static void sleep_until_posted(struct server *server)
 	long start;
 
 	__atomic_store_n(word, FERRY_RUNNER_ASLEEP, __ATOMIC_RELAXED);
-	set_heavy_fence(server->flags);
+	ferry__set_heavy_fence(server->flags);
 	if (!has_work(server)) {
 		start = clock_ns();
-		futex_wait(word, FERRY_RUNNER_ASLEEP, NO_TIMEOUT);
+		ferry__futex_wait(word, FERRY_RUNNER_ASLEEP, NO_TIMEOUT);
 		adapt(server, clock_ns() - start);
 	}
 	__atomic_store_n(word, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
@@ -169,10 +171,10 @@ static long go_on(const struct ferry_entry *entry)
 	if (entry->nr == FERRY_NR_BATCH && arg[3] & FERRY_BATCH_RESUME)
 		return ferry_loop_resume(arg[3], (long *)arg[0], (const struct ferry_slot *)arg[1],
 					 (unsigned long)arg[2]);
-	return entry_run(entry);
+	return ferry__entry_run(entry);
 }
 
-bool flexsc_make_begun(struct ferry_flexsc_set *set)
+bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set)
 {
 	struct server server = { .set = set, .flags = set->flags };
 	struct ferry_entry *entry = set->entry;
@@ -188,7 +190,7 @@ bool flexsc_make_begun(struct ferry_flexsc_set *set)
 	return false;
 }
 
-void flexsc_serve(struct ferry_flexsc_set *set)
+void ferry__flexsc_serve(struct ferry_flexsc_set *set)
 {
 	struct server server = {
 		.set = set,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner's loop in user space: what flexsc_serve() is in the kernel. */
+/* The runner's loop in user space, which does what flexsc_serve() does in the kernel. */
 #ifndef FLEXSC_SERVE_H
 #define FLEXSC_SERVE_H
 
@@ -8,12 +8,12 @@
 #include <linux/ferry_flexsc.h>
 
 /** Makes the calling thread the runner of SET until its gate says STOP. */
-void flexsc_serve(struct ferry_flexsc_set *set);
+void ferry__flexsc_serve(struct ferry_flexsc_set *set);
 
 /**
  * Makes the call that the kernel's runner, which was this thread, has left begun, and completes
  * it.  False if there is none.
  */
-bool flexsc_make_begun(struct ferry_flexsc_set *set);
+bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set);
 
 #endif /* FLEXSC_SERVE_H */

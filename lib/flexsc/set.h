@@ -7,20 +7,14 @@
 #define FLEXSC_SET_H
 
 #include <stdbool.h>
-#include <time.h>
 
 #include <ferry/loop.h>
 #include <linux/ferry_flexsc.h>
 
-#define NO_TIMEOUT (-1L)
-
-/* Words that futex_wait_any() takes: the kernel's own limit. */
-#define MAX_WAITED 128
-
 /** A set of COUNT entries without a runner, or NULL.  In a child it reads as all zeros. */
-struct ferry_flexsc_set *set_new(unsigned int count, long spin_ns, unsigned int flags);
+struct ferry_flexsc_set *ferry__set_new(unsigned int count, long spin_ns, unsigned int flags);
 
-void set_free(struct ferry_flexsc_set *set, unsigned int count);
+void ferry__set_free(struct ferry_flexsc_set *set, unsigned int count);
 
 /** Whether this process is a child of the one that made SET, and thus has no runner. */
 static inline bool set_is_wiped(const struct ferry_flexsc_set *set)
@@ -29,63 +23,38 @@ static inline bool set_is_wiped(const struct ferry_flexsc_set *set)
 }
 
 /** The flag of sets that fences need here: 0 or FERRY_FLEXSC_FENCES. */
-unsigned int set_fence_flag(void);
+unsigned int ferry__set_fence_flag(void);
 
 /** The heavy fence of a set with FLAGS. */
-void set_heavy_fence(unsigned int flags);
+void ferry__set_heavy_fence(unsigned int flags);
 
 /** Wakes the runner if it sleeps, after the fence that this takes. */
-void set_wake_runner(struct ferry_flexsc_set *set);
+void ferry__set_wake_runner(struct ferry_flexsc_set *set);
 
 /** Tells the runner to leave. */
-void set_stop(struct ferry_flexsc_set *set);
+void ferry__set_stop(struct ferry_flexsc_set *set);
 
 /**
  * Takes back those of the COUNT entries from ENTRY on that are SUBMITTED and that the runner
  * does not have: they are FREE then.  Returns how many.  One thread at a time may.
  */
-unsigned int set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
-			  unsigned int count);
+unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
+				 unsigned int count);
 
 /** Before sleeping on the status of ENTRY: false if it is not SUBMITTED any more. */
-bool entry_expect_wake(struct ferry_entry *entry, unsigned int flags);
+bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags);
 
 /** After that, and before anything else is done with ENTRY. */
-void entry_expect_none(struct ferry_entry *entry);
+void ferry__entry_expect_none(struct ferry_entry *entry);
 
 /** Gives ENTRY, whose call is filled in, to the runner; where there is none, makes the call. */
-void entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry);
+void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
 /** The rest of that once ENTRY is published, if the runner may be asleep or absent. */
-void entry_rouse(struct ferry_flexsc_set *set, struct ferry_entry *entry);
+void ferry__entry_rouse(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
 /** Makes the call of ENTRY, in whatever thread, and returns its result. */
-long entry_run(const struct ferry_entry *entry);
-
-/** Sleeps while each of the COUNT words is SUBMITTED, and else as futex_wait(). */
-void futex_wait_any(unsigned int *const words[], unsigned int count, long timeout_ns);
-
-/** Sleeps while *WORD is VALUE, for TIMEOUT_NS at most; may return early for no reason. */
-void futex_wait(unsigned int *word, unsigned int value, long timeout_ns);
-
-void futex_wake_all(unsigned int *word);
-
-static inline long clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
+long ferry__entry_run(const struct ferry_entry *entry);
 
 /** The light fence. */
 static inline void set_light_fence(unsigned int flags)
@@ -104,6 +73,19 @@ static inline bool entry_is_done(const struct ferry_entry *entry)
 static inline bool entry_is_begun(const struct ferry_entry *entry)
 {
 	return __atomic_load_n(&entry->begun, __ATOMIC_ACQUIRE);
+}
+
+/** Fills in a call, all but argc: entries of rings have it set once for all. */
+static inline void entry_fill(struct ferry_entry *entry, long nr, long a, long b, long c, long d,
+			      long e, long f)
+{
+	entry->nr = (short)nr;
+	entry->arg[0] = a;
+	entry->arg[1] = b;
+	entry->arg[2] = c;
+	entry->arg[3] = d;
+	entry->arg[4] = e;
+	entry->arg[5] = f;
 }
 
 /** Makes ENTRY, whose call is filled in, SUBMITTED.  The pair's light fence comes next. */

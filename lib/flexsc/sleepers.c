@@ -19,7 +19,7 @@ static int make_room(struct sleepers *sleepers)
 	return 0;
 }
 
-int sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until)
+int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until)
 {
 	size_t i = sleepers->count;
 
@@ -50,7 +50,7 @@ static void sink(struct sleepers *sleepers, struct sleeper last)
 	heap[i] = last;
 }
 
-struct ferry_thread *sleepers_take(struct sleepers *sleepers, long now)
+struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now)
 {
 	struct ferry_thread *thread;
 
@@ -63,7 +63,7 @@ struct ferry_thread *sleepers_take(struct sleepers *sleepers, long now)
 	return thread;
 }
 
-void sleepers_free(struct sleepers *sleepers)
+void ferry__sleepers_free(struct sleepers *sleepers)
 {
 	free(sleepers->heap);
 	*sleepers = (struct sleepers){ 0 };

@@ -18,11 +18,11 @@ struct sleepers {
 };
 
 /** 0, or -ENOMEM. */
-int sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until);
+int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until);
 
 /** Takes out one whose time has come at NOW, or returns NULL. */
-struct ferry_thread *sleepers_take(struct sleepers *sleepers, long now);
+struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now);
 
-void sleepers_free(struct sleepers *sleepers);
+void ferry__sleepers_free(struct sleepers *sleepers);
 
 #endif /* FLEXSC_SLEEPERS_H */

@@ -15,12 +15,12 @@
 #define COLOUR 448UL /* bytes: an odd number of cache lines */
 #define COLOURED 4096UL
 
-char *stack_bottom(struct stack *stack)
+char *ferry__stack_bottom(struct stack *stack)
 {
 	return (char *)(stack + 1) - STACK_SIZE;
 }
 
-char *stack_top(struct stack *stack)
+char *ferry__stack_top(struct stack *stack)
 {
 	return (char *)stack - stack->number * COLOUR % COLOURED;
 }
@@ -42,7 +42,7 @@ static struct stack *stack_map(unsigned long number)
 	return stack;
 }
 
-struct stack *stack_get(struct stack_pool *pool)
+struct stack *ferry__stack_get(struct stack_pool *pool)
 {
 	struct stack *stack = pool->free;
 
@@ -52,23 +52,23 @@ struct stack *stack_get(struct stack_pool *pool)
 	return stack;
 }
 
-void stack_put(struct stack_pool *pool, struct stack *stack)
+void ferry__stack_put(struct stack_pool *pool, struct stack *stack)
 {
 #ifdef SWITCH_ASAN
 	/* The frames of the last thread were never left. */
-	ASAN_UNPOISON_MEMORY_REGION(stack_bottom(stack), STACK_SIZE);
+	ASAN_UNPOISON_MEMORY_REGION(ferry__stack_bottom(stack), STACK_SIZE);
 #endif
 	stack->next = pool->free;
 	pool->free = stack;
 }
 
-void stack_pool_empty(struct stack_pool *pool)
+void ferry__stack_pool_empty(struct stack_pool *pool)
 {
 	struct stack *stack, *next;
 
 	for (stack = pool->free; stack; stack = next) {
 		next = stack->next;
-		munmap(stack_bottom(stack) - GUARD, GUARD + STACK_SIZE);
+		munmap(ferry__stack_bottom(stack) - GUARD, GUARD + STACK_SIZE);
 	}
 	pool->free = NULL;
 }

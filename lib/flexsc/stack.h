@@ -18,17 +18,17 @@ struct stack_pool {
 };
 
 /** A stack, or NULL when out of memory. */
-struct stack *stack_get(struct stack_pool *pool);
+struct stack *ferry__stack_get(struct stack_pool *pool);
 
 /** Where it begins, growing down.  It is a multiple of 64. */
-char *stack_top(struct stack *stack);
+char *ferry__stack_top(struct stack *stack);
 
 /** The lowest address that may be used. */
-char *stack_bottom(struct stack *stack);
+char *ferry__stack_bottom(struct stack *stack);
 
-void stack_put(struct stack_pool *pool, struct stack *stack);
+void ferry__stack_put(struct stack_pool *pool, struct stack *stack);
 
 /** Unmaps the stacks that are free. */
-void stack_pool_empty(struct stack_pool *pool);
+void ferry__stack_pool_empty(struct stack_pool *pool);
 
 #endif /* FLEXSC_STACK_H */

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 /* User-level threads, as their users see them. */
-#include "thread.h"
-
 #include <string.h>
+
+#include "flexsc.h"
+#include "scheduler.h"
+#include "spin.h"
 
 /* ---- spawning and joining ---- */
 
 static void thread_main(void)
 {
-	struct ferry_thread *self = scheduler->current;
+	struct ferry_thread *self = ferry__scheduler->current;
 
-	scheduler_arrived(scheduler, self);
+	scheduler_arrived(ferry__scheduler, self);
 	self->argument = self->start(self->argument);
 	self->has_returned = true;
 	if (self->joiner)
-		queue_put(&scheduler->ready, self->joiner);
-	scheduler_leave(scheduler);
+		queue_put(&ferry__scheduler->ready, self->joiner);
+	ferry__scheduler_leave(ferry__scheduler);
 }
 
 /* The thread itself lies at the top of its stack. */
@@ -26,16 +28,17 @@ static struct ferry_thread *thread_new(struct ferry_flexsc *flexsc)
 	size_t size;
 
 	pthread_mutex_lock(&flexsc->mutex);
-	stack = stack_get(&flexsc->stacks);
+	stack = ferry__stack_get(&flexsc->stacks);
 	pthread_mutex_unlock(&flexsc->mutex);
 	if (!stack)
 		return NULL;
-	thread = (struct ferry_thread *)(stack_top(stack) - (sizeof(*thread) + 63) / 64 * 64);
+	thread =
+		(struct ferry_thread *)(ferry__stack_top(stack) - (sizeof(*thread) + 63) / 64 * 64);
 	memset(thread, 0, sizeof(*thread));
-	size = (size_t)((char *)thread - stack_bottom(stack));
+	size = (size_t)((char *)thread - ferry__stack_bottom(stack));
 	thread->stack = stack;
 	context_new(&thread->context, (char *)thread, thread_main);
-	fiber_new(&thread->fiber, stack_bottom(stack), size);
+	fiber_new(&thread->fiber, ferry__stack_bottom(stack), size);
 	return thread;
 }
 
@@ -43,22 +46,22 @@ static void thread_free(struct ferry_flexsc *flexsc, struct ferry_thread *thread
 {
 	fiber_delete(&thread->fiber);
 	pthread_mutex_lock(&flexsc->mutex);
-	stack_put(&flexsc->stacks, thread->stack);
+	ferry__stack_put(&flexsc->stacks, thread->stack);
 	pthread_mutex_unlock(&flexsc->mutex);
 }
 
 static int ensure_scheduler(struct ferry_flexsc *flexsc)
 {
-	if (!scheduler)
-		return scheduler_start(flexsc);
-	return scheduler->flexsc == flexsc ? 0 : -EBUSY;
+	if (!ferry__scheduler)
+		return ferry__scheduler_start(flexsc);
+	return ferry__scheduler->flexsc == flexsc ? 0 : -EBUSY;
 }
 
 int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
 		       void *(*start)(void *argument), void *argument)
 {
 	int error = CAN_SWITCH ? ensure_scheduler(flexsc) : -ENOSYS;
-	struct scheduler *s = scheduler;
+	struct scheduler *s = ferry__scheduler;
 	struct ferry_thread *new;
 
 	if (error)
@@ -66,7 +69,7 @@ int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc
 	new = thread_new(flexsc);
 	if (!new) {
 		if (!s->threads)
-			scheduler_end();
+			ferry__scheduler_end();
 		return -ENOMEM;
 	}
 	new->start = start;
@@ -89,7 +92,7 @@ static bool waits_for(const struct ferry_thread *thread, const struct ferry_thre
 
 int ferry_thread_join(struct ferry_thread *thread, void **value)
 {
-	struct scheduler *s = scheduler;
+	struct scheduler *s = ferry__scheduler;
 	struct ferry_thread *self = s->current;
 
 	if (waits_for(thread, self))
@@ -97,13 +100,13 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 	self->joining = thread;
 	thread->joiner = self;
 	if (!thread->has_returned)
-		scheduler_wait(s);
+		ferry__scheduler_wait(s);
 	self->joining = NULL;
 	if (value)
 		*value = thread->argument;
 	thread_free(s->flexsc, thread);
 	if (!--s->threads)
-		scheduler_end();
+		ferry__scheduler_end();
 	return 0;
 }
 
@@ -111,12 +114,12 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 
 void ferry_thread_yield(void)
 {
-	struct scheduler *s = scheduler;
+	struct scheduler *s = ferry__scheduler;
 
 	if (!s)
 		return;
 	queue_put(&s->ready, s->current);
-	scheduler_wait(s);
+	ferry__scheduler_wait(s);
 }
 
 static void sleep_here(long ns)
@@ -130,11 +133,11 @@ static void sleep_here(long ns)
 
 void ferry_thread_sleep(long ns)
 {
-	struct scheduler *s = scheduler;
+	struct scheduler *s = ferry__scheduler;
 
 	if (ns <= 0)
 		return ferry_thread_yield();
-	if (!s || sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
+	if (!s || ferry__sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
 		return sleep_here(ns);
-	scheduler_wait(s);
+	ferry__scheduler_wait(s);
 }

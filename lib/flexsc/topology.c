@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Where runners go unless told: near, but not where the caller works. */
+/* By default runners go near the caller, but not where it works. */
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flexsc.h"
+#include "topology.h"
 
 /* Whether OTHER is a thread of the core of CPU.  sysfs lists them as "0,4" or "0-1". */
 static bool shares_core(int cpu, int other)
@@ -41,7 +42,7 @@ static int add_cpus(int order[], int count, const cpu_set_t *may, int caller, bo
 	return count;
 }
 
-int flexsc_choose_cpus(int cpus[], unsigned int count)
+int ferry__flexsc_choose_cpus(int cpus[], unsigned int count)
 {
 	int order[CPU_SETSIZE + 1], caller = sched_getcpu(), known = 0;
 	cpu_set_t may;

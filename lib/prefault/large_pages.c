@@ -52,7 +52,7 @@ static void setting_of(const char *settings, size_t size, char *text, size_t roo
 	read_setting(text, room, path);
 }
 
-enum large_pages large_pages_setting(const char *settings, size_t size)
+enum large_pages ferry__large_pages_setting(const char *settings, size_t size)
 {
 	char text[128];
 
@@ -71,7 +71,7 @@ static bool fits(size_t size, uintptr_t start, uintptr_t end)
 	return first >= start && first < end && end - first >= size;
 }
 
-size_t advised_large_page(const char *settings, uintptr_t start, uintptr_t end)
+size_t ferry__advised_large_page(const char *settings, uintptr_t start, uintptr_t end)
 {
 	enum large_pages setting;
 	size_t size;
@@ -79,7 +79,7 @@ size_t advised_large_page(const char *settings, uintptr_t start, uintptr_t end)
 	for (size = LARGEST_LARGE_PAGE; size >= SMALLEST_LARGE_PAGE; size >>= 1) {
 		if (!fits(size, start, end))
 			continue;
-		setting = large_pages_setting(settings, size);
+		setting = ferry__large_pages_setting(settings, size);
 		if (setting >= LARGE_PAGES_ADVISED)
 			return setting == LARGE_PAGES_ADVISED ? size : 0;
 	}

@@ -16,7 +16,7 @@ enum large_pages {
 };
 
 /** The setting in force for pages of SIZE bytes, a power of two. */
-enum large_pages large_pages_setting(const char *settings, size_t size);
+enum large_pages ferry__large_pages_setting(const char *settings, size_t size);
 
 /* No kernel has larger ones for anonymous memory, and none has smaller ones; bytes. */
 #define LARGEST_LARGE_PAGE ((size_t)512 << 20)
@@ -27,6 +27,6 @@ enum large_pages large_pages_setting(const char *settings, size_t size);
  * be, fits between START and END; 0 where there is none, or where the kernel uses one that large
  * without advice.  SETTINGS is LARGE_PAGES_SETTINGS, or in tests a directory like it.
  */
-size_t advised_large_page(const char *settings, uintptr_t start, uintptr_t end);
+size_t ferry__advised_large_page(const char *settings, uintptr_t start, uintptr_t end);
 
 #endif /* LARGE_PAGES_H */

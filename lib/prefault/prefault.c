@@ -82,7 +82,7 @@ static size_t advise_large_pages(const struct range *range)
 
 	if (range->end - range->start < WORTH_LARGE_PAGES || large_pages_disabled())
 		return 0;
-	size = advised_large_page(LARGE_PAGES_SETTINGS, range->start, range->end);
+	size = ferry__advised_large_page(LARGE_PAGES_SETTINGS, range->start, range->end);
 	return size && !advise(range, MADV_HUGEPAGE) ? size : 0;
 }
 

@@ -100,7 +100,8 @@ static void add_large_pages(struct session *session, struct touch touch, size_t 
 	touch.way = LARGE_PAGES;
 	for (touch.large_page = SMALLEST_LARGE_PAGE; touch.large_page <= LARGEST_LARGE_PAGE;
 	     touch.large_page <<= 1) {
-		if (large_pages_setting(LARGE_PAGES_SETTINGS, touch.large_page) == NO_LARGE_PAGES)
+		if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, touch.large_page) ==
+		    NO_LARGE_PAGES)
 			continue;
 		add_unless_told(session, touch, base);
 		any = true;

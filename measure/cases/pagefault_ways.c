@@ -209,7 +209,7 @@ static size_t largest_in_use(const struct region *region)
 
 	for (size = LARGEST_LARGE_PAGE; size >= SMALLEST_LARGE_PAGE; size >>= 1)
 		if (size <= region->length &&
-		    large_pages_setting(LARGE_PAGES_SETTINGS, size) >= LARGE_PAGES_ADVISED)
+		    ferry__large_pages_setting(LARGE_PAGES_SETTINGS, size) >= LARGE_PAGES_ADVISED)
 			return size;
 	return 0;
 }
@@ -223,7 +223,7 @@ static char *large_pages_missing(const struct region *region, size_t size)
 		return strdup("this kernel has no transparent huge pages");
 	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1)
 		return strdup("transparent huge pages are disabled for this process");
-	if (large_pages_setting(LARGE_PAGES_SETTINGS, size) == LARGE_PAGES_NEVER)
+	if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, size) == LARGE_PAGES_NEVER)
 		return strdup("set to never in " LARGE_PAGES_SETTINGS);
 	if (size == largest)
 		return NULL;

@@ -5,9 +5,9 @@
 #include <ferry.h>
 #include <ferry/loop.h>
 
-#include "lib/engine/engine.h"
+#include "lib/engine/device.h"
 
-int device_descriptor(void)
+int ferry__device_descriptor(void)
 {
 	return -ENOENT;
 }

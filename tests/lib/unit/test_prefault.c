@@ -338,8 +338,8 @@ static bool is_advised(const void *address, bool expected)
 static void large_range(void)
 {
 	char *map = map_large();
-	size_t size =
-		advised_large_page(LARGE_PAGES_SETTINGS, (uintptr_t)map, (uintptr_t)map + LARGE);
+	size_t size = ferry__advised_large_page(LARGE_PAGES_SETTINGS, (uintptr_t)map,
+						(uintptr_t)map + LARGE);
 	struct ferry_prefaulted done;
 
 	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1)
@@ -410,13 +410,13 @@ static void make_size(const char *name)
 
 static size_t advised(uintptr_t start, uintptr_t end)
 {
-	return advised_large_page(settings, start, end);
+	return ferry__advised_large_page(settings, start, end);
 }
 
 static void test_large_pages_are_those_of_the_settings(void **state)
 {
 	(void)state;
-	assert_int_equal(advised_large_page("/nowhere", 0, 64 * MIB), 0);
+	assert_int_equal(ferry__advised_large_page("/nowhere", 0, 64 * MIB), 0);
 	make_settings();
 	assert_int_equal(advised(0, 64 * MIB), 0);
 	/* As before Linux 6.8: one setting, for one size. */
@@ -443,11 +443,11 @@ static void test_large_pages_are_those_of_the_settings(void **state)
 	set("enabled", "[always] madvise never\n");
 	assert_int_equal(advised(0, 64 * MIB), 0);
 	assert_int_equal(advised(0, MIB), 64 << 10);
-	assert_int_equal(large_pages_setting(settings, 2 * MIB), LARGE_PAGES_ALWAYS);
-	assert_int_equal(large_pages_setting(settings, 64 << 10), LARGE_PAGES_ADVISED);
-	assert_int_equal(large_pages_setting(settings, 32 << 10), NO_LARGE_PAGES);
+	assert_int_equal(ferry__large_pages_setting(settings, 2 * MIB), LARGE_PAGES_ALWAYS);
+	assert_int_equal(ferry__large_pages_setting(settings, 64 << 10), LARGE_PAGES_ADVISED);
+	assert_int_equal(ferry__large_pages_setting(settings, 32 << 10), NO_LARGE_PAGES);
 	set("hugepages-64kB/enabled", "always inherit madvise [never]\n");
-	assert_int_equal(large_pages_setting(settings, 64 << 10), LARGE_PAGES_NEVER);
+	assert_int_equal(ferry__large_pages_setting(settings, 64 << 10), LARGE_PAGES_NEVER);
 }
 
 static int remove_settings(void **state)

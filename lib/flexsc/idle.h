@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a scheduler does while none of its threads can go on. */
+#ifndef FLEXSC_IDLE_H
+#define FLEXSC_IDLE_H
+
+struct scheduler;
+
+/** Waits for a call to be done, awake at first and then asleep, and does what is due meanwhile. */
+void ferry__idle(struct scheduler *scheduler);
+
+/** Wakes sleepers, collects calls that were held up, and moves calls away from blocked runners. */
+void ferry__look_around(struct scheduler *scheduler);
+
+#endif /* FLEXSC_IDLE_H */

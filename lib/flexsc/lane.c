@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The rare ways of a lane: opening rings, and calls that wait for an entry. */
+#include "lane.h"
+
+#include "flexsc.h"
+#include "spin.h"
+
+/* Far enough below 0 for all threads that memory has room for. */
+#define TIMED_ROOM (-1000000000)
+
+int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc)
+{
+	static const unsigned int never = FERRY_RUNNER_ABSENT;
+	int error = ferry__ring_open(&lane->ring, flexsc, lane->slot);
+
+	if (error)
+		return error;
+	lane->runner = &lane->ring.runner->set->runner;
+	if (flexsc->flags & FERRY_FLEXSC_FENCES)
+		lane->runner = &never;
+	return 0;
+}
+
+int ferry__lane_start(struct lane *lane, struct ferry_flexsc *flexsc, unsigned int slot)
+{
+	lane->slot = slot;
+	lane->timed = flexsc->flags & FERRY_FLEXSC_TIMES;
+	lane->room = lane->timed ? TIMED_ROOM : (int)RING;
+	return ferry__lane_open(lane, flexsc);
+}
+
+void ferry__lane_post_pending(struct lane *lane)
+{
+	const struct ferry_entry *call;
+	struct ferry_thread *thread;
+	struct ferry_entry *entry;
+
+	while (lane->full.first && ring_calls(&lane->ring) < RING) {
+		thread = queue_take(&lane->full);
+		call = thread->pending;
+		entry = ring_claim(&lane->ring, thread);
+		entry_fill(entry, call->nr, call->arg[0], call->arg[1], call->arg[2], call->arg[3],
+			   call->arg[4], call->arg[5]);
+		thread->times.posted = lane->timed ? clock_ns() : 0;
+		lane_submit(lane, entry);
+	}
+}
+
+void ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
+				const struct ferry_entry *entry)
+{
+	thread_note_times(thread, entry);
+	ferry__lane_post_pending(lane);
+}

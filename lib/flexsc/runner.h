@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A runner: its thread, its set, and which entries of the set are in use. */
+#ifndef FLEXSC_RUNNER_H
+#define FLEXSC_RUNNER_H
+
+#include <pthread.h>
+
+#include "kernel.h"
+#include "set.h"
+
+#define WORD_BITS 64
+#define MAX_WORDS (FERRY_FLEXSC_MAX_ENTRIES / WORD_BITS)
+
+/* While a runner is in one call for so long, calls behind it go to another runner. */
+#define HELD_UP_NS 1000000L
+
+struct ferry_flexsc;
+
+struct runner {
+	struct ferry_flexsc_set *set;
+	unsigned int index; /* in ferry_flexsc.runner */
+	int cpu;	    /* or -1 */
+	enum flexsc_place place;
+	pthread_t thread;
+	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
+
+	/* Bit i of word w: entry 64 w + i is free.  Atomic. */
+	unsigned long free[MAX_WORDS] __attribute__((__aligned__(64)));
+};
+
+/**
+ * Starts a runner on CPU, or on any if CPU is -1.  Returns 0, or -errno.  The caller holds
+ * flexsc->mutex, or no other thread knows FLEXSC yet.
+ */
+int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner);
+
+/** Ends a runner and frees it.  In a forked child, where its thread does not exist, only frees. */
+void ferry__runner_end(struct ferry_flexsc *flexsc, struct runner *runner);
+
+/**
+ * Makes another runner serve SLOT if BLOCKED still does: an idle one, or a new one.  Returns 0,
+ * or -EAGAIN when there are too many.
+ */
+int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
+			  const struct runner *blocked);
+
+/** CPU time that the runner's thread has used, ns. */
+long ferry__runner_cpu_ns(const struct runner *runner);
+
+/** Claims 64 neighbouring entries, aligned, or returns NULL. */
+struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner);
+
+void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ring);
+
+/** Claims an entry, or returns NULL. */
+struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner);
+
+void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry);
+
+/** ferry__set_withdraw(), by one thread at a time. */
+unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,
+				    unsigned int count);
+
+#endif /* FLEXSC_RUNNER_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scheduler of one kernel thread's user-level threads.  It is that kernel thread's alone:
+ * only what its rings point to is shared.
+ */
+#ifndef FLEXSC_SCHEDULER_H
+#define FLEXSC_SCHEDULER_H
+
+#include "lane.h"
+#include "sleepers.h"
+
+struct scheduler {
+	struct ferry_thread *current;
+	struct queue ready;
+	bool timed;
+	unsigned int lanes;
+	struct lane *turn; /* the lane to look at next */
+	struct lane *give; /* the lane of the next thread */
+	unsigned int picks;
+#ifdef SWITCH_ASAN
+	struct ferry_thread *left; /* the one that ran before */
+#endif
+	struct ring *held_up; /* rings whose oldest call blocks the runner: no longer a lane's */
+	struct sleepers sleepers;
+	struct ferry_flexsc *flexsc;
+	unsigned long threads;	  /* spawned and not joined */
+	struct ferry_thread main; /* the kernel thread's own code */
+	struct lane lane[FERRY_FLEXSC_MAX_RUNNERS];
+};
+
+/** The calling kernel thread's, or NULL. */
+extern _Thread_local struct scheduler *ferry__scheduler
+	__attribute__((__tls_model__("initial-exec")));
+
+/** Starts a scheduler whose main thread is the caller: 0, -ENOMEM or -EAGAIN. */
+int ferry__scheduler_start(struct ferry_flexsc *flexsc);
+
+/** Ends the calling kernel thread's scheduler, which has no threads any more. */
+void ferry__scheduler_end(void);
+
+/** Switches to a thread that can go on; returns once another thread switches back. */
+void ferry__scheduler_wait(struct scheduler *scheduler);
+
+/** The thread to switch to: one whose call is done first, then one that is ready. */
+struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
+
+/** Switches to another thread for good: the current one has returned. */
+void ferry__scheduler_leave(struct scheduler *scheduler) __attribute__((__noreturn__));
+
+/** What a thread does first when it has been switched to. */
+static inline void scheduler_arrived(struct scheduler *s, struct ferry_thread *self)
+{
+#ifdef SWITCH_ASAN
+	fiber_enter(&self->fiber, &s->left->fiber);
+#else
+	(void)s, (void)self;
+#endif
+}
+
+/**
+ * Switches to TO, which may be the current thread.  Returns the current thread once another
+ * switches back to it; never when it ENDS.
+ */
+static inline struct ferry_thread *scheduler_switch(struct scheduler *s, struct ferry_thread *to,
+						    bool ends)
+{
+	struct ferry_thread *self = s->current;
+
+#ifdef SWITCH_ASAN
+	if (to == self)
+		return self;
+	s->left = self;
+#endif
+	s->current = to;
+	fiber_leave(&self->fiber, &to->fiber, ends);
+	/* The thread that switches back passes this one as its own TO. */
+	self = (struct ferry_thread *)context_switch(&self->context, &to->context);
+	scheduler_arrived(ferry__scheduler, self);
+	return self;
+}
+
+#endif /* FLEXSC_SCHEDULER_H */
