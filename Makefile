@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What people type.  Meson does the building; every target is safe to repeat.
 
-# Meson and the tests find the pinned tools first.
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# The pinned tools come first.  Some commands that the lab needs are in sbin.
+export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
 C_SOURCES = $(shell find include lib cli measure examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib measure report lab tests
@@ -22,18 +22,25 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
-setup: ## install what building takes: Debian packages, and Python tools in .venv
-	@./setup
+setup: setup-check ## install all that make check needs: packages, and Python packages in .venv
+
+.PHONY: setup-run setup-check
+setup-run setup-check:
+	@./setup $(@:setup-%=%)
 
 .PHONY: build
-build: build/build.ninja ## build the library, the command, the examples and the tests
+build: setup-run ## build the library, the command and the examples
+	@test -e build/build.ninja || meson setup build -Dtests=false
 	@meson compile -C build
 
-build/build.ninja: | setup
-	meson setup build -Dwerror=true
+.PHONY: build-tests
+build-tests: setup-check ## build the tests as well
+	@test -e build/build.ninja || meson setup build
+	@meson configure build -Dtests=true -Dwerror=true
+	@meson compile -C build
 
 # clang with AddressSanitizer and UBSan, fuzzers included
-build-asan/build.ninja: | setup
+build-asan/build.ninja: | setup-check
 	CC=clang meson setup build-asan -Dwerror=true -Dfuzzers=true \
 		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
 
@@ -42,7 +49,7 @@ build-asan: build-asan/build.ninja
 	@meson compile -C build-asan
 
 # clang with ThreadSanitizer, for flexsc
-build-tsan/build.ninja: | setup
+build-tsan/build.ninja: | setup-check
 	CC=clang meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: build-tsan
@@ -54,15 +61,15 @@ run: build ## measure what crossings cost here and what batching saves; makes a 
 	@python3 measure/show.py build
 
 .PHONY: kernel
-kernel: setup ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3
+kernel: setup-check ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3
 	@lab/ferry-lab build
 
 .PHONY: check-fast
-check-fast: build ## the tests that take under a minute
+check-fast: build-tests ## the tests that take under a minute
 	@meson test -C build --suite fast --print-errorlogs
 
 .PHONY: check
-check: lint build build-asan build-tsan ## what CI runs: linters, all tests, sanitizers, a patched kernel
+check: lint build-tests build-asan build-tsan ## what CI runs: linters, all tests, sanitizers, a patched kernel
 	@meson test -C build --suite fast --suite check --print-errorlogs
 	@meson test -C build-asan --suite fast --suite check --suite fuzz --print-errorlogs
 	@meson test -C build-tsan --no-rebuild --suite flexsc --print-errorlogs
@@ -79,7 +86,7 @@ check-full: check ## long random runs, long fuzzing, valgrind
 	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug
 
 .PHONY: lint
-lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
+lint: build-tests ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	@clang-format --dry-run -Werror $(C_SOURCES)
 	ruff check --quiet $(PYTHON_SOURCES)
 	ruff format --check --quiet $(PYTHON_SOURCES)
@@ -93,7 +100,7 @@ lint: build ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
 	@find lib cli measure/harness measure/cases examples -name '*.c' -print0 | xargs -0 -P 2 -n 4 clang-tidy -p build --quiet
 
 .PHONY: format
-format: setup ## rewrite the sources in the project's format
+format: setup-check ## rewrite the sources in the project's format
 	@clang-format -i $(C_SOURCES)
 	ruff check --fix --quiet $(PYTHON_SOURCES)
 	ruff format --quiet $(PYTHON_SOURCES)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""./setup in a copy of its own, on machines that are made up."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+RELEASES = ["debian-12", "debian-13", "ubuntu-24.04"]
+COREUTILS = ["bash", "id", "cat", "rm", "env", "sed", "dirname"]
+
+PACKAGES = """\
+[run]   building
+gcc             no-such-gcc
+libthing-dev    no-such-module.pc  # why
+[check] testing
+shell           bash
+fonts           /no/such/folder/*.ttf /usr/*/env
+browser         no-such-browser  ubuntu-24.04=browser-bin debian-13=navigator
+"""
+
+
+class Machine:
+    """A folder with a copy of setup, a list of packages, and commands that only report."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.commands = folder / "bin"
+        self.commands.mkdir()
+        for name in COREUTILS:
+            path = shutil.which(name)
+            assert path
+            (self.commands / name).symlink_to(path)
+        shutil.copy(REPOSITORY / "setup", folder)
+        (folder / "packages.txt").write_text(PACKAGES)
+        self.release("debian", "12")
+
+    def release(self, name: str, version: str) -> None:
+        (self.folder / "os-release").write_text(f'ID={name}\nVERSION_ID="{version}"\n')
+
+    def command(self, name: str, script: str) -> None:
+        path = self.commands / name
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!/bin/bash\n{script}\n")
+        path.chmod(0o755)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        # setup adds /usr/sbin itself; nothing of the test's list is there.
+        env = {"PATH": str(self.commands), "OS_RELEASE": str(self.folder / "os-release")}
+        return subprocess.run(
+            [str(self.folder / "setup"), *arguments],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_check_includes_run(machine: Machine) -> None:
+    run = machine.run("--list", "run", "debian-12").stdout.split()
+    check = machine.run("--list", "check", "debian-12").stdout.split()
+    assert run == ["gcc", "libthing-dev"]
+    assert check == ["gcc", "libthing-dev", "shell", "fonts", "browser"]
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [("debian-12", "browser"), ("debian-13", "navigator"), ("ubuntu-24.04", "browser-bin")],
+)
+def test_names_differ_between_releases(machine: Machine, release: str, name: str) -> None:
+    assert machine.run("--list", "check", release).stdout.split()[-1] == name
+
+
+def test_what_comes_from_elsewhere_is_not_missing(machine: Machine) -> None:
+    assert machine.run("--missing", "check").stdout.split() == ["gcc", "libthing-dev", "browser"]
+    machine.command("no-such-gcc", "")
+    machine.command("pkg-config", '[[ "$*" == "--exists no-such-module" ]]')
+    assert machine.run("--missing", "run").stdout == ""
+
+
+def test_missing_packages_are_named_as_this_release_names_them(machine: Machine) -> None:
+    machine.release("ubuntu", "24.04")
+    assert machine.run("--missing", "check").stdout.split()[-1] == "browser-bin"
+
+
+def test_an_unknown_system_gets_the_list(machine: Machine) -> None:
+    machine.release("fedora", "40")
+    machine.command("apt-get", "echo apt-get was called")
+    done = machine.run("run")
+    assert done.returncode == 1
+    assert "  gcc\n  libthing-dev\n" in done.stderr
+    assert "fedora-40" in done.stderr
+    assert "apt-get was called" not in done.stdout
+
+
+@pytest.mark.parametrize("sudo", [None, "exit 1"])
+def test_without_root_it_lists_what_is_missing(machine: Machine, sudo: str | None) -> None:
+    machine.command("id", "echo 1000")
+    machine.command("apt-get", "echo apt-get was called")
+    if sudo:
+        machine.command("sudo", sudo)
+    done = machine.run("run")
+    assert done.returncode == 1
+    assert "  gcc\n  libthing-dev\n" in done.stderr
+    assert "apt-get install --no-install-recommends gcc libthing-dev" in done.stderr
+    assert "apt-get was called" not in done.stdout
+
+
+def test_sudo_is_used_when_it_asks_for_nothing(machine: Machine) -> None:
+    machine.command("id", "echo 1000")
+    machine.command("apt-get", "exit 1")
+    machine.command("sudo", '[[ $1 == -n ]] && shift; echo "as root: $*"')
+    done = machine.run("run")
+    assert "as root: apt-get update" in done.stdout
+    assert "apt-get install -q -y --no-install-recommends gcc libthing-dev" in done.stdout
+
+
+def test_packages_that_do_not_give_what_they_should_are_named(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("apt-get", "exit 0")
+    done = machine.run("run")
+    assert done.returncode == 1
+    assert "  gcc\n  libthing-dev\n" in done.stderr
+    assert "is not found" in done.stderr
+
+
+def test_a_failing_apt_ends_it(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("apt-get", "echo no mirror >&2; exit 100")
+    done = machine.run("run")
+    assert done.returncode == 100
+    assert done.stderr == "no mirror\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("all",), ("--missing",), ("--list", "run"), ("run", "check")]
+)
+def test_wrong_arguments_get_the_usage(machine: Machine, arguments: tuple[str, ...]) -> None:
+    done = machine.run(*arguments)
+    assert done.returncode == 2
+    assert "usage:" in done.stderr
+
+
+def test_old_python_is_refused(machine: Machine) -> None:
+    (machine.folder / "packages.txt").write_text("[run]\nshell bash\n")
+    machine.command("python3", '[[ $1 == --version ]] && echo "Python 3.9.2" && exit; exit 1')
+    done = machine.run("run")
+    assert done.returncode == 1
+    assert done.stderr == "setup: Python 3.9.2 is too old; ferry needs Python 3.11\n"
+
+
+class Environments:
+    """Counts what is done to .venv."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        machine.folder.joinpath("packages.txt").write_text("[run]\nshell bash\n[check]\n")
+        self.write("requirements.txt", "one==1\n")
+        self.write("requirements-check.txt", "-r requirements.txt\ntwo==2\n")
+        machine.command(
+            "python3",
+            """
+case $1 in
+--version) echo Python 3.11.2 ;;
+-m) mkdir -p .venv/bin && echo new; printf '#!/bin/bash\\necho pip "${@: -1}"\\n' >.venv/bin/pip
+	chmod +x .venv/bin/pip ;;
+esac""",
+        )
+        for name in ("mkdir", "chmod"):
+            path = shutil.which(name)
+            assert path
+            (machine.commands / name).symlink_to(path)
+
+    def write(self, name: str, text: str) -> None:
+        (self.machine.folder / name).write_text(text)
+
+    def done(self, size: str) -> list[str]:
+        done = self.machine.run(size)
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stdout.splitlines() if not line.startswith("setup:")]
+
+
+def test_python_packages_are_installed_once_per_size(machine: Machine) -> None:
+    python = Environments(machine)
+    assert python.done("run") == ["new", "pip requirements.txt"]
+    assert python.done("run") == []
+    assert python.done("check") == ["pip requirements-check.txt"]
+    assert python.done("check") == []
+    assert python.done("run") == []
+
+
+def test_new_requirements_make_a_new_environment(machine: Machine) -> None:
+    python = Environments(machine)
+    python.done("check")
+    python.write("requirements.txt", "one==1.1\n")
+    assert python.done("run") == ["new", "pip requirements.txt"]
+    python.write("requirements-check.txt", "-r requirements.txt\ntwo==2.1\n")
+    assert python.done("check") == ["pip requirements-check.txt"]
+
+
+def test_an_interrupted_installation_is_done_again(machine: Machine) -> None:
+    python = Environments(machine)
+    python.done("run")
+    (machine.folder / ".venv" / "installed").unlink()
+    assert python.done("run") == ["new", "pip requirements.txt"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_lists_are_whole(release: str) -> None:
+    """Every package of the real list once, with something that is needed of it."""
+    listed = subprocess.run(
+        [REPOSITORY / "setup", "--list", "check", release],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert len(set(listed)) == len(listed) > 40
+    for line in (REPOSITORY / "packages.txt").read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if words and not line.startswith("["):
+            assert len([word for word in words[1:] if "=" not in word]) >= 1, line
