@@ -42,7 +42,7 @@ static void run_loop(void)
 /* A call through libc for each slot: a switch over argc, errno, and the jumps. */
 static long call_by_argc(const struct ferry_slot *slot)
 {
-	const long *a = slot->arg;
+	const __s64 *a = slot->arg;
 
 	switch (slot->argc) {
 	case 0:

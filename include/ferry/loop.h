@@ -14,6 +14,7 @@
 #include <ferry/rawcall.h>
 #include <linux/ferry.h>
 #include <linux/ferry_blocked.h>
+#include <linux/types.h>
 
 #define FERRY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FERRY_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -58,8 +59,8 @@ static inline int ferry_failed(long result)
  * The arguments of SLOT, whose result will be *RET, with operands forwarded from
  * earlier results.  Returns 0, or the result of a slot that cannot run.
  */
-static inline long ferry_forward_args(long args[], const struct ferry_slot *slot, const long rets[],
-				      const long *ret)
+static inline long ferry_forward_args(__s64 args[], const struct ferry_slot *slot,
+				      const long rets[], const long *ret)
 {
 	int k;
 
@@ -103,8 +104,8 @@ static inline long ferry_loop_slot(const struct ferry_slot *slot, unsigned long 
 				   const long rets[], const long *ret)
 {
 	unsigned short nr = ferry_head_field(head, FERRY_HEAD_NR);
-	const long *args = slot->arg;
-	long forwarded[FERRY_MAX_ARGS];
+	const __s64 *args = slot->arg;
+	__s64 forwarded[FERRY_MAX_ARGS];
 	long bad;
 
 	if (FERRY_LIKELY(slot->argc <= FERRY_MAX_ARGS))

@@ -14,10 +14,10 @@ struct pt_regs;
 struct ferry_head {
 	union {
 		struct {
-			short nr;
-			short jump_fail;
-			short jump_zero;
-			short jump_pos;
+			s16 nr;
+			s16 jump_fail;
+			s16 jump_zero;
+			s16 jump_pos;
 		};
 		u64 first_word;
 	};

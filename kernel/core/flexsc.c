@@ -464,7 +464,7 @@ static long pause_for_others(struct server *s)
 /* Reads what is constant of the set.  What user space makes of it later has no effect. */
 static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
 {
-	unsigned long spin_ns;
+	u64 spin_ns;
 	u32 version, count;
 
 	if (!IS_ALIGNED((unsigned long)set, __alignof__(*set)))

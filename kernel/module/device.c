@@ -10,6 +10,7 @@
  */
 #include <linux/errno.h>
 #include <linux/file.h>
+#include <linux/kernel.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -63,8 +64,8 @@ static __always_inline long run_batch(const struct ferry_batch_args *args,
 	long answer;
 
 	ferry_set_nr(caller_regs, FERRY_NR_BATCH);
-	answer = ferry_batch(&caller, (long __force __user *)args->rets,
-			     (const struct ferry_slot __force __user *)args->calls, args->ncall,
+	answer = ferry_batch(&caller, u64_to_user_ptr(args->rets),
+			     u64_to_user_ptr(args->calls), args->ncall,
 			     args->flags, args->size);
 	ferry_set_nr(caller_regs, nr);
 	*position = caller.position;

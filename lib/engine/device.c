@@ -139,12 +139,18 @@ static int probe(const char **why)
 /* What the module left undone. */
 static long run_rest(const struct ferry_batch_args *args)
 {
-	return ferry_loop_resume(args->flags, args->rets, args->calls, args->ncall);
+	return ferry_loop_resume(args->flags, (long *)args->rets,
+				 (const struct ferry_slot *)args->calls, args->ncall);
 }
 
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_batch_args args = { rets, calls, ncall, 0, sizeof(*calls) };
+	struct ferry_batch_args args = {
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = ncall,
+		.size = sizeof(*calls),
+	};
 	long answer;
 	int fd;
 

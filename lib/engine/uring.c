@@ -54,7 +54,7 @@ static bool has_offset(long nr)
  * Whether io_uring does with these arguments just what call NR would.  A read into
  * the batch's own slots or results would have to be seen by the slots after it.
  */
-static bool can_be_sent(long nr, const long args[], const long rets[],
+static bool can_be_sent(long nr, const __s64 args[], const long rets[],
 			const struct ferry_slot calls[], unsigned long ncall)
 {
 	unsigned long buffer = args[1], length = args[2];
@@ -68,8 +68,8 @@ static bool can_be_sent(long nr, const long args[], const long rets[],
 }
 
 /* The arguments of SLOT, in STORE where operands are forwarded, or NULL when it must fail. */
-static const long *arguments(long store[], const struct ferry_slot *slot, const long rets[],
-			     const long *ret)
+static const __s64 *arguments(__s64 store[], const struct ferry_slot *slot, const long rets[],
+			      const long *ret)
 {
 	if (slot->argc <= FERRY_MAX_ARGS)
 		return slot->arg;
@@ -160,7 +160,7 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		IOSQE_FIXED_FILE | (flight->silent ? IOSQE_CQE_SKIP_SUCCESS : 0);
 	const unsigned long first = flight->run.first, length = flight->run.length;
 	const struct io_uring_sq sq = io->sq;
-	long store[FERRY_MAX_ARGS];
+	__s64 store[FERRY_MAX_ARGS];
 	unsigned int tail;
 	unsigned long k;
 
@@ -168,7 +168,7 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 	tail = io->sq.sqe_tail;
 	for (k = 0; k < length; k++) {
 		const struct ferry_slot *slot = &calls[first + k];
-		const long *args = arguments(store, slot, rets, &rets[first + k]);
+		const __s64 *args = arguments(store, slot, rets, &rets[first + k]);
 		struct io_uring_sqe *sqe = &sq.sqes[(tail + k) & sq.ring_mask];
 
 		if (!args || !can_be_sent(nr, args, rets, calls, ncall))
@@ -286,8 +286,8 @@ static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 			     const struct ferry_slot calls[], unsigned long ncall)
 {
 	struct flight flight;
-	long store[FERRY_MAX_ARGS];
-	const long *args = arguments(store, &calls[run.first], rets, &rets[run.first]);
+	__s64 store[FERRY_MAX_ARGS];
+	const __s64 *args = arguments(store, &calls[run.first], rets, &rets[run.first]);
 	struct uring_ring *ring;
 	struct stat st = { .st_mode = 0 };
 

@@ -44,7 +44,7 @@ static long post_pending(struct scheduler *s, const struct ferry_entry *call)
 static __attribute__((__noinline__)) long call_directly(long nr, long a, long b, long c, long d,
 							long e, long f)
 {
-	return call_here(nr, (const long[]){ a, b, c, d, e, f });
+	return call_here(nr, (const __s64[]){ a, b, c, d, e, f });
 }
 
 static __attribute__((__noinline__)) long call_slowly(long nr, long a, long b, long c, long d,

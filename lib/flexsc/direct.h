@@ -23,7 +23,7 @@ static inline bool may_be_posted(long nr)
 bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall);
 
 /** Makes call NR in the calling thread: -ENOSYS for one that no batch makes. */
-static inline long call_here(long nr, const long arg[])
+static inline long call_here(long nr, const __s64 arg[])
 {
 	if (nr < 0 || nr > SHRT_MAX)
 		return -ENOSYS;

@@ -311,7 +311,7 @@ long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
 
 long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
 {
-	long all[FERRY_MAX_ARGS] = { 0 };
+	__s64 all[FERRY_MAX_ARGS] = { 0 };
 	long ticket;
 
 	if (argc > FERRY_MAX_ARGS)

@@ -164,7 +164,7 @@ static void idle(struct server *server)
 /* Goes on where the kernel stopped. */
 static long go_on(const struct ferry_entry *entry)
 {
-	const long *arg = entry->arg;
+	const __s64 *arg = entry->arg;
 
 	if (entry->begun == FERRY_BEGUN_RESTART)
 		return ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);

@@ -130,7 +130,7 @@ void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry
 
 long ferry__entry_run(const struct ferry_entry *entry)
 {
-	const long *arg = entry->arg;
+	const __s64 *arg = entry->arg;
 	short nr = entry->nr;
 	unsigned char argc = __atomic_load_n(&entry->argc, __ATOMIC_RELAXED);
 

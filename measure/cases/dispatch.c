@@ -76,7 +76,7 @@ static void run_function(unsigned long count)
 
 		for (i = 0; i < some; i++) {
 			const struct ferry_slot *slot = &programs[PLAIN][i];
-			const long *arg = slot->arg;
+			const __s64 *arg = slot->arg;
 
 			rets[i] = empty_call(slot->nr, arg[0], arg[1], arg[2], arg[3], arg[4],
 					     arg[5]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A batch as one would first write it: the mark to beat.  Only calls and jumps. */
 #include <linux/err.h>
+#include <linux/kernel.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
@@ -25,8 +26,8 @@ static short jump(const struct ferry_slot *slot, long result)
 
 long naive_batch(const struct ferry_batch_args *args)
 {
-	const struct ferry_slot __user *calls = (const void __user *)args->calls;
-	long __user *rets = (long __user *)args->rets;
+	const struct ferry_slot __user *calls = u64_to_user_ptr(args->calls);
+	long __user *rets = u64_to_user_ptr(args->rets);
 	unsigned long i = 0, last = 0;
 	struct ferry_slot slot;
 	long result;

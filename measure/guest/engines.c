@@ -30,7 +30,11 @@ static bool device_here(void)
 
 static void run_device(long rets[], const struct ferry_slot calls[], unsigned long n)
 {
-	struct ferry_batch_args args = { .rets = rets, .calls = calls, .ncall = n };
+	struct ferry_batch_args args = {
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = n,
+	};
 
 	ferry_rawcall(SYS_ioctl, device, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
 }
@@ -42,7 +46,11 @@ static bool naive_here(void)
 
 static void run_naive(long rets[], const struct ferry_slot calls[], unsigned long n)
 {
-	struct ferry_batch_args args = { .rets = rets, .calls = calls, .ncall = n };
+	struct ferry_batch_args args = {
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = n,
+	};
 
 	ioctl(module_descriptor(), FERRY_BENCH_NAIVE, &args);
 }
@@ -60,7 +68,7 @@ static void run_loop(long rets[], const struct ferry_slot calls[], unsigned long
 /* The least that a program can do by hand for the same calls; jumps are not looked at. */
 static void run_raw(long rets[], const struct ferry_slot calls[], unsigned long n)
 {
-	const long *arg;
+	const __s64 *arg;
 	unsigned long i;
 
 	for (i = 0; i < n; i++) {

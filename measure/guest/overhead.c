@@ -40,7 +40,7 @@ static void run_batch(const void *engine, unsigned long n)
 static void run_alone(void *context)
 {
 	const struct ferry_slot *slot = context;
-	const long *arg = slot->arg;
+	const __s64 *arg = slot->arg;
 
 	rets[0] = ferry_rawcall(slot->nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }

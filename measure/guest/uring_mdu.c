@@ -49,7 +49,7 @@ static void stat_slots(long rets[], const struct ferry_slot calls[], unsigned lo
 
 	for (i = first; i < ncall; i++) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
-		const long *arg = calls[i].arg;
+		const __s64 *arg = calls[i].arg;
 
 		io_uring_prep_statx(sqe, (int)arg[0], (const char *)arg[1], (int)arg[2],
 				    (unsigned int)arg[3], (struct statx *)arg[4]);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
 /*
  * ferry's batch ABI: the structures and numbers that user space and the kernel
- * share.  batch(2) describes them; nothing here needs another header.
+ * share.  batch(2) describes them.
  */
 #ifndef _UAPI_LINUX_FERRY_H
 #define _UAPI_LINUX_FERRY_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
 
 #define FERRY_ABI_VERSION 1
 
@@ -40,14 +43,14 @@
  * The layout is the original syscall_t's, whose padding from[] and reserved use.
  */
 struct ferry_slot {
-	short nr;			    /* call number, or FERRY_NR_WDCPY */
-	short jump_fail;		    /* result in -4095 .. -1 */
-	short jump_zero;		    /* result 0 */
-	short jump_pos;			    /* any other result */
-	unsigned char argc;		    /* 0 .. 6, and FERRY_ARGC_FORWARD */
-	unsigned char from[FERRY_MAX_ARGS]; /* d > 0: argument k is rets[i - d] */
-	unsigned char reserved;		    /* 0 */
-	long arg[FERRY_MAX_ARGS];
+	__s16 nr;		   /* call number, or FERRY_NR_WDCPY */
+	__s16 jump_fail;	   /* result in -4095 .. -1 */
+	__s16 jump_zero;	   /* result 0 */
+	__s16 jump_pos;		   /* any other result */
+	__u8 argc;		   /* 0 .. 6, and FERRY_ARGC_FORWARD */
+	__u8 from[FERRY_MAX_ARGS]; /* d > 0: argument k is rets[i - d] */
+	__u8 reserved;		   /* 0 */
+	__s64 arg[FERRY_MAX_ARGS];
 } __attribute__((__may_alias__)); /* programs hold their slots as syscall_t too */
 
 /*
@@ -70,13 +73,13 @@ struct ferry_slot {
 #define FERRY_FEATURE_WDCPY 0x1L
 #define FERRY_FEATURE_FORWARD 0x2L
 
-/* /dev/ferry: FERRY_IOC_BATCH runs batch() with the arguments pointed to. */
+/* /dev/ferry: FERRY_IOC_BATCH runs batch() with these arguments.  It may change flags. */
 struct ferry_batch_args {
-	long *rets;
-	const struct ferry_slot *calls;
-	unsigned long ncall;
-	long flags;
-	long size;
+	__u64 rets;  /* address of the array of results, a long each */
+	__u64 calls; /* address of the array of struct ferry_slot */
+	__u64 ncall; /* number of slots */
+	__s64 flags;
+	__s64 size; /* 0, or sizeof(struct ferry_slot) */
 };
 
 #define FERRY_DEVICE_PATH "/dev/ferry"

@@ -39,6 +39,8 @@
 #define _UAPI_LINUX_FERRY_FLEXSC_H
 
 #include <linux/ferry.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
 
 #define FERRY_FLEXSC_VERSION 1
 
@@ -66,12 +68,12 @@
  * change flags, to say where to go on.  What arg[] points to stays valid until DONE.
  */
 struct ferry_entry {
-	unsigned int status;
-	short nr;
-	unsigned char argc;  /* 0 .. 6, and FERRY_ARGC_WAITED */
-	unsigned char begun; /* the runner's */
-	long result;	     /* the runner's: valid once DONE, -errno on failure */
-	long arg[FERRY_MAX_ARGS];
+	__u32 status;
+	__s16 nr;
+	__u8 argc;    /* 0 .. 6, and FERRY_ARGC_WAITED */
+	__u8 begun;   /* the runner's */
+	__s64 result; /* the runner's: valid once DONE, -errno on failure */
+	__s64 arg[FERRY_MAX_ARGS];
 } __attribute__((__aligned__(64)));
 
 /* flags of a set */
@@ -104,15 +106,15 @@ struct ferry_entry {
  */
 struct ferry_flexsc_set {
 	/* constant from the first flexsc_serve() on */
-	unsigned int version; /* FERRY_FLEXSC_VERSION */
-	unsigned int flags;
-	unsigned int count; /* of entries: a power of two up to FERRY_FLEXSC_MAX_ENTRIES */
-	unsigned int reserved;
-	unsigned long spin_ns; /* the longest time without work before the runner sleeps */
+	__u32 version; /* FERRY_FLEXSC_VERSION */
+	__u32 flags;
+	__u32 count; /* of entries: a power of two up to FERRY_FLEXSC_MAX_ENTRIES */
+	__u32 reserved;
+	__u64 spin_ns; /* the longest time without work before the runner sleeps */
 
 	/* read at every call, written seldom: a line of its own */
-	unsigned int runner __attribute__((__aligned__(64)));
-	unsigned int gate;
+	__u32 runner __attribute__((__aligned__(64)));
+	__u32 gate;
 
 	struct ferry_entry entry[] __attribute__((__aligned__(64)));
 };

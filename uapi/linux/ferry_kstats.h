@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/* What kstats() tells about the kernel. */
+/* The counters that kstats() reports. */
 #ifndef _UAPI_LINUX_FERRY_KSTATS_H
 #define _UAPI_LINUX_FERRY_KSTATS_H
+
+#include <linux/types.h>
 
 /**
  * struct kstats - counters of the whole system
@@ -18,13 +20,13 @@
  * snapshot.  The structure grows at its end.
  */
 struct kstats {
-	unsigned long long processes;
-	unsigned long long runnable;
-	unsigned long long memory_total;
-	unsigned long long memory_free;
-	unsigned long long memory_buffers;
-	unsigned long long uptime;
-	unsigned long long context_switches;
+	__u64 processes;
+	__u64 runnable;
+	__u64 memory_total;
+	__u64 memory_free;
+	__u64 memory_buffers;
+	__u64 uptime;
+	__u64 context_switches;
 };
 
 #define KSTATS_SIZE_VER0 56 /* sizeof the first published struct */

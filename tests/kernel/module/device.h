@@ -28,7 +28,12 @@ static inline long device_run(int fd, struct ferry_batch_args *args)
 static inline struct ferry_batch_args device_args(long rets[], const struct ferry_slot calls[],
 						  unsigned long ncall)
 {
-	return (struct ferry_batch_args){ rets, calls, ncall, 0, sizeof(*calls) };
+	return (struct ferry_batch_args){
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = ncall,
+		.size = sizeof(*calls),
+	};
 }
 
 /** Fails unless FD runs a batch of this process. */

@@ -40,7 +40,7 @@ static void bad_arguments_have_the_errors_of_batch(void **state)
 	args.ncall = FERRY_MAX_SLOTS + 1;
 	expect_equal(device_run(fd, &args), -EINVAL);
 	args = good;
-	args.calls = NULL;
+	args.calls = 0;
 	expect_equal(device_run(fd, &args), -EFAULT);
 	args = good;
 	args.ncall = 0;

@@ -42,7 +42,11 @@ static void run_batches(int fd, struct counts *counts)
 {
 	const struct ferry_slot calls[] = { { .nr = SYS_getpid }, { .nr = SYS_getuid } };
 	long rets[2] = { -1, -1 };
-	struct ferry_batch_args args = { rets, calls, 2, 0, 0 };
+	struct ferry_batch_args args = {
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = 2,
+	};
 	int i;
 
 	for (i = 0; i < 20; i++) {

@@ -75,7 +75,7 @@ struct odd_one {
 static void run_odd_one(void *arg)
 {
 	const struct odd_one *one = arg;
-	const long *odd = one->odd.arg;
+	const __s64 *odd = one->odd.arg;
 	struct ferry_slot calls[100];
 	long results[100];
 	int i;

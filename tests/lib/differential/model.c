@@ -68,7 +68,7 @@ static bool is_blocked(long nr, enum bug bug)
 }
 
 /* syscall(3) folds failures into -1 and errno; -1 itself is then -EPERM or a result of -1. */
-static long call(long nr, const long args[])
+static long call(long nr, const __s64 args[])
 {
 	long result;
 
@@ -77,7 +77,7 @@ static long call(long nr, const long args[])
 	return result == -1 && errno ? -errno : result;
 }
 
-static long copy_word(const long args[])
+static long copy_word(const __s64 args[])
 {
 	long word;
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of a slot and the constants of the ABI, as every program was compiled with them. */
+/* The layouts and constants of the ABI, as every program was compiled with them. */
 #include <stddef.h>
 
 #include <ferry.h>
 #include <linux/batch.h>
+#include <linux/ferry_flexsc.h>
+#include <linux/ferry_kstats.h>
 
 /* An array of negative size stops the compiler; C89 has no other assertion. */
 #define SAME(name, a, b) extern char name[(a) == (b) ? 1 : -1]
-#define FIELD(type, field, offset, size)                               \
-	SAME(offset_of_##field, offsetof(struct type, field), offset); \
-	SAME(size_of_##field, sizeof(((struct type *)0)->field), size)
+#define FIELD(type, field, offset, size)                                        \
+	SAME(offset_of_##type##_##field, offsetof(struct type, field), offset); \
+	SAME(size_of_##type##_##field, sizeof(((struct type *)0)->field), size)
 
 SAME(size_of_slot, sizeof(struct ferry_slot), 64);
 FIELD(ferry_slot, nr, 0, 2);
@@ -37,6 +39,35 @@ FIELD(ferry_batch_args, calls, 8, 8);
 FIELD(ferry_batch_args, ncall, 16, 8);
 FIELD(ferry_batch_args, flags, 24, 8);
 FIELD(ferry_batch_args, size, 32, 8);
+SAME(batch_request, FERRY_IOC_BATCH, 0xc028fe01);
+SAME(serve_request, FERRY_IOC_FLEXSC_SERVE, 0xfe02);
+
+SAME(size_of_entry, sizeof(struct ferry_entry), 64);
+FIELD(ferry_entry, status, 0, 4);
+FIELD(ferry_entry, nr, 4, 2);
+FIELD(ferry_entry, argc, 6, 1);
+FIELD(ferry_entry, begun, 7, 1);
+FIELD(ferry_entry, result, 8, 8);
+FIELD(ferry_entry, arg, 16, 48);
+
+SAME(size_of_set, sizeof(struct ferry_flexsc_set), 128);
+FIELD(ferry_flexsc_set, version, 0, 4);
+FIELD(ferry_flexsc_set, flags, 4, 4);
+FIELD(ferry_flexsc_set, count, 8, 4);
+FIELD(ferry_flexsc_set, reserved, 12, 4);
+FIELD(ferry_flexsc_set, spin_ns, 16, 8);
+FIELD(ferry_flexsc_set, runner, 64, 4);
+FIELD(ferry_flexsc_set, gate, 68, 4);
+SAME(offset_of_entries, offsetof(struct ferry_flexsc_set, entry), 128);
+
+SAME(size_of_kstats, sizeof(struct kstats), KSTATS_SIZE_VER0);
+FIELD(kstats, processes, 0, 8);
+FIELD(kstats, runnable, 8, 8);
+FIELD(kstats, memory_total, 16, 8);
+FIELD(kstats, memory_free, 24, 8);
+FIELD(kstats, memory_buffers, 32, 8);
+FIELD(kstats, uptime, 40, 8);
+FIELD(kstats, context_switches, 48, 8);
 
 SAME(number_of_null, FERRY_NR_NULL, 500);
 SAME(number_of_batch, FERRY_NR_BATCH, 501);

@@ -84,6 +84,20 @@ def declared_functions(header: Path) -> set[str]:
     return set(re.findall(r"^(?!static|inline|template)\w[^;]*?(\w+)\([^;]*;", text, re.M))
 
 
+def fields(header: Path) -> list[str]:
+    """The members of all structures of a header: "__u64 rets"."""
+    text = re.sub(r"/\*.*?\*/|^#.*?$", "", header.read_text(), flags=re.S | re.M)
+    bodies = re.findall(r"\bstruct \w+ \{(.*?)\}", text, re.S)
+    return [field.strip() for body in bodies for field in body.split(";") if field.strip()]
+
+
+def test_types_of_the_kernel_interface_have_fixed_widths() -> None:
+    found = [field for header in (ROOT / "uapi").rglob("*.h") for field in fields(header)]
+    assert "__u64 rets" in found
+    fixed = re.compile(r"(__[us](8|16|32|64)|struct \w+) \w")
+    assert not [field for field in found if not fixed.match(field)]
+
+
 def test_cycles_are_found() -> None:
     assert not find_cycle({"a": {"b", "c"}, "b": {"c"}})
     assert set(find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
