@@ -6,6 +6,9 @@
  *
  * Environment: BATCH_EMUL forces the loop; BATCH_VERBOSE prints which of the two
  * is used on standard error.  Both are read at the first call.
+ *
+ * The header needs <linux/types.h> of the kernel's headers.  musl-gcc finds them with
+ * -idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch).
  */
 #ifndef LINUX_BATCH_H
 #define LINUX_BATCH_H
