@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -19,14 +19,17 @@ from lab.bench import report, run_bench
 from lab.bench_figures import Record
 from lab.bench_goals import goal_table, goals_of
 from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
-from lab.debian.sources import fetch, unpacked_base
+from lab.debian.packages import version_of
+from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
+from lab.debian.stock import fetched_release, newest_release
 from lab.guests.machine import FAILED, Options
 from lab.guests.run import run_in_guest
 from lab.kernels import series
 from lab.kernels.build import build
 from lab.kernels.selftests import build_selftests
 from lab.kernels.style import check_style
-from lab.targets import DEFAULT_TARGETS, SOURCES, TEST_TARGETS, find_target
+from lab.targets import DEFAULT_TARGETS, SOURCES, STOCK_TARGETS, TEST_TARGETS, find_target
+from lab.tested import record, versions_tested
 from lab.tests.manifest import BENCHES, read_benches, read_tests
 from lab.tests.run_tests import exit_status, run_tests, summary
 
@@ -53,11 +56,33 @@ Files are kept in $FERRY_CACHE, or ferry in the user's cache directory.
 
 
 def run_fetch(args: argparse.Namespace) -> int:
-    for version in args.version or SOURCES:
+    versions = args.version or list(SOURCES)
+    for version in versions:
         if version not in SOURCES:
             raise LabError(f"there is no source '{version}'; there are {', '.join(SOURCES)}")
+    if args.list:
+        list_versions(versions)
+        return 0
+    for version in versions:
         print(fetch(SOURCES[version], refresh=True))
     return 0
+
+
+def list_versions(versions: Sequence[str]) -> None:
+    """What Debian offers, what was downloaded, and what was tested."""
+    rows = [("PACKAGE", "AVAILABLE", "DOWNLOADED", "LAST TESTED")]
+    for source in (SOURCES[version] for version in versions):
+        here = fetched(source)
+        known = (available(source), version_of(here) if here else "none")
+        rows.append((source.package, *known, " ".join(versions_tested(source)) or "never"))
+    for target in STOCK_TARGETS:
+        source, here_release = target.source, fetched_release(target)
+        known = (newest_release(source, cache_root()), here_release or "none")
+        rows.append((source.package, *known, " ".join(versions_tested(source)) or "never"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
 
 
 def run_series(args: argparse.Namespace) -> int:
@@ -65,10 +90,17 @@ def run_series(args: argparse.Namespace) -> int:
         raise LabError(
             f"there is no series for '{args.version}'; for {', '.join(SOURCES)} there is"
         )
+    author = None if args.draft else series.find_author(args.author)
+    if not author and not args.draft:
+        raise LabError(
+            "the patches need an author, who signs them off: give --author 'NAME <ADDRESS>',"
+            " or set git's user.name and user.email; --draft writes patches without"
+        )
     source = SOURCES[args.version]
     package = fetch(source)
     with unpacked_base(source, package) as base:
-        mails = series.assemble(base, series.read_series(source.version)).mails
+        patches = series.read_series(source.version)
+        mails = series.mails(base, patches, author, describe(source, package))
     output = make_directory(Path(args.output))
     for old in output.glob("[0-9][0-9][0-9][0-9]-*.patch"):
         old.unlink()
@@ -94,7 +126,10 @@ def run_test(args: argparse.Namespace) -> int:
         chosen = [test for test in tests if test.runs_on(name)]
         if chosen:
             kernel = build(target)
-            counts += run_tests(kernel, chosen, build_directory(args), build_selftests(kernel))
+            here = run_tests(kernel, chosen, build_directory(args), build_selftests(kernel))
+            counts += here
+            if args.record and not args.only and exit_status(here) == 0:
+                record(name, kernel.source_version)
     print(summary(counts))
     return exit_status(counts)
 
@@ -201,6 +236,9 @@ def make_parser() -> argparse.ArgumentParser:
 
     fetching = add("fetch", run_fetch, "download the newest kernel sources from Debian")
     fetching.add_argument("version", nargs="*", help="6.12, 7.3; all of them by default")
+    fetching.add_argument(
+        "--list", action="store_true", help="show what Debian offers and what was last tested"
+    )
 
     building = add("build", run_build, "build kernels; print where their images are")
     building.add_argument("target", nargs="*", help="see ferry-lab --help")
@@ -238,6 +276,9 @@ def make_parser() -> argparse.ArgumentParser:
     testing.add_argument("target", nargs="*", help="see ferry-lab --help")
     testing.add_argument("--full", action="store_true", help="also those that take long")
     testing.add_argument("--only", metavar="PATTERN", help="those whose names match")
+    testing.add_argument(
+        "--record", action="store_true", help="note in kernel/series/tested.toml what passed"
+    )
     testing.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
 
     benching = add("bench", run_benches, "measure the series, by the programs of lab/benches.toml")
@@ -248,6 +289,12 @@ def make_parser() -> argparse.ArgumentParser:
     assembling = add("series", run_series, "write the patch series for a kernel version")
     assembling.add_argument("version", help="6.12 or 7.3")
     assembling.add_argument("-o", "--output", required=True, metavar="DIRECTORY")
+    assembling.add_argument(
+        "--author", metavar="'NAME <ADDRESS>'", help="who signs off (as git is configured)"
+    )
+    assembling.add_argument(
+        "--draft", action="store_true", help="without a sign-off; git send-email refuses these"
+    )
 
     add("style", run_style, "run checkpatch.pl and sparse over the series")
 

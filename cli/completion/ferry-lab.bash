@@ -25,15 +25,15 @@ _ferry_lab() {
 		;;
 	esac
 	case ${COMP_WORDS[1]} in
-	fetch) words="6.12 7.3" ;;
-	series) words="6.12 7.3" options+=" --output" ;;
+	fetch) words="6.12 7.3" options+=" --list" ;;
+	series) words="6.12 7.3" options+=" --output --author --draft" ;;
 	build) words=$targets options+=" --jobs" ;;
 	boot)
 		words="$targets --"
 		options+=" --cpus --memory --timeout --icount --writable --kernel --qemu"
 		;;
 	shell) words=$targets options+=" --cpus --memory" ;;
-	test) words=$targets options+=" --full --only --build" ;;
+	test) words=$targets options+=" --full --only --record --build" ;;
 	bench) options+=" --json --build" ;;
 	esac
 	if [[ $word == -* ]]; then

@@ -119,24 +119,31 @@ def depends_on(package: str, suites: Sequence[str]) -> list[str]:
     return re.findall(r"^\W*Depends: (\S+)", shown, re.M)
 
 
+def newest_file(package: str, suites: Sequence[str], directory: Path) -> Path:
+    """The file of the newest PACKAGE in SUITES as it is in DIRECTORY after a download."""
+    env = private_state(suites)
+    log_file("fetch").unlink(missing_ok=True)
+    # Without this option a mirror that cannot be reached is only a warning.
+    run_apt(["-o", "APT::Update::Error-Mode=any", "update"], env, package, directory)
+    # apt names no file that is in its directory already.
+    elsewhere = make_directory(directory / "partial")
+    listed = run_apt(["download", "--print-uris", package], env, package, elsewhere)
+    match = re.search(r"^'[^']*' (\S+\.deb) ", listed, re.M)
+    if not match:
+        raise LabError(f"{package} is not in Debian's {' or '.join(suites)}: apt names no file")
+    return directory / match[1]
+
+
 def download(package: str, suites: Sequence[str], directory: Path) -> Path:
     """The newest PACKAGE in SUITES as a file in DIRECTORY; downloaded unless it is there.
 
     apt verifies the archive's signature and the file's checksum.
     """
-    env = private_state(suites)
-    log_file("fetch").unlink(missing_ok=True)
-    # Without this option a mirror that cannot be reached is only a warning.
-    run_apt(["-o", "APT::Update::Error-Mode=any", "update"], env, package, directory)
-    listed = run_apt(["download", "--print-uris", package], env, package, directory)
-    match = re.search(r"^'[^']*' (\S+\.deb) ", listed, re.M)
-    if not match:
-        raise LabError(f"{package} is not in Debian's {' or '.join(suites)}: apt names no file")
-    path = directory / match[1]
+    path = newest_file(package, suites, directory)
     if not path.exists():
         partial = make_directory(directory / "partial")
-        run_apt(["download", package], env, package, partial)
-        os.replace(partial / match[1], path)
+        run_apt(["download", package], private_state(suites), package, partial)
+        os.replace(partial / path.name, path)
     return path
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from lab import LabError
 from lab.cache import cache_root, locked, log_file, make_directory, require_space
-from lab.debian.packages import download, version_of
+from lab.debian.packages import download, newest_file, version_of
 from lab.process import Kept
 from lab.targets import Source
+from lab.tested import last_tested
 
 UNPACK = """set -o pipefail
 dpkg-deb --fsys-tarfile "$1" | tar -x --to-stdout "./usr/src/$2.tar.xz" |
@@ -34,6 +35,11 @@ def fetched(source: Source) -> Path | None:
     return max(packages, key=lambda path: path.stat().st_mtime) if packages else None
 
 
+def available(source: Source) -> str:
+    """The newest version that Debian offers."""
+    return version_of(newest_file(source.package, source.suites, package_directory(source)))
+
+
 def fetch(source: Source, refresh: bool = False) -> Path:
     """The package with the source; downloaded when there is none, or to look for a newer one."""
     with locked(f"source-{source.version}"):
@@ -46,6 +52,11 @@ def fetch(source: Source, refresh: bool = False) -> Path:
         for older in set(package_directory(source).glob("*.deb")) - {newest}:
             older.unlink()
         return newest
+
+
+def describe(source: Source, package: Path) -> str:
+    """The package's name and version, and with which version the tests passed last."""
+    return f"{source.package} {version_of(package)}; {last_tested(source)}"
 
 
 def unpacked_version(source: Source) -> str | None:

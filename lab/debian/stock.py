@@ -18,7 +18,7 @@ from lab.cache import cache_root, locked, log_file, make_directory, require_spac
 from lab.debian.initrd import write_initrd
 from lab.debian.packages import depends_on, newest, private_state, run_apt
 from lab.kernels.toolchain import STOCK, require_commands
-from lab.targets import Target
+from lab.targets import Source, Target
 
 LAYOUT = "1"  # of the directory; part of its key
 
@@ -28,21 +28,31 @@ def provide(target: Target) -> tuple[str, Path]:
     require_commands(STOCK)
     kernels = make_directory(cache_root() / "builds" / target.name)
     with locked(f"build-{target.name}"):
-        done = sorted(
-            (path for path in kernels.glob(f"*-{LAYOUT}") if not path.name.startswith(".")),
-            key=lambda path: path.stat().st_mtime,
-        )
-        directory = done[-1] if done else fetch_stock(target, kernels)
+        release = fetched_release(target)
+        directory = kernels / f"{release}-{LAYOUT}" if release else fetch_stock(target, kernels)
     return hashlib.sha256(directory.name.encode()).hexdigest()[:16], directory
+
+
+def newest_release(source: Source, directory: Path) -> str:
+    """The release, as uname(1) prints it, of the newest kernel in Debian's suites."""
+    pattern = re.escape(source.package) + r"\.\d[.0-9+~a-z]*(-\d+)?-amd64"
+    return newest(pattern, source.suites, directory).removeprefix("linux-headers-")
+
+
+def fetched_release(target: Target) -> str | None:
+    """The release of the kernel that was downloaded last."""
+    kernels = cache_root() / "builds" / target.name
+    done = [path for path in kernels.glob(f"*-{LAYOUT}") if not path.name.startswith(".")]
+    newest_path = max(done, key=lambda path: path.stat().st_mtime, default=None)
+    return newest_path.name.removesuffix(f"-{LAYOUT}") if newest_path else None
 
 
 def fetch_stock(target: Target, kernels: Path) -> Path:
     require_space(2, f"downloading {target.name}")
     print(f"ferry-lab: fetching {target.name} from Debian", file=sys.stderr)
     suites = target.source.suites
-    pattern = re.escape(target.source.package) + r"\.\d[.0-9+~a-z]*(-\d+)?-amd64"
-    headers = newest(pattern, suites, kernels)
-    release = headers.removeprefix("linux-headers-")
+    release = newest_release(target.source, kernels)
+    headers = f"linux-headers-{release}"
     needed = depends_on(headers, suites)
     images = [name for name in needed if name.startswith(f"linux-image-{release}")]
     parts = [name for name in needed if re.match(r"linux-(headers-.*-common|kbuild)", name)]

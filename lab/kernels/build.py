@@ -22,8 +22,8 @@ from lab.cache import (
     require_space,
 )
 from lab.debian.packages import version_of
-from lab.debian.sources import fetch, tree_directory, tree_lock, unpacked_base
-from lab.debian.stock import provide
+from lab.debian.sources import describe, fetch, tree_directory, tree_lock, unpacked_base
+from lab.debian.stock import fetched_release, provide
 from lab.kernels import series
 from lab.kernels.config import check_settings, fragments, render, requested
 from lab.kernels.make import run_logged
@@ -46,6 +46,14 @@ class Kernel:
     @property
     def image(self) -> Path:
         return self.directory / Path(self.target.image).name
+
+    @property
+    def source_version(self) -> str:
+        """Of Debian's package: the version of a source, the release of a stock kernel."""
+        if self.target.stock:
+            return fetched_release(self.target) or ""
+        version: str = json.loads((self.directory / "about.json").read_text())["source"]
+        return version
 
     @property
     def initrd(self) -> Path | None:
@@ -133,14 +141,11 @@ def prepare(target: Target, package: Path, base: Path, tree: Path, wanted: str) 
     """Applies the series.  The caller holds the lock of the trees."""
     source = target.source
     patches = series.read_series(source.version) if target.series else []
-    try:
-        assembly = series.assemble(base, patches)
-    except LabError as error:
-        raise LabError(f"{source.package} {version_of(package)}: {error}") from None
+    files = series.assemble(base, patches, describe(source, package))
     if series_state(target) != wanted:
         raise LabError("the series changed while it was read: run it again")
     state_file(tree).unlink(missing_ok=True)
-    sync_tree(base, tree, assembly)
+    sync_tree(base, tree, files)
     state_file(tree).write_text(wanted)
 
 

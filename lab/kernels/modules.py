@@ -12,6 +12,7 @@ from lab.cache import cache_root, locked, log_file, make_directory
 from lab.debian.stock import headers_of
 from lab.kernels.build import Kernel, compiled, make_command
 from lab.kernels.make import run_logged
+from lab.tested import last_tested
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def build_module(kernel: Kernel, module: Module) -> Path:
     with locked(f"build-{name}"):
         if kernel.target.stock:
             stage = kernel.directory / "module"
-            make_it(module, stage, ["make", "-C", str(headers_of(kernel.directory))], stage, log)
+            command = ["make", "-C", str(headers_of(kernel.directory))]
+            make_it(kernel, module, stage, command, stage, log)
         else:
             stage = make_in_objects(kernel, module, log)
         make_directory(built.parent)
@@ -65,12 +67,17 @@ def make_in_objects(kernel: Kernel, module: Module, log: Path) -> Path:
         run_logged(module.file, [*command, "modules_prepare"], tree, log)
         stage = objects / "ferry-module"
         # The kernel was built without a list of what it exports: modpost can only warn.
-        make_it(module, stage, [*command, "KBUILD_MODPOST_WARN=1"], tree, log)
+        make_it(kernel, module, stage, [*command, "KBUILD_MODPOST_WARN=1"], tree, log)
     return stage
 
 
-def make_it(module: Module, stage: Path, command: list[str], tree: Path, log: Path) -> None:
+def make_it(
+    kernel: Kernel, module: Module, stage: Path, command: list[str], tree: Path, log: Path
+) -> None:
+    package = kernel.target.source
+    against = f"{package.package} {kernel.source_version}; {last_tested(package)}"
     shutil.rmtree(stage, ignore_errors=True)
     for source in module.sources:
         shutil.copytree(REPOSITORY / source, stage / source, ignore=LEFT_OUT)
-    run_logged(module.file, [*command, "-s", f"M={stage / module.place}", "modules"], tree, log)
+    goal = [*command, "-s", f"M={stage / module.place}", "modules"]
+    run_logged(f"{module.file} for {kernel.target.name} ({against})", goal, tree, log)

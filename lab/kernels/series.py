@@ -3,16 +3,16 @@
 
 Each directory kernel/series/NNNN-name/ becomes one patch:
 
-    message         the commit message
+    message         the commit message, without a sign-off
     files           lines "PATH-IN-TREE <- PATH-HERE": whole files that the patch adds
-    VERSION.diff    hunks into existing files, or
-    any.diff        hunks that fit every version
+    any.diff        hunks that apply to every version
+    VERSION.diff    hunks that apply to one version only
 
-A directory with diffs for other versions only is no part of this version's series.
-kernel/series/cover holds the subject and the text of the cover letter, kernel/series/author
-who signs patches off whose message names nobody.
+A directory that has diffs for other versions only is not part of a version's series.
+kernel/series/cover holds the subject and the text of the cover letter.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -25,9 +25,12 @@ from pathlib import Path
 from lab import REPOSITORY, LabError
 
 SERIES = REPOSITORY / "kernel" / "series"
-SIGNED_OFF = re.compile(r"^Signed-off-by: (?P<name>.+?) <(?P<mail>[^>]+)>$", re.M)
-# A date in the patches would make every assembly differ.
-EPOCH = "2026-01-01T00:00:00+0000"
+Files = dict[str, tuple[bytes, int]]  # path in the tree, content and mode
+
+# git am drops what is in brackets before the subject; git send-email refuses this text.
+NOT_FOR_MAILING = "*** SUBJECT HERE ***"
+NOBODY = ("Draft", "draft@ferry.invalid")
+DATE = "2026-01-01T00:00:00+0000"  # the same each time
 
 
 @dataclass(frozen=True)
@@ -37,27 +40,15 @@ class Patch:
     name: str
     message: str
     added: dict[str, Path]  # path in the tree, file here
-    diff: Path | None
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """The series as patches to mail, and as what it makes of the tree's files."""
-
-    mails: dict[str, str]  # file name, text
-    files: dict[str, tuple[bytes, int]]  # path in the tree, content and mode
+    diffs: list[Path]
 
 
 def read_added(listing: Path) -> dict[str, Path]:
     """The whole files that a patch adds."""
-    if not listing.exists():
-        return {}
     added = {}
-    for number, line in enumerate(listing.read_text().splitlines(), 1):
-        text = line.partition("#")[0].strip()
-        if not text:
-            continue
-        target, arrow, here = (part.strip() for part in text.partition("<-"))
+    lines = listing.read_text().splitlines() if listing.exists() else []
+    for number, line in enumerate(lines, 1):
+        target, arrow, here = (part.strip() for part in line.partition("<-"))
         if not (arrow and target and here):
             raise LabError(f"{listing}:{number}: not of the form 'PATH-IN-TREE <- PATH-HERE'")
         if not (REPOSITORY / here).is_file():
@@ -68,28 +59,16 @@ def read_added(listing: Path) -> dict[str, Path]:
 
 def read_patch(directory: Path, version: str) -> Patch | None:
     """The patch in DIRECTORY, None if it is for other versions only."""
-    diffs = {path.stem: path for path in directory.glob("*.diff")}
-    diff = diffs.get(version) or diffs.get("any")
-    if diffs and not diff:
+    stems = {path.stem for path in directory.glob("*.diff")}
+    if stems - {"any"} and version not in stems:
         return None
+    diffs = [directory / f"{stem}.diff" for stem in ("any", version) if stem in stems]
     added = read_added(directory / "files")
-    if not diff and not added:
+    if not diffs and not added:
         raise LabError(f"{directory} has neither a diff nor a list of files")
-    try:
-        message = (directory / "message").read_text()
-    except FileNotFoundError:
-        raise LabError(f"{directory}/message is missing: it holds the commit message") from None
-    return Patch(directory.name, signed_off(message, directory.parent), added, diff)
-
-
-def signed_off(message: str, series: Path) -> str:
-    if SIGNED_OFF.search(message):
-        return message
-    try:
-        author = (series / "author").read_text().strip()
-    except FileNotFoundError:
-        raise LabError(f"{series}/author is missing: it holds one line 'NAME <ADDRESS>'") from None
-    return f"{message.rstrip()}\n\nSigned-off-by: {author}\n"
+    if not (directory / "message").exists():
+        raise LabError(f"{directory}/message is missing: it holds the commit message")
+    return Patch(directory.name, (directory / "message").read_text(), added, diffs)
 
 
 def read_series(version: str, series: Path = SERIES) -> list[Patch]:
@@ -99,109 +78,133 @@ def read_series(version: str, series: Path = SERIES) -> list[Patch]:
 
 
 def inputs(patches: list[Patch]) -> Iterator[tuple[str, bytes]]:
-    """All that the series' effect on a tree depends on, by name."""
+    """Everything that the series' effect on a tree depends on, by name."""
     for patch in patches:
-        yield patch.name, patch.message.encode()
-        if patch.diff:
-            yield f"{patch.name} diff", patch.diff.read_bytes()
+        for diff in patch.diffs:
+            yield f"{patch.name} {diff.name}", diff.read_bytes()
         for target, here in patch.added.items():
-            yield f"{patch.name} {target} {here.stat().st_mode:o}", here.read_bytes()
+            yield f"{patch.name} {target} {mode_of(here):o}", here.read_bytes()
 
 
-def touched_by(diff: Path) -> set[str]:
-    """The files that a diff changes or adds."""
-    names = re.findall(r"^(?:---|\+\+\+) [ab]/([^\t\n]+)", diff.read_text(), re.M)
-    return set(names)
+def mode_of(path: Path) -> int:
+    return 0o755 if os.access(path, os.X_OK) else 0o644
 
 
-class Scratch:
-    """A git repository that holds only the files which the series touches."""
+def copy(source: Path, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, path)
+    path.chmod(mode_of(source))
 
-    def __init__(self, directory: Path, tree: Path, patches: list[Patch]) -> None:
-        self.directory = directory
-        self.touched: set[str] = set()
-        self.git("init", "--quiet", "--initial-branch=series")
+
+def touched(patches: list[Patch]) -> set[str]:
+    """The files that PATCHES add or change."""
+    diffs = "".join(diff.read_text() for patch in patches for diff in patch.diffs)
+    names = {name for patch in patches for name in patch.added}
+    return names | set(re.findall(r"^(?:---|\+\+\+) [ab]/([^\t\n]+)", diffs, re.M))
+
+
+@contextlib.contextmanager
+def scratch(tree: Path, patches: list[Patch]) -> Iterator[Path]:
+    """A directory with only those files of TREE that PATCHES touch."""
+    with tempfile.TemporaryDirectory(prefix="ferry-series-") as name:
+        for file in touched(patches):
+            if (tree / file).is_file():
+                copy(tree / file, Path(name) / file)
+        yield Path(name)
+
+
+def git(directory: Path, *arguments: str, who: tuple[str, str] = NOBODY) -> str:
+    """What git prints, unaffected by the user's configuration; WHO commits."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "LC_ALL": "C",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": str(directory.parent),
+    }
+    for role in ("AUTHOR", "COMMITTER"):
+        environment |= {f"GIT_{role}_NAME": who[0], f"GIT_{role}_EMAIL": who[1]}
+        environment[f"GIT_{role}_DATE"] = DATE
+    settings = ("-c", "core.abbrev=12", "-c", "core.autocrlf=false", "-c", "gc.auto=0")
+    command = ["git", *settings, *arguments]
+    done = subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise LabError(done.stderr.strip() or f"git {arguments[0]} failed")
+    return done.stdout
+
+
+def apply(patch: Patch, directory: Path, base: str) -> None:
+    for target, here in patch.added.items():
+        copy(here, directory / target)
+    for diff in patch.diffs:
+        try:
+            # All lines of context have to match; only line numbers may differ.
+            git(directory, "apply", "--whitespace=nowarn", str(diff.absolute()))
+        except LabError as error:
+            raise LabError(explain_failure(diff, str(error), base)) from None
+
+
+def explain_failure(diff: Path, complaint: str, base: str) -> str:
+    """One sentence that names the hunk of DIFF which git did not apply to BASE."""
+    name = diff.relative_to(REPOSITORY) if diff.is_relative_to(REPOSITORY) else diff
+    failed = re.search(r"patch failed: (\S+):(\d+)", complaint)
+    if not failed:
+        reason = complaint.splitlines()[0].removeprefix("error: ")
+        return f"{name} does not apply to {base}: {reason}"
+    file, line = failed.groups()
+    hunks = re.findall(r"^(?:--- \S+\n\+\+\+ b/(\S+)\n)?@@ -(\d+)", diff.read_text(), re.M)
+    current = ""
+    for number, (header, start) in enumerate(hunks, 1):
+        current = header or current
+        if (current, start) == (file, line):
+            return f"{name}: hunk {number} ({file}:{line}) does not apply to {base}"
+    return f"{name} ({file}:{line}) does not apply to {base}"
+
+
+def assemble(tree: Path, patches: list[Patch], base: str = "this tree") -> Files:
+    """What PATCHES make of the files of TREE, which is only read; BASE names it."""
+    with scratch(tree, patches) as directory:
         for patch in patches:
-            self.touched |= patch.added.keys()
-            if patch.diff:
-                self.touched |= touched_by(patch.diff)
-        for name in self.touched:
-            if (tree / name).is_file():
-                self.write(name, tree / name)
-        self.commit("Debian's source\n", "ferry", "ferry@localhost")
-        self.git("tag", "base")
+            apply(patch, directory, base)
+        paths = {name: directory / name for name in sorted(touched(patches))}
+        return {n: (p.read_bytes(), mode_of(p)) for n, p in paths.items() if p.is_file()}
 
-    def git(self, *arguments: str, who: tuple[str, str] = ("ferry", "ferry@localhost")) -> str:
-        name, mail = who
-        environment = {
-            "PATH": os.environ["PATH"],
-            "LC_ALL": "C",
-            "HOME": str(self.directory),
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_AUTHOR_NAME": name,
-            "GIT_AUTHOR_EMAIL": mail,
-            "GIT_AUTHOR_DATE": EPOCH,
-            "GIT_COMMITTER_NAME": name,
-            "GIT_COMMITTER_EMAIL": mail,
-            "GIT_COMMITTER_DATE": EPOCH,
-        }
-        settings = ("-c", "core.abbrev=12", "-c", "core.autocrlf=false", "-c", "gc.auto=0")
-        done = subprocess.run(
-            ["git", *settings, *arguments],
-            cwd=self.directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise LabError(done.stderr.strip() or f"git {arguments[0]} failed")
-        return done.stdout
 
-    def write(self, name: str, source: Path) -> None:
-        path = self.directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, path)
-        path.chmod(0o755 if os.access(source, os.X_OK) else 0o644)
+def mails(
+    tree: Path,
+    patches: list[Patch],
+    author: tuple[str, str] | None,
+    base: str = "this tree",
+    cover: Path = SERIES / "cover",
+) -> dict[str, str]:
+    """PATCHES by file name, as git mails them, signed off by AUTHOR, a name and an address.
 
-    def commit(self, message: str, name: str, mail: str) -> None:
-        self.git("add", "--all", "--force", ".")
-        self.git(
-            *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m", message),
-            who=(name, mail),
-        )
-
-    def apply(self, patch: Patch) -> None:
-        for target, here in patch.added.items():
-            self.write(target, here)
-        if patch.diff:
-            try:
-                # Exact context; only line numbers may differ.
-                self.git("apply", "--whitespace=nowarn", str(patch.diff.absolute()))
-            except LabError as error:
-                raise LabError(explain_failure(patch, str(error))) from None
-        author = SIGNED_OFF.findall(patch.message)[-1]
-        self.commit(patch.message, *author)
-
-    def mails(self, cover: Path) -> dict[str, str]:
-        output = self.directory / ".git" / "mails"
-        options = ["--zero-commit", "--no-signature", "--no-renames", "--quiet"]
-        if cover.exists():
-            options.append("--cover-letter")
-        author = SIGNED_OFF.findall(self.git("log", "-1", "--format=%B"))[-1]
-        self.git("format-patch", *options, "-o", str(output), "base", who=author)
+    Without an author they are drafts, which git am takes and git send-email refuses.
+    """
+    who = author or NOBODY
+    options = ["--zero-commit", "--no-signature", "--no-renames", "--quiet", "--cover-letter"]
+    if author is None:
+        options.append(f"--subject-prefix=PATCH DRAFT {NOT_FOR_MAILING}")
+    commit = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m")
+    with scratch(tree, patches) as directory:
+        git(directory, "init", "--quiet")
+        git(directory, "add", "--all", "--force", ".")
+        git(directory, *commit, "Debian's source\n")
+        git(directory, "tag", "base")
+        for patch in patches:
+            apply(patch, directory, base)
+            sign_off = f"\nSigned-off-by: {who[0]} <{who[1]}>\n" if author else ""
+            git(directory, "add", "--all", "--force", ".")
+            git(directory, *commit, f"{patch.message.rstrip()}\n{sign_off}", who=who)
+        output = directory / ".git" / "mails"
+        git(directory, "format-patch", *options, "-o", str(output), "base", who=who)
         texts = {path.name: without_date(path.read_text()) for path in sorted(output.iterdir())}
-        if cover.exists():
-            subject, _, blurb = cover.read_text().partition("\n")
-            letter = "0000-cover-letter.patch"
-            texts[letter] = (
-                texts[letter]
-                .replace("*** SUBJECT HERE ***", subject)
-                .replace("*** BLURB HERE ***", blurb.strip())
-            )
-        return texts
+    subject, _, blurb = cover.read_text().partition("\n")
+    letter = texts["0000-cover-letter.patch"].replace("*** BLURB HERE ***", blurb.strip())
+    texts["0000-cover-letter.patch"] = letter.replace(f"] {NOT_FOR_MAILING}", f"] {subject}")
+    return texts
 
 
 def without_date(mail: str) -> str:
@@ -209,28 +212,15 @@ def without_date(mail: str) -> str:
     return re.sub(r"^Date: .*\n", "", head, count=1, flags=re.M) + blank + body
 
 
-def explain_failure(patch: Patch, output: str) -> str:
-    """Git's complaint as one sentence that names the patch and the file."""
-    assert patch.diff
-    failed = re.search(r"patch failed: (\S+):(\d+)", output)
-    if failed:
-        where = f"{failed[1]}, line {failed[2]}: the text there differs from what the patch expects"
-    else:
-        where = output.splitlines()[0].removeprefix("error: ")
-    return f"patch {patch.name} ({patch.diff.name}) does not apply to {where}"
-
-
-def assemble(tree: Path, patches: list[Patch], cover: Path = SERIES / "cover") -> Assembly:
-    """Applies PATCHES to the files of TREE, which is only read."""
-    if not patches:
-        return Assembly({}, {})
-    with tempfile.TemporaryDirectory(prefix="ferry-series-") as directory:
-        scratch = Scratch(Path(directory), tree, patches)
-        for patch in patches:
-            scratch.apply(patch)
-        files = {}
-        for name in sorted(scratch.touched):
-            path = scratch.directory / name
-            if path.is_file():
-                files[name] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
-        return Assembly(scratch.mails(cover), files)
+def find_author(given: str | None) -> tuple[str, str] | None:
+    """Who signs off: as GIVEN, 'NAME <ADDRESS>', else as git's configuration says."""
+    if given is None:
+        read = [
+            subprocess.run(["git", "config", f"user.{key}"], capture_output=True, text=True)
+            for key in ("name", "email")
+        ]
+        name, mail = (done.stdout.strip() for done in read)
+        return (name, mail) if name and mail else None
+    if not (match := re.fullmatch(r"\s*([^<>]*[^<>\s])\s*<([^<>@\s]+@[^<>@\s]+)>\s*", given)):
+        raise LabError(f"the author '{given}' is not of the form 'NAME <ADDRESS>'")
+    return match[1], match[2]

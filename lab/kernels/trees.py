@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from lab import LabError
-from lab.kernels.series import Assembly
+from lab.kernels.series import Files
 
 
 def changed_list(tree: Path) -> Path:
@@ -51,7 +51,7 @@ def replace_file(path: Path, content: bytes, mode: int) -> None:
     os.replace(temporary, path)
 
 
-def sync_tree(base: Path, tree: Path, assembly: Assembly) -> None:
+def sync_tree(base: Path, tree: Path, files: Files) -> None:
     """Makes TREE what the series makes of BASE.  The caller holds the lock of the trees."""
     if not tree.exists():
         changed_list(tree).unlink(missing_ok=True)
@@ -59,7 +59,7 @@ def sync_tree(base: Path, tree: Path, assembly: Assembly) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         link_tree(base, partial)
         os.replace(partial, tree)
-    before, after = read_changed(tree), set(assembly.files)
+    before, after = read_changed(tree), set(files)
     # Listed before anything changes, so that an interrupted run can be taken up.
     write_changed(tree, before | after)
     for name in before - after:
@@ -68,6 +68,6 @@ def sync_tree(base: Path, tree: Path, assembly: Assembly) -> None:
             replace_file(tree / name, original.read_bytes(), original.stat().st_mode & 0o777)
         else:
             (tree / name).unlink(missing_ok=True)
-    for name, (content, mode) in assembly.files.items():
+    for name, (content, mode) in files.items():
         replace_file(tree / name, content, mode)
     write_changed(tree, after)

@@ -34,8 +34,6 @@ def write_patch(series: Path, name: str, **files: str) -> Path:
     """A directory of a series; the names of FILES have _ for a dot."""
     directory = series / name
     directory.mkdir(parents=True)
-    if not (series / "author").exists():
-        (series / "author").write_text("A Tester <tester@example.org>\n")
     files.setdefault("message", f"toy: {name}\n\nWhat it is for.\n")
     for file, text in files.items():
         (directory / file.replace("v", "").replace("_", ".")).write_text(text)

@@ -17,11 +17,12 @@ from conftest import ROOT, write_patch
 from processes import new_mark, wait_until_none
 from small_kernel import SOURCE, TARGET, make_package
 
-from lab import LabError
-from lab.cache import locked
+from lab import LabError, tested
+from lab.cache import cache_root, locked
 from lab.debian import sources
 from lab.kernels import build as building
 from lab.kernels import config, series
+from lab.kernels.modules import FERRY, build_module
 from lab.kernels.selftests import build_selftests
 
 ADD_LINE = "--- a/two.c\n+++ b/two.c\n@@ -1 +1,2 @@\n 2\n+patched\n"
@@ -120,7 +121,11 @@ def test_a_newer_package_replaces_the_tree(toy: Path, cache: Path) -> None:
     assert building.build(TARGET).image.read_text() == "one\n2\n3\n-ferry\n"
     write_patch(toy / "series", "0001-toy", any_diff=ADD_LINE)
     install_package(make_package(toy / "third", "9.9.3-1", **{"two.c": "zwei\n"}), cache)
-    with pytest.raises(LabError, match=r"linux-source-9\.9 9\.9\.3-1: patch 0001-toy.*two\.c"):
+    with pytest.raises(
+        LabError,
+        match=r"0001-toy/any\.diff: hunk 1 \(two\.c:1\) does not apply to"
+        r" linux-source-9\.9 9\.9\.3-1; never tested",
+    ):
         building.build(TARGET)
 
 
@@ -135,6 +140,23 @@ def test_the_series_selftests_are_built_once(toy: Path, cache: Path) -> None:
     assert program.read_text().endswith("objects-headers/usr/include\n")
     made = program.stat().st_mtime_ns
     assert (build_selftests(kernel) / "a").stat().st_mtime_ns == made
+
+
+def test_a_module_that_does_not_build_names_the_version_and_the_line(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tested, "TESTED", toy / "tested.toml")
+    monkeypatch.setattr(tested, "TARGETS", {TARGET.name: TARGET})
+    tested.record(TARGET.name, "9.9.0-3")
+    rules = "\nmodules_prepare:\nmodules:\n\t@echo 'device.c:7:1: error: no' >&2; exit 1\n"
+    broken = make_package(toy / "second", "9.9.2-1", Makefile=small_kernel.MAKEFILE + rules)
+    install_package(broken, cache_root())
+    with pytest.raises(LabError) as error:
+        build_module(building.build(TARGET), FERRY)
+    assert str(error.value).startswith(
+        "building ferry.ko for toy-9.9 (linux-source-9.9 9.9.2-1; last tested 9.9.0-3) failed:"
+        " device.c:7:1: error: no; see "
+    )
 
 
 def test_few_builds_are_kept(toy: Path, cache: Path) -> None:
@@ -199,8 +221,11 @@ SLOW = small_kernel.MAKEFILE.replace("\t@cp $< $@", "\t@[ $* = one ] || sleep 10
 DRIVER = """
 import sys
 sys.path[:0] = [{lab!r}, {tests!r}]
+from pathlib import Path
 from lab import command_line
+from lab.kernels import series
 import small_kernel
+series.read_series.__defaults__ = (Path("no series"),)
 command_line.find_target = lambda name: small_kernel.TARGET
 sys.exit(command_line.main(["build", "toy-9.9", "-j1"]))
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The series: patches are assembled, the same each time, and refused by name."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from conftest import write_patch
 from lab import LabError
 from lab.kernels import series
 
+AUTHOR = ("A Tester", "tester@example.org")
 HUNK = """\
 --- a/kernel/sys.c
 +++ b/kernel/sys.c
@@ -36,19 +38,28 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(series, "REPOSITORY", here)
     made = here / "series"
     write_patch(made, "0001-toy", files="kernel/toy.c <- kernel/toy.c\n", any_diff=hunk(10))
-    write_patch(made, "0002-second", v6_v12_diff="")
-    (made / "0002-second" / "6.12.diff").write_text(hunk(30).replace("+30,6", "+31,6"))
-    (made / "0002-second" / "7.3.diff").write_text(hunk(30).replace("+30,6", "+31,6"))
+    second = write_patch(made, "0002-second", any_diff=hunk(20))
+    (second / "6.12.diff").write_text(hunk(30) + hunk(36).partition("sys.c\n@")[2].join(["@", ""]))
+    (second / "7.3.diff").write_text(hunk(30))
     third = write_patch(made, "0003-new-only")
-    (third / "7.3.diff").write_text(hunk(20).replace("+20,6", "+21,6"))
+    (third / "7.3.diff").write_text(hunk(2))
+    (made / "cover").write_text("toy: a series\n\nWhat all of it is for.\n")
     return made
 
 
+def assemble(toy: Path, tree: Path, base: str = "this tree") -> series.Files:
+    return series.assemble(tree, series.read_series("6.12", toy), base)
+
+
+def mails(toy: Path, tree: Path, author: tuple[str, str] | None) -> dict[str, str]:
+    return series.mails(tree, series.read_series("6.12", toy), author, cover=toy / "cover")
+
+
 def test_files_and_hunks_arrive(toy: Path, tree: Path) -> None:
-    made = series.assemble(tree, series.read_series("6.12", toy), toy / "cover")
-    assert made.files["kernel/toy.c"] == (b"int toy;\n", 0o644)
-    assert made.files["kernel/sys.c"][0].count(b"added\n") == 2
-    assert set(made.files) == {"kernel/toy.c", "kernel/sys.c"}
+    files = assemble(toy, tree)
+    assert files["kernel/toy.c"] == (b"int toy;\n", 0o644)
+    assert files["kernel/sys.c"][0].count(b"added\n") == 4
+    assert set(files) == {"kernel/toy.c", "kernel/sys.c"}
     assert "added" not in (tree / "kernel" / "sys.c").read_text()
 
 
@@ -60,66 +71,96 @@ def test_a_patch_for_another_version_is_left_out(toy: Path) -> None:
     assert names["7.3"] == ["0001-toy", "0002-second", "0003-new-only"]
 
 
-def test_assembly_is_the_same_each_time(toy: Path, tree: Path) -> None:
-    patches = series.read_series("6.12", toy)
-    first, second = (series.assemble(tree, patches, toy / "cover") for _ in range(2))
-    assert first == second
-
-
-def test_mails_can_be_applied(toy: Path, tree: Path, tmp_path: Path) -> None:
-    (toy / "cover").write_text("toy: a series\n\nWhat all of it is for.\n")
-    made = series.assemble(tree, series.read_series("6.12", toy), toy / "cover")
-    assert list(made.mails) == [
+def test_mails_are_the_same_each_time_and_can_be_applied(
+    toy: Path, tree: Path, tmp_path: Path
+) -> None:
+    files = assemble(toy, tree)
+    made = mails(toy, tree, AUTHOR)
+    assert made == mails(toy, tree, AUTHOR)
+    assert list(made) == [
         "0000-cover-letter.patch",
         "0001-toy-0001-toy.patch",
         "0002-toy-0002-second.patch",
     ]
-    letter = made.mails["0000-cover-letter.patch"]
+    letter = made["0000-cover-letter.patch"]
     assert "Subject: [PATCH 0/2] toy: a series" in letter
     assert "What all of it is for." in letter
     assert "2 files changed" in letter
-    for name, mail in made.mails.items():
+    for mail in made.values():
         assert "From: A Tester <tester@example.org>" in mail
         assert "\nDate:" not in mail
-        (tmp_path / name).write_text(mail)
-    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t"]
-    for arguments in (
-        ["init", "-q"],
-        ["add", "."],
-        ["commit", "-qm", "base"],
-        ["am", "-q", *sorted(str(p) for p in tmp_path.glob("000[1-9]*.patch"))],
-    ):
-        subprocess.run([*git, *arguments], cwd=tree, check=True)
-    for name, (content, _) in made.files.items():
+        assert series.NOT_FOR_MAILING not in mail
+    assert git_am(made, tree, tmp_path).count("Signed-off-by: A Tester <tester@example.org>") == 2
+    for name, (content, _) in files.items():
         assert (tree / name).read_bytes() == content
-    log = subprocess.run(
-        ["git", "log", "-2", "--format=%an %B"],
-        cwd=tree,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
-    assert log.count("Signed-off-by: A Tester <tester@example.org>") == 2
+
+
+def test_git_mails_no_draft_but_applies_it(toy: Path, tree: Path, tmp_path: Path) -> None:
+    made = mails(toy, tree, None)
+    for mail in made.values():
+        # git send-email looks for these words in the line of the subject.
+        assert f"\nSubject: [PATCH DRAFT {series.NOT_FOR_MAILING} " in mail
+        assert "Signed-off-by" not in mail
+    assert "*** 0/2] toy: a series\n" in made["0000-cover-letter.patch"]
+    log = git_am(made, tree, tmp_path)
+    assert "Draft toy: 0002-second\n" in log
+
+
+def git_am(mails: dict[str, str], tree: Path, folder: Path) -> str:
+    """The log of a repository of TREE after MAILS were applied there."""
+    patches = []
+    for name, mail in mails.items():
+        (folder / name).write_text(mail)
+        patches += [str(folder / name)] if not name.startswith("0000-") else []
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "base"]):
+        subprocess.run([*git, *arguments], cwd=tree, check=True)
+    subprocess.run([*git, "am", "-q", *patches], cwd=tree, check=True)
+    log = [*git, "log", "-2", "--format=%an %B"]
+    return subprocess.run(log, cwd=tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def test_an_author_has_a_name_and_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert series.find_author("A Tester <tester@example.org>") == AUTHOR
+    for wrong in ("A Tester", "<tester@example.org>", "A <tester>", "A <a@b> c"):
+        with pytest.raises(LabError, match="is not of the form 'NAME <ADDRESS>'"):
+            series.find_author(wrong)
+
+
+def test_the_author_is_gits_else_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "gitconfig"
+    config.write_text("[user]\nname = A Tester\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.chdir(tmp_path)
+    assert series.find_author(None) is None
+    config.write_text("[user]\nname = A Tester\nemail = tester@example.org\n")
+    assert series.find_author(None) == AUTHOR
 
 
 def test_moved_lines_do_not_matter(toy: Path, tree: Path) -> None:
     source = tree / "kernel" / "sys.c"
     source.write_text("new line of a newer Debian revision\n" * 7 + source.read_text())
-    made = series.assemble(tree, series.read_series("6.12", toy), toy / "cover")
-    assert made.files["kernel/sys.c"][0].count(b"added\n") == 2
+    assert assemble(toy, tree)["kernel/sys.c"][0].count(b"added\n") == 4
 
 
-def test_changed_context_names_patch_and_file(toy: Path, tree: Path) -> None:
+def test_the_hunk_that_does_not_apply_is_named(toy: Path, tree: Path) -> None:
     source = tree / "kernel" / "sys.c"
-    source.write_text(source.read_text().replace("line 31\n", "line thirty-one\n"))
-    with pytest.raises(LabError, match=r"0002-second \(6\.12\.diff\).*kernel/sys\.c, line 30"):
-        series.assemble(tree, series.read_series("6.12", toy), toy / "cover")
+    source.write_text(source.read_text().replace("line 37\n", "line thirty-seven\n"))
+    with pytest.raises(LabError) as error:
+        assemble(toy, tree, "linux-source-6.12 6.12.120-1; last tested 6.12.117-1")
+    assert str(error.value) == (
+        "series/0002-second/6.12.diff: hunk 2 (kernel/sys.c:36) does not apply to"
+        " linux-source-6.12 6.12.120-1; last tested 6.12.117-1"
+    )
 
 
 def test_missing_file_of_the_tree_is_named(toy: Path, tree: Path) -> None:
     (tree / "kernel" / "sys.c").unlink()
-    with pytest.raises(LabError, match=r"0001-toy \(any\.diff\).*kernel/sys\.c"):
-        series.assemble(tree, series.read_series("6.12", toy), toy / "cover")
+    with pytest.raises(LabError, match=r"0001-toy/any\.diff does not apply to .*: kernel/sys\.c"):
+        assemble(toy, tree)
 
 
 @pytest.mark.parametrize(
@@ -151,4 +192,13 @@ def test_patch_without_content(toy: Path) -> None:
 def test_the_real_series_can_be_read(version: str) -> None:
     patches = series.read_series(version)
     assert patches
-    assert all(series.SIGNED_OFF.search(patch.message) for patch in patches)
+    assert not any("Signed-off-by" in patch.message for patch in patches)
+
+
+def test_no_hunk_of_the_real_series_is_there_once_for_each_version() -> None:
+    for any_diff in series.SERIES.glob("*/6.12.diff"):
+        hunks = [
+            set(re.split(r"^@@.*@@.*\n", path.read_text(), flags=re.M)[1:])
+            for path in (any_diff, any_diff.with_name("7.3.diff"))
+        ]
+        assert not hunks[0] & hunks[1], f"{any_diff} and 7.3.diff share hunks: any.diff is for them"
