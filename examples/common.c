@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What every example does alike: options, numbers, the engine's check, a checked end. */
+/* Shared by all examples: options, numbers, checking the engine, flushing the output. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ long parse_number(const char *what, const char *text, long min, long max)
 	return value;
 }
 
-/* A descriptor that was closed is opened the wrong way round: using it fails with EBADF. */
+/* A closed descriptor is opened in the wrong direction, so using it fails with EBADF. */
 static void take_standard_descriptors(void)
 {
 	static const int wrong_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
@@ -98,7 +98,7 @@ unsigned long run_batch(long rets[], const struct ferry_slot calls[], unsigned l
 
 int finish(int status)
 {
-	/* An error of an earlier write is remembered by the stream, its errno is not. */
+	/* The stream remembers that an earlier write failed, but not its errno. */
 	if (ferror(stdout))
 		errx(EXIT_FAILURE, "cannot write to standard output");
 	if (fclose(stdout))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ftw: prints the size and the path of everything in file trees, by batches of statx. */
+/* ftw: prints the size and path of everything in file trees, using batches of statx. */
 #include <err.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* mdu: the totals of file trees, as du -sbl prints them, by batches of statx. */
+/* mdu: prints the totals of file trees like du -sbl, using batches of statx. */
 #include <err.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pathsearch: the first directory of a list that has a file, found by one batch. */
+/* pathsearch: finds the first directory of a list that contains a file, in one batch. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static size_t count_directories(const char *list)
 	return count;
 }
 
-/* LENGTH bytes of DIR, a '/' and NAME. */
+/* Joins LENGTH bytes of DIR, a '/' and NAME. */
 static char *join(const char *dir, size_t length, const char *name)
 {
 	char *path;
@@ -59,7 +59,7 @@ static char *join(const char *dir, size_t length, const char *name)
 	return path;
 }
 
-/* One slot per directory of LIST; the first that finds its path, whose result is 0, is the last. */
+/* One slot per directory of LIST.  The first that finds its path (result 0) ends the batch. */
 static void fill(struct ferry_slot calls[], size_t count, const char *name, const char *list)
 {
 	size_t i, length;
@@ -76,7 +76,7 @@ static void fill(struct ferry_slot calls[], size_t count, const char *name, cons
 	}
 }
 
-/* Why the paths were not found, where it is more than that they are not there. */
+/* Reports why paths were not found, for reasons other than that they do not exist. */
 static void explain(const struct ferry_slot calls[], const long results[], size_t count)
 {
 	size_t i;

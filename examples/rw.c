@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* rw: standard input to standard output, several reads and writes per batch. */
+/* rw: copies standard input to standard output, with several reads and writes per batch. */
 #include <err.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -33,18 +33,18 @@ static const char help[] =
 #define DEFAULT_PAIRS 4
 
 /*
- * A pair: READ, WRITE what was read, and CHECK that all of it was written, since the next
- * pair may not read on after a short write.  CHECK is a futex call that compares: it
- * requeues no waiter of none when the word (the result of READ) holds the expected value
- * (that of WRITE), which gives 0, and fails with EAGAIN otherwise.  Where the futex call
- * is forbidden it fails too, and every batch is one pair.
+ * A pair: READ, WRITE what was read, and CHECK that all of it was written, because the next
+ * pair must not read after a short write.  CHECK is a futex call used for its comparison: there
+ * are no waiters to requeue, so it returns 0 if the word (the result of READ) holds the expected
+ * value (that of WRITE), and fails with EAGAIN otherwise.  If futex calls are forbidden it
+ * fails too, and every batch is one pair.
  */
 enum { READ, WRITE, CHECK, PAIR_SLOTS };
 
 static struct ferry_slot calls[MAX_PAIRS * PAIR_SLOTS];
 static long results[MAX_PAIRS * PAIR_SLOTS];
 
-/* The low half of a result, which is all that a futex compares: lengths fit. */
+/* The low half of a result: a futex compares 32 bits, and lengths fit. */
 static long low_half(const long *result)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -90,7 +90,7 @@ static void fill(char *buffers, long bytes, long pairs)
 		fill_pair(pair, buffers + pair * bytes, bytes);
 }
 
-/* Whether a call that gave ERROR can be made again, once FD is ready for EVENTS. */
+/* Whether a call that failed with ERROR can be repeated; waits until FD is ready for EVENTS. */
 static bool again(long error, int fd, short events)
 {
 	struct pollfd wait = { .fd = fd, .events = events };
@@ -107,7 +107,7 @@ static _Noreturn void fail(const char *what, long error)
 	errx(EXIT_FAILURE, "cannot %s: %s", what, strerror((int)-error));
 }
 
-/* Writes the LENGTH bytes that a batch left. */
+/* Writes the LENGTH bytes that a batch did not. */
 static void write_rest(const char *bytes, long length)
 {
 	ssize_t wrote;
@@ -168,7 +168,7 @@ int main(int argc, char *argv[])
 	if (!buffers)
 		errx(EXIT_FAILURE, "out of memory");
 	fill(buffers, bytes, pairs);
-	/* finish_pair() looks at the last pair: it needs no CHECK. */
+	/* The last pair needs no CHECK: finish_pair() checks it. */
 	slots = (unsigned long)pairs * PAIR_SLOTS - 1;
 	while (finish_pair(run_batch(results, calls, slots)))
 		continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sigset: how the process takes each signal, asked as a shell does at its start: in one batch. */
+/* sigset: queries the disposition of each signal, as a shell does at start, in one batch. */
 #include <err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const char help[] =
 #define SIGNALS 64
 #define FIRST_REALTIME 32 /* the kernel's; libc keeps the first two or three for itself */
 
-/* What rt_sigaction() stores: the handler comes first everywhere, the rest is not looked at. */
+/* What rt_sigaction() stores.  The handler comes first everywhere; the rest is not used. */
 union kernel_action {
 	void (*handler)(int);
 	char space[64];

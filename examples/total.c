@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* total: sums the bytes of files, each opened, mapped and closed in one batch. */
+/* total: sums the bytes of files; one batch opens, maps and closes each. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static const char help[] =
 	"\n"
 	"Example: total /usr/include/*.h\n";
 
-/* The batch of one file.  After a failure it goes on at CLOSE, or ends if there is no file. */
+/* The batch for one file.  After a failure it continues at CLOSE, or ends if no file is open. */
 enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, SLOTS };
 
 /* The jump from slot FROM to slot TO. */
@@ -36,7 +36,7 @@ enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, SLOTS };
 
 static sigjmp_buf shrunk;
 
-/* A page that is mapped cannot be read: the file was cut short, or its disk fails. */
+/* A mapped page cannot be read: the file was truncated, or its disk failed. */
 static void on_bus_error(int signal)
 {
 	(void)signal;
@@ -58,7 +58,7 @@ static void complain(const char *path, const char *why)
 	warnx("cannot read '%s': %s", path, why);
 }
 
-/* Opens, stats, maps and closes PATH: STAT is the file's, results[] those of the slots. */
+/* Opens, stats, maps and closes PATH; fills in STAT and the results[] of the slots. */
 static void map_file(const char *path, struct stat *stat, long results[])
 {
 	struct ferry_slot calls[SLOTS] = {
@@ -103,7 +103,7 @@ static bool add_mapped(const char *path, void *map, size_t length, uint64_t *tot
 	return whole;
 }
 
-/* Adds the bytes of PATH to *total; false after a message when they cannot be read. */
+/* Adds the bytes of PATH to *total.  Returns false after a message if it cannot read them. */
 static bool add_file(const char *path, uint64_t *total)
 {
 	long results[SLOTS] = { [MAP] = -ENODEV };
@@ -119,7 +119,7 @@ static bool add_file(const char *path, uint64_t *total)
 		return false;
 	}
 	if (!stat.st_size)
-		return true; /* nothing can be mapped, so MAP failed */
+		return true; /* an empty file cannot be mapped, so MAP failed */
 	if (results[MAP] < 0) {
 		complain(path, strerror((int)-results[MAP]));
 		return false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * A walk of a file tree that stats the entries of a directory in batches.
+ * Walks a file tree and stats the entries of each directory in batches.
  *
- * A directory is read to its end before the walk goes below it: the names of its
- * subdirectories wait on a stack, and its descriptor is only needed to open them.
- * So of the directories above, only the nearest are held open.  The walk comes
- * back to one that it let go through "..", and checks that it is the same.
+ * The walk reads a directory to its end before it descends: the names of its
+ * subdirectories wait on a stack, and its descriptor is needed only to open them.
+ * So only the nearest of the directories above are held open.  The walk returns to
+ * one whose descriptor it released through "..", and checks that it is the same.
  *
- * A small directory costs two batches: one closes the directory left before, opens
- * this one and reads names; the other stats those and reads on.
+ * A small directory costs two batches: one closes the previous directory, opens this one
+ * and reads names; the other stats those and reads more names.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "common.h"
 #include "tree.h"
 
-#define STATS 255	/* entries per batch: with the slot that reads on, four pages of slots */
+#define STATS 255	/* entries per batch; with the slot for reading, four pages of slots */
 #define LIST_SIZE 32768 /* bytes of names read at once */
 #define HELD 32		/* directories held open, at most */
 #define PAGE 4096
@@ -30,7 +30,7 @@
 
 /*
  * Not AT_STATX_DONT_SYNC: local file systems ignore it, and on a remote one the
- * totals would be those of a stale cache.
+ * totals would come from a stale cache.
  */
 #define STATX_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)
 #define STATX_MASK (STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_BLOCKS)
@@ -40,23 +40,23 @@
 /* A directory between the start of the walk and the entries being visited. */
 struct level {
 	int fd;		       /* or LET_GO */
-	struct statx identity; /* known once it is let go */
-	size_t path;	       /* length of its path, the '/' at its end included */
+	struct statx identity; /* set once it is released */
+	size_t path;	       /* length of its path, including the '/' at its end */
 	size_t next, end;      /* its subdirectories still to be visited, in tree->names */
 };
 
-/* Bytes found by offset, since they move when they grow. */
+/* Bytes addressed by offset, because they move when they grow. */
 struct bytes {
 	char *at;
 	size_t size;
 };
 
 struct tree {
-	/* [0] reads on, the others stat.  Aligned to lie in as few pages as it can. */
+	/* [0] reads names, the others stat.  Aligned to use as few pages as possible. */
 	struct ferry_slot calls[1 + STATS] __attribute__((aligned(PAGE)));
 	long results[1 + STATS];
 	struct statx stats[STATS];
-	/* The names of one are visited while the other is filled. */
+	/* One is filled while the names in the other are visited. */
 	char lists[2][LIST_SIZE] __attribute__((aligned(sizeof(long))));
 
 	const struct tree_visitor *visitor;
@@ -66,8 +66,8 @@ struct tree {
 	size_t depth, room;
 	size_t held;	    /* levels[held .. depth - 1] have descriptors */
 	int left;	    /* the directory just left, still open, or -1 */
-	struct bytes path;  /* of the deepest level; levels[].path says where it can be cut */
-	struct bytes names; /* each with a NUL, those of one level together */
+	struct bytes path;  /* of the deepest level; levels[].path are the lengths to cut it to */
+	struct bytes names; /* each NUL-terminated; the names of one level are adjacent */
 };
 
 struct tree *tree_new(const struct tree_visitor *visitor)
@@ -108,7 +108,7 @@ static void failed(struct tree *tree, const char *action, const char *name, long
 	tree->visitor->failed(tree->visitor->context, action, tree->path.at, name, (int)-error);
 }
 
-/* ERROR is what a path gives that leads nowhere any more, or to something else. */
+/* Whether ERROR means that the path no longer exists, or names something else. */
 static bool vanished(long error)
 {
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP;
@@ -144,7 +144,7 @@ static int put(struct bytes *bytes, size_t offset, const char *text, size_t leng
 	return 0;
 }
 
-/* Makes the levels[] that are there have room for one more.  Returns 0 or -ENOMEM. */
+/* Makes room in levels[] for one more.  Returns 0 or -ENOMEM. */
 static int make_room(struct tree *tree)
 {
 	size_t room = 2 * tree->depth + 16;
@@ -160,7 +160,7 @@ static int make_room(struct tree *tree)
 	return 0;
 }
 
-/* Adds a level whose directory is NAME in the deepest, FD its descriptor.  0 or -ENOMEM. */
+/* Adds a level for directory NAME in the deepest, with descriptor FD.  0 or -ENOMEM. */
 static int push(struct tree *tree, int fd, const char *name)
 {
 	size_t length = strlen(name);
@@ -186,14 +186,14 @@ static void cut(struct tree *tree, size_t depth)
 	tree->path.at[deepest(tree)->path] = '\0';
 }
 
-/* ---- descriptors: letting go, coming back ---- */
+/* ---- descriptors: releasing and reopening ---- */
 
 static int identify(struct level *level)
 {
 	return statx(level->fd, "", AT_EMPTY_PATH, STATX_MASK, &level->identity) ? -errno : 0;
 }
 
-/* Closes the highest directory held, the deepest excepted; false when there is none. */
+/* Closes the topmost directory held, but not the deepest.  False if there is none. */
 static bool let_go(struct tree *tree)
 {
 	struct level *level = &tree->levels[tree->held];
@@ -206,7 +206,7 @@ static bool let_go(struct tree *tree)
 	return true;
 }
 
-/* Opens LEVEL, which was let go, as PATH from FD.  Returns 0 or -errno. */
+/* Reopens LEVEL, which was released, as PATH from FD.  Returns 0 or -errno. */
 static int open_again(struct level *level, int fd, const char *path)
 {
 	struct level found = { .fd = openat(fd, path, OPEN_FLAGS) };
@@ -225,9 +225,9 @@ static int open_again(struct level *level, int fd, const char *path)
 }
 
 /*
- * What was below the deepest level was moved elsewhere, so ".." does not lead back: walks
- * the path anew from its start, as far as it leads through the same directories.  Those
- * that it misses have vanished.
+ * The directory below the deepest level was moved, so ".." does not lead back.  Walks the
+ * path again from its start, as far as it leads through the same directories.  The rest
+ * have vanished.
  */
 static void walk_again(struct tree *tree)
 {
@@ -255,7 +255,7 @@ static void walk_again(struct tree *tree)
 	cut(tree, depth);
 }
 
-/* Goes up one level, and makes sure that its descriptor is there. */
+/* Goes up one level and makes sure that its descriptor is open. */
 static void leave(struct tree *tree)
 {
 	struct level *above = deepest(tree) - 1;
@@ -274,7 +274,7 @@ static void leave(struct tree *tree)
 
 /* ---- entries ---- */
 
-/* Whether a directory that is a mount point holds the one being visited, as a bind mount may. */
+/* Whether STAT is a mount point that contains this directory, as a bind mount may be. */
 static bool is_above(struct tree *tree, const struct statx *stat)
 {
 	struct level *level;
@@ -315,7 +315,7 @@ static bool is_dots(const char *name)
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-/* Makes stat slots of the names in LIST, which is moved behind them, and returns their number. */
+/* Builds stat slots for the names in *LIST, advances it past them, and returns their number. */
 static size_t add_stats(struct tree *tree, const char **list, const char *end)
 {
 	const struct dirent64 *entry;
@@ -352,8 +352,8 @@ static int visit_stats(struct tree *tree, size_t count)
 }
 
 /*
- * Visits the names in the list at AT, LENGTH bytes of them, and with the first batch
- * reads on into NEXT, *more its result.  Returns 0 or -ENOMEM.
+ * Visits the names in the list at AT, LENGTH bytes long.  Its first batch also reads more
+ * names into NEXT, with the result in *more.  Returns 0 or -ENOMEM.
  */
 static int visit_list(struct tree *tree, const char *at, long length, char *next, long *more)
 {
@@ -373,7 +373,7 @@ static int visit_list(struct tree *tree, const char *at, long length, char *next
 	return error;
 }
 
-/* Visits the entries of the deepest directory, lists[0] holding LENGTH bytes of names or -errno. */
+/* Visits the entries of the deepest directory; LENGTH is the bytes in lists[0], or -errno. */
 static int visit_all(struct tree *tree, long length)
 {
 	int error = 0;
@@ -390,7 +390,7 @@ static int visit_all(struct tree *tree, long length)
 
 enum { CLOSE, OPEN, LIST, ENTER_SLOTS };
 
-/* Closes the directory left before, opens NAME in the deepest and reads its first names. */
+/* Closes the previous directory, opens NAME in the deepest and reads its first names. */
 static void open_and_list(struct tree *tree, const char *name, long results[])
 {
 	struct ferry_slot calls[ENTER_SLOTS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk of a file tree that stats the entries of a directory in batches. */
+/* Walks a file tree and stats the entries of each directory in batches. */
 #ifndef TREE_H
 #define TREE_H
 
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 /*
- * What the walk tells.  DIR and NAME together are a path: DIR ends in '/', or it is
- * empty and NAME is the path that the caller gave.  Both, and STAT, are valid during
- * the call only.
+ * Callbacks of the walk.  DIR and NAME together are a path: DIR ends in '/', or it is
+ * empty and NAME is the path that the caller gave.  Both, and STAT, are valid only
+ * during the callback.
  */
 struct tree_visitor {
 	/* An entry: size, blocks, type, mode, inode and device of STAT are set. */
@@ -21,12 +21,12 @@ struct tree_visitor {
 		       int error);
 
 	void *context;
-	bool one_file_system; /* leave out what lies on another than the root of the walk */
+	bool one_file_system; /* skip what is on another file system than the root of the walk */
 };
 
 struct tree;
 
-/** A walker for VISITOR, which must outlive it, or NULL when out of memory. */
+/** A walker for VISITOR, which must outlive it, or NULL if memory runs out. */
 struct tree *tree_new(const struct tree_visitor *visitor);
 
 void tree_free(struct tree *tree);
@@ -35,11 +35,11 @@ void tree_free(struct tree *tree);
  * Visits PATH and, depth first, everything below it; symbolic links are entries and are
  * not followed.  A directory comes before its entries.
  *
- * Entries that vanish meanwhile are left out without a word.  A directory that cannot be
- * read is an entry, and then a failure.  Any depth is walked with at most some tens of
- * descriptors, and with two if there are no more.
+ * Entries that vanish meanwhile are skipped silently.  A directory that cannot be read is
+ * reported as an entry, and then as a failure.  The walk uses a few tens of descriptors at
+ * any depth, and manages with two if no more are available.
  *
- * Returns 0, or -ENOMEM; failures to stat or read are told to the visitor only.
+ * Returns 0 or -ENOMEM; only the visitor learns of failures to stat or read.
  */
 int tree_walk(struct tree *tree, const char *path);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * unimpl: what a batch costs besides its calls, by a call that does nothing but fail.
- * Needs nothing but <linux/batch.h>: cc -I include -I uapi unimpl.c
+ * unimpl: measures the overhead of a batch, using a call that does nothing but fail.
+ * Needs only <linux/batch.h>: cc -I include -I uapi unimpl.c
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ static const char help[] =
 
 #define MAX_SLOTS 1024
 #define TRIALS 10
-#define SLOTS_PER_TRIAL                                                          \
-	16384L /* a millisecond or more, so that the clock's own cost is nothing \
-		*/
+
+/* Takes a millisecond or more, so that the clock's own cost is negligible. */
+#define SLOTS_PER_TRIAL 16384L
 
 static double now(void)
 {
@@ -43,7 +43,7 @@ static double now(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Nanoseconds for BATCHES batches of N slots. */
+/* Times BATCHES batches of N slots, in nanoseconds. */
 static double trial(long rets[], syscall_t calls[], unsigned long n, long batches)
 {
 	double start = now();
