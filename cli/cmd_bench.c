@@ -6,23 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ferry/rawcall.h>
+
 #include "measure/harness/against.h"
 #include "measure/harness/bench.h"
-#include "measure/harness/child.h"
-#include "measure/harness/cpu.h"
 #include "measure/harness/document.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/json.h"
+#include "measure/harness/memory.h"
 #include "measure/harness/options.h"
-#include "measure/harness/warnings.h"
+#include "measure/harness/show.h"
+#include "measure/cases/cases.h"
 #include "command.h"
 #include "report.h"
+
+#define LONG_RUN 60.0 /* s: what takes longer is announced */
 
 static const struct bench *const benches[] = {
 	&crossing_bench, &batch_bench,	&dispatch_bench,
 	&apps_bench,	 &flexsc_bench, &pagefault_bench,
 };
-#define BENCHES (sizeof(benches) / sizeof(benches[0]))
+#define BENCHES COUNT_OF(benches)
+
+/* "crossing, batch and apps", in a text that is kept. */
+static const char *names_of_benches(void)
+{
+	const char *names = benches[0]->name;
+	size_t i;
+
+	for (i = 1; i < BENCHES; i++)
+		names = keep_text("%s%s%s", names, i + 1 < BENCHES ? ", " : " and ",
+				  benches[i]->name);
+	return names;
+}
 
 static const struct bench *find(const char *name)
 {
@@ -31,9 +47,7 @@ static const struct bench *find(const char *name)
 	for (i = 0; i < BENCHES; i++)
 		if (!strcmp(benches[i]->name, name))
 			return benches[i];
-	complain("bench: there is no bench '%s'; there are crossing, batch, dispatch, apps, flexsc "
-		 "and pagefault",
-		 name);
+	complain("bench: there is no bench '%s'; there are %s", name, names_of_benches());
 	return NULL;
 }
 
@@ -43,8 +57,7 @@ static const struct bench *choose(const struct given *given, const json_t *befor
 	const char *earlier = json_string_at(before, "bench", NULL);
 
 	if (!given->bench && !earlier) {
-		complain("bench: which one? There are crossing, batch, dispatch, apps, flexsc and "
-			 "pagefault");
+		complain("bench: which one? There are %s", names_of_benches());
 		return NULL;
 	}
 	if (!given->bench)
@@ -77,48 +90,46 @@ static int check_outputs(const struct given *given)
 	return (json && check_writable(json)) || (csv && check_writable(csv)) ? EXIT_USAGE : 0;
 }
 
-static void print_machine(const json_t *document)
-{
-	double cpu = json_number_at(document, "machine.cpu_pinned");
+/* ---- for people ---- */
 
-	printf("Linux %s, %s%s", json_string_at(document, "kernel.release", "?"),
-	       json_string_at(document, "machine.cpu", "?"),
-	       json_true_at(document, "machine.virtual_machine") ? ", in a virtual machine" : "");
-	if (!isnan(cpu))
-		printf(", on CPU %.0f", cpu);
-	printf("; clock %s\n\n", json_string_at(document, "clock.source", "unknown"));
+static void print_circumstances(const struct circumstances *at)
+{
+	const char *where = at->machine.user_mode  ? ", user-mode Linux" :
+			    at->machine.hypervisor ? ", in a virtual machine" :
+						     "";
+	char line[512], cpu[32] = "";
+
+	if (at->cpu >= 0)
+		snprintf(cpu, sizeof(cpu), ", on CPU %ld", at->cpu);
+	snprintf(line, sizeof(line), "Linux %s, %s%s%s; clock %s", at->machine.kernel.release,
+		 at->machine.cpu, where, cpu,
+		 clock_counts_instructions() ? "counts instructions" :
+		 at->clock.source	     ? at->clock.source :
+					       "unknown");
+	show_paragraph("", line);
+	putchar('\n');
 }
 
-static void print_sentences(const json_t *document)
+static void print_sentences(const struct run *run)
 {
 	const bool colour = in_colour();
-	const json_t *item;
 	size_t i;
 
-	json_array_foreach(json_object_get(document, "findings"), i, item) {
+	for (i = 0; i < run->finding_count; i++) {
 		if (!i)
 			putchar('\n');
-		print_paragraph("* ", json_string_at(item, "text", ""));
+		show_paragraph("* ", run->findings[i].text);
 	}
-	json_array_foreach(json_object_get(document, "warnings"), i, item) {
+	for (i = 0; i < run->warning_count; i++) {
 		if (!i)
 			putchar('\n');
 		fputs(colour ? "\033[33m" : "", stdout);
-		print_paragraph("warning: ", json_string_at(item, "text", ""));
+		show_paragraph("warning: ", run->warnings[i].text);
 		fputs(colour ? "\033[0m" : "", stdout);
 	}
 }
 
-static void print_run(const struct bench *bench, const json_t *document, const json_t *before)
-{
-	print_machine(document);
-	bench->print(document);
-	if (before) {
-		print_comparison(json_object_get(document, "against"));
-		print_differences(before, document);
-	}
-	print_sentences(document);
-}
+/* ---- output ---- */
 
 static int write_text(const char *path, char *text, size_t length)
 {
@@ -144,28 +155,49 @@ static int write_json(const char *path, const json_t *document)
 	return write_text(path, line, (size_t)length);
 }
 
-static int write_csv(const char *path, const struct bench *bench, const json_t *document)
+static int write_csv(const char *path, const struct run *run)
 {
 	size_t length = 0;
-	char *text = csv_of(&bench->csv, json_object_get(document, bench->rows), &length);
+	char *text = run->bench->rows ?
+			     csv_of(&run->bench->csv,
+				    json_object_get(run->document, run->bench->rows), &length) :
+			     records_as_csv(&run->sets[0], &length);
 
 	return write_text(path, text, length);
 }
 
-static int tell(const struct bench *bench, const struct given *given, const json_t *document,
-		const json_t *before)
+/* Whether there is anything to tell. */
+static bool has_results(const struct run *run)
+{
+	if (run->bench->rows)
+		return json_array_size(json_object_get(run->document, run->bench->rows)) > 0;
+	return run->set_count && run->sets[0].count;
+}
+
+static int tell(const struct run *run, const struct given *given, const json_t *document,
+		const struct circumstances *at, const struct against *against)
 {
 	const char *json = given->value['j'], *csv = given->value['v'];
 	int status = 0;
 
-	if (!to_stdout(json) && !to_stdout(csv))
-		print_run(bench, document, before);
+	if (!to_stdout(json) && !to_stdout(csv)) {
+		print_circumstances(at);
+		if (run->bench->print_document)
+			run->bench->print_document(document);
+		else
+			run->bench->print(run);
+		if (against->document)
+			against_print(against, document);
+		print_sentences(run);
+	}
 	if (json)
 		status = write_json(json, document);
-	if (csv && write_csv(csv, bench, document))
+	if (csv && write_csv(csv, run))
 		status = EXIT_USAGE;
 	return status;
 }
+
+/* ---- measuring ---- */
 
 /* The CPU that the process stays on, -1 when it moves about, or -EINVAL after complaining. */
 static int choose_cpu(int asked_for)
@@ -176,54 +208,128 @@ static int choose_cpu(int asked_for)
 	if (cpu >= 0 || asked_for < 0)
 		return cpu < 0 ? -1 : cpu;
 	cpu_online(online, sizeof(online));
-	complain("bench: CPU %d is not to be had; online here are %s", asked_for, online);
+	complain("bench: CPU %d is not available; online here are %s", asked_for, online);
 	return -EINVAL;
 }
 
-/* Measures, on the CPU asked for.  Returns an exit status; the document may be empty. */
-static int measure(const struct bench *bench, struct run *run)
+static void call_once(void *context)
 {
-	int cpu = choose_cpu(run->settings->cpu);
-	struct beginning beginning;
-	int status;
+	(void)context;
+	ferry_rawcall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+static void announce(const struct run *run)
+{
+	double start = now_ns(), call_ns, seconds;
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		call_once(NULL);
+	call_ns = (now_ns() - start) / 1000;
+	seconds = run->bench->seconds ? run->bench->seconds(run->settings, call_ns) : 0;
+	if (seconds > LONG_RUN)
+		complain("bench: %s will take about %.0f minutes; Ctrl-C ends it and keeps what is "
+			 "finished",
+			 run->bench->name, fmax(2, ceil(seconds / 60)));
+}
+
+static int measure(struct run *run, struct circumstances *at)
+{
+	int cpu = choose_cpu((int)run->settings->cpu), status;
 
 	if (cpu < -1)
 		return EXIT_USAGE;
+	announce(run);
 	interrupt_catch();
-	beginning = beginning_now(cpu);
+	*at = circumstances_begin(cpu);
 	run->start = clock_stamp();
-	status = bench->measure(run);
-	document_finish(run, bench, &beginning, !status && !interrupted());
-	add_warnings(run);
+	status = run->bench->measure(run);
+	circumstances_end(at, run, !status && !interrupted());
+	add_warnings(run, at);
 	return status;
 }
 
 static int run_bench(const struct bench *bench, const struct given *given, json_t *command,
-		     const json_t *before)
+		     struct against *against)
 {
 	struct settings settings;
-	struct run run = { .settings = &settings };
-	int status = options_apply(bench, given, &settings);
+	struct run run = { .bench = bench, .settings = &settings, .document = json_object() };
+	struct circumstances at;
+	json_t *document;
+	int status = options_apply(bench, given, &settings), told;
 
-	if (status || check_outputs(given))
+	if (status || check_outputs(given)) {
+		json_decref(run.document);
 		return EXIT_USAGE;
-	run.document = document_new(bench, command);
-	run.shortest_ns = share(sizeof(*run.shortest_ns));
-	*run.shortest_ns = INFINITY;
-	status = measure(bench, &run);
-	if (before)
-		json_object_set_new(run.document, "against",
-				    compare_runs(given->value['a'], before, run.document));
-	if (json_array_size(json_object_get(run.document, bench->rows))) {
-		int told = tell(bench, given, run.document, before);
-
+	}
+	run.shortest = share(sizeof(*run.shortest));
+	*run.shortest = INFINITY;
+	status = measure(&run, &at);
+	if (has_results(&run)) {
+		document = run_as_json(&run, &at, command);
+		json_object_update(document, run.document);
+		if (against->document) {
+			against_compare(against, &run);
+			json_object_set_new(document, "against", against_as_json(against));
+		}
+		told = tell(&run, given, document, &at, against);
 		status = told ? told : status;
+		json_decref(document);
 	} else if (interrupted()) {
 		complain("bench: interrupted before anything was finished");
 	}
 	json_decref(run.document);
-	unshare_memory(run.shortest_ns, sizeof(*run.shortest_ns));
+	unshare_memory(run.shortest, sizeof(*run.shortest));
 	return interrupted() && status != EXIT_USAGE ? 128 + interrupted() : status;
+}
+
+/* ---- the command line ---- */
+
+static int print_help(const char *name)
+{
+	const struct bench *bench = name ? find(name) : NULL;
+	size_t i;
+
+	if (name && !bench)
+		return EXIT_USAGE;
+	if (bench) {
+		printf("Usage: ferry bench %s [OPTION...]\n", bench->name);
+		printf("Measures %s.\n\n", bench->summary);
+	} else {
+		printf("Usage: ferry bench [BENCH] [OPTION...]\n"
+		       "Measures on one CPU, in trials that take turns, and says what the figures "
+		       "mean.\n"
+		       "BENCH is one of\n\n");
+		for (i = 0; i < BENCHES; i++)
+			show_entry(keep_text("  %s", benches[i]->name), 13, benches[i]->summary);
+		putchar('\n');
+	}
+	options_help(bench);
+	show_paragraph("", "");
+	show_paragraph("", "Ctrl-C ends the measurement; what was finished is still printed and "
+			   "written.");
+	show_paragraph("", "Exit status: 0; 1 when a measurement failed; 2 for bad input; 130 "
+			   "after Ctrl-C.");
+	show_paragraph("", bench ? "ferry-bench(1) describes the figures." :
+				   "'ferry bench BENCH --help' lists the options of one bench.");
+	printf("Example: ferry bench %s\n", bench ? bench->example : "crossing --json now.json");
+	return EXIT_OK;
+}
+
+/* For the shell: "ferry bench --complete [BENCH [--OPTION]]". */
+static int complete(int argc, char *argv[])
+{
+	const struct bench *bench = NULL;
+	size_t i;
+
+	for (i = 0; i < BENCHES; i++) {
+		if (argc < 3)
+			puts(benches[i]->name);
+		else if (!strcmp(benches[i]->name, argv[2]))
+			bench = benches[i];
+	}
+	options_complete(bench, argc > 3 ? argv[3] : NULL);
+	return EXIT_OK;
 }
 
 /* As it was typed: getopt_long() reorders ARGV, and lists in it are cut. */
@@ -239,21 +345,27 @@ static json_t *command_line(int argc, char *argv[])
 
 static int run(int argc, char *argv[])
 {
-	json_t *command = command_line(argc, argv);
 	struct given given = { 0 };
-	int status = options_read(argc, argv, bench_command.help, &given);
+	struct against against = { 0 };
 	const struct bench *bench;
-	json_t *before = NULL;
+	json_t *command;
+	int status;
 
-	if (status < 0 && given.value['a'])
-		before = read_run(given.value['a']);
-	if (status < 0 && given.value['a'] && !before)
-		status = EXIT_USAGE;
-	if (status < 0) {
-		bench = choose(&given, before);
-		status = bench ? run_bench(bench, &given, command, before) : EXIT_USAGE;
+	if (argc > 1 && !strcmp(argv[1], "--complete"))
+		return complete(argc, argv);
+	command = command_line(argc, argv);
+	status = options_read(argc, argv, &given);
+	if (!status && given.help) {
+		json_decref(command);
+		return print_help(given.bench);
 	}
-	json_decref(before);
+	if (!status && given.value['a'])
+		status = against_read(&against, given.value['a']);
+	if (!status) {
+		bench = choose(&given, against.document);
+		status = bench ? run_bench(bench, &given, command, &against) : EXIT_USAGE;
+		json_decref(against.document);
+	}
 	json_decref(command);
 	return status;
 }
@@ -261,51 +373,5 @@ static int run(int argc, char *argv[])
 const struct command bench_command = {
 	.name = "bench",
 	.summary = "measure what crossings, batches and programs cost here",
-	.help = "Usage: ferry bench [BENCH] [OPTION...]\n"
-		"Measures on one CPU, in trials that take turns, and says what the figures mean.\n"
-		"BENCH is one of\n\n"
-		"  crossing  what one call costs, and how much of it is the crossing\n"
-		"  batch     what a crossing costs and what each call, by batch size and engine\n"
-		"  dispatch  what the loop adds to each slot\n"
-		"  apps      programs that batch, engine against engine and against the usual "
-		"ones\n"
-		"  flexsc    posted calls beside plain ones, batches and io_uring\n"
-		"  pagefault what the first touch of memory costs, and what saves most of it\n\n"
-		"  -t, --trials N         trials of every figure (not apps)\n"
-		"  -w, --warmup N         calls, batches, pairs or passes before, which are not "
-		"timed\n"
-		"  -n, --calls N          crossing, dispatch, flexsc: calls in one trial\n"
-		"  -e, --engine E,...     batch, apps: the engines; all that are here by default\n"
-		"  -c, --call NAME,...    batch: unimplemented (the default), getppid, read, "
-		"write,\n"
-		"                         fstat, lstat, statx; flexsc: write,getpid\n"
-		"  -p, --program FILE     batch: copies of the batch program in FILE; may be "
-		"repeated\n"
-		"  -s, --sizes N,...      batch: batch sizes, or copies; 1 to 1024 by default;\n"
-		"                         pagefault: pages that a fault maps; 1 to 512 by default\n"
-		"  -b, --slots N          batch: about so many slots are timed at once\n"
-		"  -r, --pairs N          apps: pairs of runs\n"
-		"  -d, --directory DIR    apps: the tree to work on, /usr/share by default\n"
-		"  -f, --threads N,...    flexsc: user-level threads; 1 to 10000 by default\n"
-		"  -o, --runners N        flexsc: runners at most; as many as CPUs by default\n"
-		"  -k, --work NS,...      flexsc: work between two calls; 0 to 2000 by default\n"
-		"  -m, --memory MIB       pagefault: memory to touch; 2048 by default, or less\n"
-		"  -x, --examples DIR     apps: where the example programs are\n"
-		"  -u, --cpu N            the CPU to measure on\n"
-		"  -i, --seed N           of the random numbers that the errors are estimated "
-		"with\n"
-		"  -j, --json FILE        write all of it there as JSON; - is standard output\n"
-		"  -v, --csv FILE         write the main table there as CSV; - is standard output\n"
-		"  -a, --against FILE     compare with an earlier run's JSON; BENCH may be left "
-		"out\n"
-		"  -h, --help             this text\n\n"
-		"Ctrl-C ends the measurement; what was finished is still printed and written.\n"
-		"Exit status: 0; 1 when a measurement failed; 2 for bad input; 130 after Ctrl-C.\n"
-		"Example: ferry bench crossing\n"
-		"Example: ferry bench batch --call write,statx --engine loop,uring --json "
-		"now.json\n"
-		"Example: ferry bench flexsc --call write --threads 64 --work 0,75,150,300\n"
-		"Example: ferry bench pagefault --memory 256\n"
-		"Example: ferry bench --against now.json\n",
 	.run = run,
 };

@@ -13,7 +13,7 @@
 #include <ferry/rawcall.h>
 
 #include "measure/harness/clock.h"
-#include "measure/harness/cpu.h"
+#include "measure/harness/machine.h"
 #include "sample.h"
 
 #define SLOTS 1024
@@ -93,7 +93,7 @@ static double time_side(int which, void *context)
 
 static void print_comparison(void)
 {
-	struct comparison c;
+	struct duel c;
 
 	cpu_stay(-1);
 	compare(time_side, NULL, PAIRS / 10);

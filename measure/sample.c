@@ -14,10 +14,10 @@ struct quartiles quartiles_of(double values[], size_t count)
 	};
 }
 
-struct comparison compare(double (*side)(int which, void *context), void *context, size_t pairs)
+struct duel compare(double (*side)(int which, void *context), void *context, size_t pairs)
 {
 	static double times[2][MAX_PAIRS], ratios[MAX_PAIRS];
-	struct comparison result;
+	struct duel result;
 	size_t i;
 
 	for (i = 0; i < pairs; i++) {

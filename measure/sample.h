@@ -16,7 +16,7 @@ struct quartiles quartiles_of(double values[], size_t count);
  * COUNT times both sides, in alternating order: side(0, context) and side(1, context)
  * return a time each.  ratio is the time of side 0 divided by that of side 1, pair by pair.
  */
-struct comparison {
+struct duel {
 	struct quartiles side[2];
 	struct quartiles ratio;
 };
@@ -24,6 +24,6 @@ struct comparison {
 #define MAX_PAIRS 2001
 
 /** PAIRS is at most MAX_PAIRS. */
-struct comparison compare(double (*side)(int which, void *context), void *context, size_t pairs);
+struct duel compare(double (*side)(int which, void *context), void *context, size_t pairs);
 
 #endif /* SAMPLE_H */

@@ -18,7 +18,7 @@
 #include <jansson.h>
 
 #include "measure/harness/clock.h"
-#include "measure/harness/cpu.h"
+#include "measure/harness/machine.h"
 #include "measure/harness/machine.h"
 #include "sample.h"
 
@@ -84,7 +84,7 @@ static double run_side(int which, void *context)
 	return taken / (double)contest->size;
 }
 
-static struct comparison run_contest(struct contest *contest, size_t pairs)
+static struct duel run_contest(struct contest *contest, size_t pairs)
 {
 	unsigned long i;
 
@@ -94,7 +94,7 @@ static struct comparison run_contest(struct contest *contest, size_t pairs)
 	return compare(run_side, contest, pairs);
 }
 
-static void print_row(const struct contest *contest, const struct comparison *c)
+static void print_row(const struct contest *contest, const struct duel *c)
 {
 	bool noise = c->ratio.low < 1 && c->ratio.high > 1;
 
@@ -109,7 +109,7 @@ static json_t *quartiles_as_json(struct quartiles quartiles)
 	return json_pack("[f, f, f]", quartiles.low, quartiles.median, quartiles.high);
 }
 
-static json_t *row_as_json(const struct contest *contest, const struct comparison *c)
+static json_t *row_as_json(const struct contest *contest, const struct duel *c)
 {
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "calls", contest->name, "engine",
 			 ferry_engine_name(contest->engine), "slots", (json_int_t)contest->size,
@@ -124,7 +124,7 @@ static void run_all(struct contest contests[], size_t count, size_t pairs, json_
 
 	for (i = 0; i < count; i++) {
 		for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-			struct comparison comparison;
+			struct duel comparison;
 
 			contests[i].size = sizes[k];
 			comparison = run_contest(&contests[i], pairs);

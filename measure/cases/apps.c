@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cases.h"
 #include "cli/report.h"
 #include "app_contest.h"
 #include "measure/harness/interrupt.h"
@@ -109,7 +110,7 @@ static const struct app apps[] = {
 };
 #define APPS (sizeof(apps) / sizeof(apps[0]))
 
-static const struct column columns[] = {
+static const struct json_column columns[] = {
 	{ "APPLICATION", "app", TEXT, 0 },
 	{ "ENGINE", "side", TEXT, 0 },
 	{ "AGAINST", "against", TEXT, 0 },
@@ -121,7 +122,7 @@ static const struct column columns[] = {
 	{ "SIGNIFICANT", "significant", YES_NO, 0 },
 };
 
-static const struct column csv_columns[] = {
+static const struct json_column csv_columns[] = {
 	{ NULL, "app", TEXT, 0 },
 	{ NULL, "side", TEXT, 0 },
 	{ NULL, "against", TEXT, 0 },
@@ -304,11 +305,11 @@ static void print(const json_t *document)
 const struct bench apps_bench = {
 	.name = "apps",
 	.summary = "programs that batch, engine against engine and against the usual ones",
-	.options = "ewrdx",
 	.rows = "comparisons",
 	.csv = { csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0]) },
 	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr/share" },
 	.check = check,
 	.measure = measure,
-	.print = print,
+	.example = "apps --pairs 41",
+	.print_document = print,
 };

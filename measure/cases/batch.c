@@ -3,15 +3,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "cases.h"
 #include "cli/report.h"
 #include "batch_contest.h"
 #include "measure/harness/child.h"
+#include "measure/harness/memory.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/progress.h"
 
 #define PROCESSES 10 /* that share the trials of a workload */
 
-static const struct column csv_columns[] = {
+static const struct json_column csv_columns[] = {
 	{ NULL, "call", TEXT, 0 },
 	{ NULL, "engine", TEXT, 0 },
 	{ NULL, "fit.a_ns", NUMBER, 0 },
@@ -24,14 +26,14 @@ static const struct column csv_columns[] = {
 
 size_t batch_size(const struct run *run, size_t index)
 {
-	return (size_t)run->settings->sizes[index];
+	return (size_t)run->settings->sizes.of[index];
 }
 
 double *contest_values(const struct contest *contest, size_t engine)
 {
 	const struct settings *settings = contest->run->settings;
 
-	return contest->values + engine * (size_t)settings->trials * settings->size_count;
+	return contest->values + engine * (size_t)settings->trials * settings->sizes.count;
 }
 
 /* One batch, in nanoseconds; NAN after a signal. */
@@ -63,7 +65,7 @@ static size_t turn(size_t trial, size_t engine, size_t engines)
 static void measure_trial(struct contest *contest, size_t trial)
 {
 	struct run *run = contest->run;
-	size_t sizes = run->settings->size_count;
+	size_t sizes = run->settings->sizes.count;
 	size_t s, e;
 
 	for (s = 0; s < sizes; s++) {
@@ -81,7 +83,7 @@ static void measure_trial(struct contest *contest, size_t trial)
 static int open_workload(struct contest *contest)
 {
 	const struct settings *settings = contest->run->settings;
-	unsigned long copies = batch_size(contest->run, settings->size_count - 1);
+	unsigned long copies = batch_size(contest->run, settings->sizes.count - 1);
 
 	if (contest->is_program)
 		return workload_load(&contest->workload, contest->source, copies);
@@ -125,7 +127,7 @@ static int try_engines(void *context)
 {
 	const struct contest *contest = context;
 	const struct run *run = contest->run;
-	size_t largest = batch_size(run, run->settings->size_count - 1);
+	size_t largest = batch_size(run, run->settings->sizes.count - 1);
 	size_t e;
 
 	for (e = 0; e < contest->engine_count; e++)
@@ -160,7 +162,7 @@ static void choose_engines(struct contest *contest)
 static int measure_contest(struct contest *contest)
 {
 	const struct settings *settings = contest->run->settings;
-	size_t size = settings->engines.count * (size_t)settings->trials * settings->size_count *
+	size_t size = settings->engines.count * (size_t)settings->trials * settings->sizes.count *
 		      sizeof(double);
 	int status;
 
@@ -215,7 +217,7 @@ static int check_call(const char *name)
 /* Before anything is measured, which may take long. */
 static int check_program(const struct settings *settings, const char *path)
 {
-	unsigned long copies = (unsigned long)settings->sizes[settings->size_count - 1];
+	unsigned long copies = (unsigned long)settings->sizes.of[settings->sizes.count - 1];
 	struct workload workload;
 
 	if (!strcmp(path, "-")) {
@@ -245,15 +247,14 @@ static int check(const struct settings *settings)
 const struct bench batch_bench = {
 	.name = "batch",
 	.summary = "what a crossing costs and what each call, by batch size and engine",
-	.options = "twecpsb",
 	.rows = "series",
 	.csv = { csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0]) },
 	.defaults = { .warmup = 2,
 		      .trials = 100,
 		      .slots = 4096,
-		      .sizes = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 },
-		      .size_count = 11 },
+		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }, 11 } },
 	.check = check,
 	.measure = measure,
-	.print = batch_print,
+	.example = "batch --call write,statx --engine loop,uring",
+	.print_document = batch_print,
 };

@@ -12,9 +12,9 @@ static struct trials trials_of(const struct contest *contest, size_t engine)
 	const struct settings *settings = contest->run->settings;
 
 	return (struct trials){
-		.sizes = settings->sizes,
+		.sizes = settings->sizes.of,
 		.values = contest_values(contest, engine),
-		.size_count = settings->size_count,
+		.size_count = settings->sizes.count,
 		.trial_count = *contest->trials,
 	};
 }
@@ -24,7 +24,7 @@ static json_t *sizes_as_json(const struct run *run)
 	json_t *sizes = json_array();
 	size_t s;
 
-	for (s = 0; s < run->settings->size_count; s++)
+	for (s = 0; s < run->settings->sizes.count; s++)
 		json_array_append_new(sizes, json_integer((json_int_t)batch_size(run, s)));
 	return sizes;
 }
@@ -140,7 +140,7 @@ static struct pairing pair(const struct contest *contest, size_t engine,
 		.ratio = ratio_of(slope(&fits[0]), slope(&fits[engine]),
 				  slope_covariance(&first, &trials, run->settings->bootstrap)),
 		.faster = first_faster(run, &trials, &first),
-		.largest = batch_size(run, run->settings->size_count - 1),
+		.largest = batch_size(run, run->settings->sizes.count - 1),
 		.at_largest = ratio_at_largest(&trials, &first),
 	};
 
@@ -192,7 +192,7 @@ void contest_conclude(const struct contest *contest)
 	struct run *run = contest->run;
 	json_t *series = json_object_get(run->document, "series");
 	json_t *ratios = json_object_get(run->document, "ratios");
-	bool enough = *contest->trials >= 2 && run->settings->size_count >= 2;
+	bool enough = *contest->trials >= 2 && run->settings->sizes.count >= 2;
 	struct line_fit fits[MAX_ENGINES];
 	size_t e;
 

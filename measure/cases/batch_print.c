@@ -7,7 +7,7 @@
 #include "batch_contest.h"
 #include "measure/harness/json.h"
 
-static const struct column fit_columns[] = {
+static const struct json_column fit_columns[] = {
 	{ "CALL", "label", TEXT, 0 },
 	{ "ENGINE", "engine", TEXT, 0 },
 	{ "CROSSING a", "fit.a_ns", NUMBER, 1 },
@@ -18,7 +18,7 @@ static const struct column fit_columns[] = {
 	{ "MISFIT", "fit.misfit", PERCENT, 0 },
 };
 
-static const struct column ratio_columns[] = {
+static const struct json_column ratio_columns[] = {
 	{ "CALL", "call", TEXT, 0 },
 	{ "ENGINE", "engine", TEXT, 0 },
 	{ "AGAINST", "against", TEXT, 0 },
@@ -60,7 +60,7 @@ static json_t *sizes_of_call(const json_t *document, const char *call)
 
 static void print_sizes(const json_t *document, const char *call)
 {
-	struct column columns[1 + MAX_ENGINES] = { { "SIZE", "size", NUMBER, 0 } };
+	struct json_column columns[1 + MAX_ENGINES] = { { "SIZE", "size", NUMBER, 0 } };
 	struct table table = { columns, 1 };
 	const char *unit = "slot";
 	const json_t *series;
@@ -72,7 +72,7 @@ static void print_sizes(const json_t *document, const char *call)
 
 		if (strcmp(json_string_at(series, "call", ""), call) != 0)
 			continue;
-		columns[table.column_count++] = (struct column){ engine, engine, NUMBER, 1 };
+		columns[table.column_count++] = (struct json_column){ engine, engine, NUMBER, 1 };
 		if (json_number_at(series, "body") > 1)
 			unit = "copy";
 	}

@@ -1,178 +1,342 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench crossing: what one call costs, and how much of it is the crossing. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "measure/harness/bench.h"
-#include "crossing_calls.h"
-#include "measure/harness/json.h"
+#include <ferry/rawcall.h>
+#include <linux/ferry.h>
 
-static const struct column columns[] = {
-	{ "CALL", "label", TEXT, 0 },
-	{ "MEAN", "mean", NUMBER, 2 },
-	{ "MIN", "min", NUMBER, 2 },
-	{ "MAX", "max", NUMBER, 2 },
-	{ "SD", "sd", NUMBER, 2 },
-	{ "MEDIAN", "median", NUMBER, 2 },
-	{ "CYCLES", "cycles", NUMBER, 0 },
-	{ "RATIO", "ratio", NUMBER, 2 },
-	{ "BEYOND", "kernel_share", PERCENT, 0 },
+#include "cases.h"
+#include "crossing.h"
+#include "empty.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
+
+#define FILE_PATH "/etc/passwd"
+
+#define FEWEST_TRIALS 4	  /* to know an error of a median */
+#define FEWEST_CALLS 1000 /* in a trial, to speak of shares */
+
+/* ---- the calls ---- */
+
+static int zero = -1, null = -1, file = -1;
+
+/* What the calls write to. */
+static struct timespec time_now;
+static struct timeval time_of_day;
+static struct stat status;
+static char byte;
+static long kstats[7]; /* struct kstats as it was first published */
+
+#define RAW(nr, a, b) ferry_rawcall(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+
+/* The barrier keeps each turn of the loop a turn. */
+#define LOOP(name, call)                                   \
+	static void loop_##name(unsigned long calls)       \
+	{                                                  \
+		unsigned long i;                           \
+                                                           \
+		for (i = 0; i < calls; i++) {              \
+			call;                              \
+			__asm__ volatile("" ::: "memory"); \
+		}                                          \
+	}
+
+LOOP(empty, )
+LOOP(function, empty_function())
+LOOP(clock_gettime_vdso, clock_gettime(CLOCK_REALTIME, &time_now))
+LOOP(gettimeofday_vdso, gettimeofday(&time_of_day, NULL))
+LOOP(gettimeofday_trap, RAW(SYS_gettimeofday, &time_of_day, NULL))
+LOOP(getpid_libc, (void)getpid())
+LOOP(getpid_raw, RAW(SYS_getpid, 0, 0))
+LOOP(unimplemented, RAW(UNIMPLEMENTED, 0, 0))
+LOOP(null, RAW(FERRY_NR_NULL, 0, 0))
+LOOP(kstats, RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats)))
+LOOP(read, (void)!read(zero, &byte, 1))
+LOOP(write, (void)!write(null, &byte, 1))
+LOOP(stat, stat(FILE_PATH, &status))
+LOOP(fstat, fstat(file, &status))
+LOOP(open_close, close(open(FILE_PATH, O_RDONLY | O_CLOEXEC)))
+
+static const char *missing_call(long answer)
+{
+	if (answer >= 0)
+		return NULL;
+	return answer == -ENOSYS ? "not on this kernel: ferry's patch series has it" :
+	       answer == -EPERM	 ? "a filter of system calls forbids it" :
+				   "this kernel has the number for something else";
+}
+
+static const char *missing_null(void)
+{
+	return missing_call(RAW(FERRY_NR_NULL, 0, 0));
+}
+
+static const char *missing_kstats(void)
+{
+	return missing_call(RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats)));
+}
+
+/* Under a filter that refuses it, it is a crossing as well, and the filter's work. */
+static const char *missing_unimplemented(void)
+{
+	long answer = RAW(UNIMPLEMENTED, 0, 0);
+
+	return answer == -ENOSYS || answer == -EPERM ? NULL :
+						       "this kernel has the number for a call";
+}
+
+static const char *missing_zero(void)
+{
+	return zero < 0 ? "/dev/zero cannot be opened" : NULL;
+}
+
+static const char *missing_device(void)
+{
+	return null < 0 ? "/dev/null cannot be opened" : NULL;
+}
+
+static const char *missing_file(void)
+{
+	return file < 0 ? FILE_PATH " cannot be opened" : NULL;
+}
+
+/* The first is the empty loop that all of them share. */
+static const struct kind kinds[] = {
+	{ "loop", "empty loop", loop_empty, NULL },
+	{ "function", "empty function call", loop_function, NULL },
+	{ "clock_gettime_vdso", "clock_gettime, vDSO", loop_clock_gettime_vdso, NULL },
+	{ "gettimeofday_vdso", "gettimeofday, vDSO", loop_gettimeofday_vdso, NULL },
+	{ "gettimeofday_trap", "gettimeofday, trap", loop_gettimeofday_trap, NULL },
+	{ "getpid_libc", "getpid, libc", loop_getpid_libc, NULL },
+	{ "getpid_raw", "getpid, raw", loop_getpid_raw, NULL },
+	{ "unimplemented", "unimplemented call", loop_unimplemented, missing_unimplemented },
+	{ "null", "null", loop_null, missing_null },
+	{ "kstats", "kstats", loop_kstats, missing_kstats },
+	{ "read", "read, 1 byte of /dev/zero", loop_read, missing_zero },
+	{ "write", "write, 1 byte to /dev/null", loop_write, missing_device },
+	{ "stat", "stat " FILE_PATH, loop_stat, missing_file },
+	{ "fstat", "fstat", loop_fstat, missing_file },
+	{ "open_close", "open and close " FILE_PATH, loop_open_close, missing_file },
 };
 
-static const struct column csv_columns[] = {
-	{ NULL, "name", TEXT, 0 },	  { NULL, "label", TEXT, 0 },
-	{ NULL, "available", YES_NO, 0 }, { NULL, "mean", NUMBER, 0 },
-	{ NULL, "min", NUMBER, 0 },	  { NULL, "max", NUMBER, 0 },
-	{ NULL, "sd", NUMBER, 0 },	  { NULL, "median", NUMBER, 0 },
-	{ NULL, "se", NUMBER, 0 },	  { NULL, "cycles", NUMBER, 0 },
-	{ NULL, "ratio", NUMBER, 0 },	  { NULL, "kernel_share", NUMBER, 0 },
-};
+static void open_files(void)
+{
+	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	file = open(FILE_PATH, O_RDONLY | O_CLOEXEC);
+}
+
+static void close_file(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_files(void)
+{
+	close_file(&zero);
+	close_file(&null);
+	close_file(&file);
+}
+
+/* ---- conclusions ---- */
 
 /* The rows that do not enter the kernel. */
-static bool stays_outside(const json_t *row)
+static bool stays_outside(const struct row *row)
 {
-	const char *name = json_string_at(row, "name", "");
-
-	return !strcmp(name, "function") || strstr(name, "_vdso");
+	return !strcmp(row->name, "function") || strstr(row->name, "_vdso");
 }
 
-static const json_t *bare_crossing(const json_t *rows)
+static const struct row *bare_crossing(const struct crossing *c)
 {
-	const json_t *null = find_row(rows, "null");
+	const struct row *null_row = find_row(c->rows, c->count, "null");
 
-	return null ? null : find_row(rows, "unimplemented");
+	return null_row ? null_row : find_row(c->rows, c->count, "unimplemented");
 }
 
-static void set_kernel_shares(const json_t *rows)
+/* Too few calls say nothing of shares: their time is that of a cold start. */
+static bool tells_shares(const struct row *row)
 {
-	double bare = json_number_at(bare_crossing(rows), "median");
-	json_t *row;
+	return row->trials.count >= FEWEST_TRIALS && row->calls >= FEWEST_CALLS;
+}
+
+static void set_kernel_shares(struct run *run, struct crossing *c)
+{
+	const struct row *bare = bare_crossing(c);
+	struct comparison *beside = keep(c->count, sizeof(*beside));
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
-		double beyond = fmax(0, 1 - bare / json_number_at(row, "median"));
+	for (i = 0; bare && i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+		size_t count = row->trials.count < bare->trials.count ? row->trials.count :
+									bare->trials.count;
 
-		if (json_true_at(row, "available"))
-			json_object_set_new(row, "kernel_share",
-					    isnan(bare) || stays_outside(row) ?
-						    json_null() :
-						    json_number(beyond));
+		if (row->missing || row == bare || stays_outside(row) || !tells_shares(row) ||
+		    !tells_shares(bare))
+			continue;
+		beside[i] = compare_pairs(bare->trials.of, row->trials.of, count,
+					  run->settings->bootstrap);
+		add_comparison(run, &beside[i]);
 	}
+	judge_run(run);
+	for (i = 0; i < c->count; i++)
+		if (beside[i].significant && beside[i].ratio > 1)
+			c->rows[i].kernel_share =
+				fmax(0, 1 - bare->summary.median / c->rows[i].summary.median);
 }
 
-static double median(const json_t *rows, const char *name)
+static void say_crossing(struct run *run, const struct crossing *c)
 {
-	return json_number_at(find_row(rows, name), "median");
-}
+	const struct row *bare = bare_crossing(c);
 
-static void say_crossing(struct run *run, const json_t *rows)
-{
-	const json_t *bare = bare_crossing(rows);
-
-	if (bare && find_row(rows, "function"))
-		add_finding(run, json_string_at(bare, "name", ""),
-			    "A bare crossing (%s) takes %.1f ns, as long as %.0f calls of a "
-			    "function.",
-			    json_string_at(bare, "label", ""), json_number_at(bare, "median"),
-			    json_number_at(bare, "ratio"));
-}
-
-static void say_vdso(struct run *run, const json_t *rows)
-{
-	double vdso = median(rows, "gettimeofday_vdso"), trap = median(rows, "gettimeofday_trap");
-	double ratio = trap / vdso;
-
-	if (isnan(ratio))
+	if (!bare || !find_row(c->rows, c->count, "function"))
 		return;
-	if (ratio < 1.2)
-		add_finding(run, "gettimeofday_vdso",
-			    "The vDSO saves nothing here: gettimeofday takes %.1f ns through it "
-			    "and %.1f ns by trap, so it has to ask the kernel.",
-			    vdso, trap);
+	add_finding(run, bare->name,
+		    "A bare crossing (%s) takes %.1f %s, as long as %.0f calls of a function.",
+		    bare->label, bare->summary.median, clock_unit(), bare->ratio);
+}
+
+/* By the least times, which a busy machine does not change. */
+static void say_vdso(struct run *run, const struct crossing *c)
+{
+	const struct row *vdso = find_row(c->rows, c->count, "gettimeofday_vdso");
+	const struct row *trap = find_row(c->rows, c->count, "gettimeofday_trap");
+
+	if (!vdso || !trap)
+		return;
+	if (trap->summary.min < 1.2 * vdso->summary.min)
+		add_finding(run, vdso->name,
+			    "The vDSO saves nothing here: gettimeofday takes %.1f %s through it "
+			    "and %.1f by trap at least, so it has to ask the kernel.",
+			    vdso->summary.min, clock_unit(), trap->summary.min);
 	else
-		add_finding(run, "gettimeofday_vdso",
-			    "Through the vDSO gettimeofday takes %.1f ns and stays out of the "
-			    "kernel: %.1f times as fast as by trap, %.1f ns.",
-			    vdso, ratio, trap);
+		add_finding(run, vdso->name,
+			    "Through the vDSO gettimeofday takes %.1f %s and stays out of the "
+			    "kernel: %.1f times as fast as by trap, %.1f.",
+			    vdso->summary.median, clock_unit(),
+			    trap->summary.median / vdso->summary.median, trap->summary.median);
 }
 
-static void say_share(struct run *run, const json_t *rows, const char *name)
+static void say_share(struct run *run, const struct crossing *c, const char *name)
 {
-	const json_t *row = find_row(rows, name);
-	double share = json_number_at(row, "kernel_share");
+	const struct row *row = find_row(c->rows, c->count, name);
 
-	if (isnan(share))
-		return;
-	add_finding(run, name,
-		    "Of the %.1f ns of %s, %.0f %% are the crossing and %.0f %% its work.",
-		    json_number_at(row, "median"), json_string_at(row, "label", ""),
-		    100 * (1 - share), 100 * share);
+	if (row && !isnan(row->kernel_share))
+		add_finding(run, name,
+			    "Of the %.1f %s of %s, %.0f %% are the crossing and %.0f %% its work.",
+			    row->summary.median, clock_unit(), row->label,
+			    100 * (1 - row->kernel_share), 100 * row->kernel_share);
 }
 
-static void say_kstats(struct run *run, const json_t *rows)
+static void say_what_it_means(struct run *run, const struct crossing *c)
 {
-	if (find_row(rows, "kstats"))
-		add_finding(
-			run, "kstats",
-			"kstats adds up what each CPU counts by itself, processes, runnable tasks "
-			"and context switches: it takes longer the more CPUs there are.");
-}
-
-static void say_what_it_means(struct run *run, const json_t *rows)
-{
-	say_crossing(run, rows);
-	say_vdso(run, rows);
-	say_share(run, rows, "kstats");
-	say_kstats(run, rows);
-	say_share(run, rows, "write");
-	say_share(run, rows, "stat");
-	add_finding(run, NULL,
-		    "The loop around each call takes %.2f ns by itself; no row has it subtracted.",
-		    json_number_at(run->document, "loop_ns"));
+	say_crossing(run, c);
+	say_vdso(run, c);
+	say_share(run, c, "kstats");
+	if (find_row(c->rows, c->count, "kstats"))
+		add_finding(run, "kstats",
+			    "kstats sums counters that each CPU keeps by itself (processes, "
+			    "runnable tasks, context switches), so it takes longer the more CPUs "
+			    "there are.");
+	say_share(run, c, "write");
+	say_share(run, c, "stat");
+	if (bare_crossing(c) && !tells_shares(bare_crossing(c)))
+		add_finding(run, NULL,
+			    "How much of a call is the crossing takes %d trials of %d calls to "
+			    "say.",
+			    FEWEST_TRIALS, FEWEST_CALLS);
+	if (!isnan(c->loop))
+		add_finding(run, NULL,
+			    "The loop around each call takes %.2f %s by itself; no row has it "
+			    "subtracted.",
+			    c->loop, clock_unit());
 }
 
 /* The empty loop is measured as a row, and told as a number. */
-static void take_out_loop(struct run *run, json_t *rows)
+static void take_out_loop(struct crossing *c)
 {
-	json_object_set_new(run->document, "loop_ns", json_number(median(rows, "loop")));
-	if (find_row(rows, "loop"))
-		json_array_remove(rows, 0);
+	const struct row *loop = find_row(c->rows, c->count, "loop");
+
+	c->loop = loop ? loop->summary.median : NAN;
+	if (loop) {
+		c->rows++;
+		c->count--;
+	}
 }
+
+void crossing_conclude(struct run *run, struct crossing *c)
+{
+	take_out_loop(c);
+	set_ratios(c->rows, c->count, "function");
+	set_kernel_shares(run, c);
+	say_what_it_means(run, c);
+}
+
+static const struct field fields[] = {
+	{ "loop_ns", F_NUMBER, offsetof(struct crossing, loop), 0 },
+};
 
 static int measure(struct run *run)
 {
-	json_t *rows;
-	int status;
+	struct crossing *c = keep(1, sizeof(*c));
+	int failed;
 
-	open_crossing_files();
-	status = measure_rows(run, crossing_kinds, crossing_kind_count, &rows);
-	close_crossing_files();
-	take_out_loop(run, rows);
-	set_ratios(rows, "function");
-	set_kernel_shares(rows);
-	say_what_it_means(run, rows);
-	json_object_set_new(run->document, "rows", rows);
-	return status;
+	open_files();
+	failed = measure_rows(run, kinds, COUNT_OF(kinds), &c->rows, &c->count);
+	if (RAW(UNIMPLEMENTED, 0, 0) == -EPERM)
+		add_warning(run, "filter",
+			    "A filter of system calls answers the unimplemented call with EPERM: "
+			    "its time holds the filter's work.");
+	close_files();
+	crossing_conclude(run, c);
+	add_rows(run, c->rows, c->count);
+	add_fields(run, fields, COUNT_OF(fields), c);
+	return failed;
 }
 
-static void print(const json_t *document)
-{
-	static const struct table table = { columns, sizeof(columns) / sizeof(columns[0]) };
+static const struct column columns[] = {
+	{ "CALL", F_TEXT, offsetof(struct row, label), 0 },
+	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 1 },
+	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
+	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 1 },
+	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
+	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
+	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 0 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, ratio), 1 },
+	{ "BEYOND", F_PERCENT, offsetof(struct row, kernel_share), 0 },
+};
 
-	print_heading("What a call costs, in ns");
-	print_table(&table, json_object_get(document, "rows"));
-	print_paragraph("",
-			"RATIO: to the function call. BEYOND: the part of the call that is beyond "
-			"the bare crossing. CYCLES: ticks of the time-stamp counter.");
+static void print(const struct run *run)
+{
+	show_heading("What a call costs, in %s", clock_unit());
+	show_records(columns, COUNT_OF(columns), &run->sets[0]);
+	show_paragraph("",
+		       "RATIO: to the function call. BEYOND: the part of the call that is beyond "
+		       "the bare crossing, where the noise lets it be told. CYCLES: ticks of the "
+		       "time-stamp counter.");
+}
+
+static double seconds(const struct settings *settings, double call_ns)
+{
+	return (double)((settings->calls + settings->warmup) * settings->trials) *
+	       (double)COUNT_OF(kinds) * 3 * call_ns / 1e9;
 }
 
 const struct bench crossing_bench = {
 	.name = "crossing",
 	.summary = "what one call costs, and how much of it is the crossing",
-	.options = "twn",
-	.rows = "rows",
-	.csv = { csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0]) },
 	.defaults = { .warmup = 100, .trials = 10, .calls = 100000 },
+	.seconds = seconds,
 	.measure = measure,
 	.print = print,
+	.example = "crossing --json now.json",
 };

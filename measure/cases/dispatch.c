@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench dispatch: what the loop adds to a slot, with a call that does nothing. */
+#include <math.h>
 #include <sys/syscall.h>
 
 #include <ferry.h>
 
-#include "measure/harness/bench.h"
-#include "dispatch_machine.h"
+#include "cases.h"
 #include "empty.h"
-#include "measure/harness/json.h"
-#include "measure/harness/rows.h"
+#include "dispatch.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
 
 /* So that slots and results stay in the first cache. */
 #define SLOTS 256
@@ -18,20 +19,6 @@ enum program { PLAIN, JUMPS, FORWARDING, WORD_COPY, GO_TO, PROGRAMS };
 /* Twice as long, for those that skip every other slot. */
 static struct ferry_slot programs[PROGRAMS][2 * SLOTS] __attribute__((aligned(4096)));
 static long rets[2 * SLOTS];
-
-static const struct column columns[] = {
-	{ "SLOTS", "label", TEXT, 0 },	   { "MEAN", "mean", NUMBER, 2 },
-	{ "MIN", "min", NUMBER, 2 },	   { "MAX", "max", NUMBER, 2 },
-	{ "SD", "sd", NUMBER, 3 },	   { "MEDIAN", "median", NUMBER, 2 },
-	{ "CYCLES", "cycles", NUMBER, 1 }, { "RATIO", "ratio", NUMBER, 2 },
-};
-
-static const struct column csv_columns[] = {
-	{ NULL, "name", TEXT, 0 },     { NULL, "label", TEXT, 0 }, { NULL, "mean", NUMBER, 0 },
-	{ NULL, "min", NUMBER, 0 },    { NULL, "max", NUMBER, 0 }, { NULL, "sd", NUMBER, 0 },
-	{ NULL, "median", NUMBER, 0 }, { NULL, "se", NUMBER, 0 },  { NULL, "cycles", NUMBER, 0 },
-	{ NULL, "ratio", NUMBER, 0 },
-};
 
 static void fill(enum program program, struct ferry_slot slot)
 {
@@ -62,7 +49,7 @@ static void run_slots(enum program program, unsigned long count, unsigned long s
 	while (count) {
 		unsigned long some = count < SLOTS ? count : SLOTS;
 
-		dispatch(rets, programs[program], (some - 1) * stride + 1);
+		empty_loop(rets, programs[program], (some - 1) * stride + 1);
 		count -= some;
 	}
 }
@@ -120,48 +107,95 @@ static const struct kind kinds[] = {
 	{ "go_to", "go to", run_go_to, NULL },
 };
 
-static void say(struct run *run, const json_t *rows, const char *name, const char *sentence)
-{
-	const json_t *row = find_row(rows, name), *base = find_row(rows, "function");
-	double added = json_number_at(row, "median") - json_number_at(base, "median");
+/* ---- conclusions ---- */
 
-	if (row && base)
-		add_finding(run, name, sentence, added, json_number_at(row, "median"));
+void dispatch_conclude(struct run *run, struct row rows[], size_t count)
+{
+	static const struct {
+		const char *name, *what;
+	} told[] = {
+		{ "plain", "a slot" },
+		{ "jumps", "a slot with jumps" },
+		{ "forwarding", "a slot with jumps and a forwarded operand" },
+	};
+	const struct row *base = find_row(rows, count, "function");
+	struct comparison *beside = keep(COUNT_OF(told), sizeof(*beside));
+	size_t i;
+
+	set_ratios(rows, count, "function");
+	for (i = 0; base && i < COUNT_OF(told); i++) {
+		const struct row *row = find_row(rows, count, told[i].name);
+
+		if (!row)
+			continue;
+		beside[i] =
+			compare_pairs(row->trials.of, base->trials.of,
+				      row->trials.count < base->trials.count ? row->trials.count :
+									       base->trials.count,
+				      run->settings->bootstrap);
+		add_comparison(run, &beside[i]);
+	}
+	judge_run(run);
+	for (i = 0; i < COUNT_OF(told); i++) {
+		const struct row *row = find_row(rows, count, told[i].name);
+
+		if (beside[i].significant)
+			add_finding(run, row->name,
+				    "To the same call by hand the loop adds %.2f %s for %s; both "
+				    "together take %.2f.",
+				    row->summary.median - base->summary.median, clock_unit(),
+				    told[i].what, row->summary.median);
+		else if (row && base)
+			add_finding(run, row->name,
+				    "What the loop adds for %s cannot be told from the noise.",
+				    told[i].what);
+	}
 }
 
 static int measure(struct run *run)
 {
-	json_t *rows;
+	struct row *rows;
+	size_t count;
 	int status;
 
 	fill_programs();
-	status = measure_rows(run, kinds, sizeof(kinds) / sizeof(kinds[0]), &rows);
-	set_ratios(rows, "function");
-	say(run, rows, "plain",
-	    "For each slot the loop adds %.2f ns to the same call by hand; slot and empty call "
-	    "together take %.2f ns.");
-	say(run, rows, "jumps", "Where a slot has jumps it adds %.2f ns, in all %.2f ns.");
-	say(run, rows, "forwarding", "A forwarded operand makes that %.2f ns, in all %.2f ns.");
-	json_object_set_new(run->document, "rows", rows);
+	status = measure_rows(run, kinds, COUNT_OF(kinds), &rows, &count);
+	dispatch_conclude(run, rows, count);
+	add_rows(run, rows, count);
 	return status;
 }
 
-static void print(const json_t *document)
-{
-	static const struct table table = { columns, sizeof(columns) / sizeof(columns[0]) };
+static const struct column columns[] = {
+	{ "SLOTS", F_TEXT, offsetof(struct row, label), 0 },
+	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 2 },
+	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 2 },
+	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 2 },
+	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 3 },
+	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 2 },
+	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 1 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, ratio), 2 },
+};
 
-	print_heading("What the loop costs, in ns per slot, with an empty function for the call");
-	print_table(&table, json_object_get(document, "rows"));
-	print_paragraph("", "RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter.");
+static void print(const struct run *run)
+{
+	show_heading("What the loop costs, in %s per slot, with an empty function for the call",
+		     clock_unit());
+	show_records(columns, COUNT_OF(columns), &run->sets[0]);
+	show_paragraph("", "RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter.");
+}
+
+static double seconds(const struct settings *settings, double call_ns)
+{
+	return (double)((settings->calls + settings->warmup) * settings->trials) *
+	       (double)COUNT_OF(kinds) * fmin(10, call_ns) / 1e9;
 }
 
 const struct bench dispatch_bench = {
 	.name = "dispatch",
 	.summary = "what the loop adds to each slot",
-	.options = "twn",
-	.rows = "rows",
-	.csv = { csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0]) },
 	.defaults = { .warmup = 1000, .trials = 40, .calls = 200000 },
+	.seconds = seconds,
 	.measure = measure,
 	.print = print,
+	.example = "dispatch --trials 100",
 };

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that do nothing, where the compiler of their callers cannot see it. */
+/* Calls that do nothing: where the compiler of their callers cannot see it, and in the kernel. */
 #ifndef EMPTY_H
 #define EMPTY_H
+
+#include <linux/ferry.h>
+
+/* A call that no kernel has, so that it is a crossing and nothing else. */
+#if defined(__x86_64__)
+#define UNIMPLEMENTED 511 /* the last number before those of x32 */
+#else
+#define UNIMPLEMENTED 30000 /* above every number in use */
+#endif
 
 void empty_function(void);
 
 /** Takes what a system call takes, and returns 0. */
 long empty_call(long nr, long a, long b, long c, long d, long e, long f);
+
+/** The loop of <ferry/loop.h> with empty_call() in place of the system call. */
+long empty_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 
 #endif /* EMPTY_H */

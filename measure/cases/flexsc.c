@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "cli/report.h"
-#include "measure/harness/bench.h"
+#include "cases.h"
 #include "flexsc_cells.h"
 #include "measure/harness/json.h"
 
-static const struct column by_work[] = {
+static const struct json_column by_work[] = {
 	{ "W", "work_ns", NUMBER, 0 },	   { "PLAIN", "plain", NUMBER, 1 },
 	{ "BATCH", "batch", NUMBER, 1 },   { "URING", "uring", NUMBER, 1 },
 	{ "SQPOLL", "sqpoll", NUMBER, 1 }, { "FLEXSC", "flexsc", NUMBER, 1 },
 	{ "RATIO", "ratio", NUMBER, 2 },   { "CPU", "cpu", NUMBER, 2 },
 };
 
-static const struct column by_threads[] = {
+static const struct json_column by_threads[] = {
 	{ "THREADS", "threads", NUMBER, 0 },	   { "RUNNERS", "runners", NUMBER, 0 },
 	{ "FLEXSC", "median", NUMBER, 1 },	   { "RATIO", "ratio", NUMBER, 2 },
 	{ "P50", "latency_ns.p50", NUMBER, 0 },	   { "P99", "latency_ns.p99", NUMBER, 0 },
@@ -25,7 +25,7 @@ static const struct column by_threads[] = {
 	{ "RUN", "phases_ns.run", NUMBER, 0 },	   { "SEE", "phases_ns.see", NUMBER, 0 },
 };
 
-static const struct column csv_columns[] = {
+static const struct json_column csv_columns[] = {
 	{ NULL, "name", TEXT, 0 },
 	{ NULL, "call", TEXT, 0 },
 	{ NULL, "way", TEXT, 0 },
@@ -190,18 +190,16 @@ static void print(const json_t *document)
 const struct bench flexsc_bench = {
 	.name = "flexsc",
 	.summary = "posted calls beside plain ones, batches and io_uring",
-	.options = "twncfok",
 	.rows = "cells",
 	.csv = { csv_columns, COUNT(csv_columns) },
 	.defaults = { .warmup = 1000,
 		      .trials = 5,
 		      .calls = 5000,
 		      .workloads = { { "write", "getpid" }, 2 },
-		      .work = { 0, 75, 150, 300, 700, 2000 },
-		      .work_count = 6,
-		      .threads = { 1, 8, 64, 512, 10000 },
-		      .thread_count = 5 },
+		      .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
+		      .threads = { { 1, 8, 64, 512, 10000 }, 5 } },
 	.check = check,
 	.measure = measure,
-	.print = print,
+	.example = "flexsc --call write --threads 64 --work 0,75,150,300",
+	.print_document = print,
 };

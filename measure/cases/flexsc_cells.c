@@ -11,6 +11,7 @@
 
 #include "cli/report.h"
 #include "measure/harness/child.h"
+#include "measure/harness/memory.h"
 #include "flexsc_ways.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/json.h"
@@ -58,8 +59,8 @@ static void add_flexsc(struct session *session, struct cell cell)
 	size_t t;
 
 	for (cell.runners = 1; cell.runners <= session->runners; cell.runners++)
-		for (t = 0; t < s->thread_count; t++) {
-			cell.threads = (long)s->threads[t];
+		for (t = 0; t < s->threads.count; t++) {
+			cell.threads = (long)s->threads.of[t];
 			add_cell(session, cell);
 		}
 }
@@ -69,13 +70,13 @@ static void list_cells(struct session *session)
 	const struct settings *s = session->run->settings;
 	size_t c, w;
 
-	session->cells = allocate(s->workloads.count * s->work_count *
-					  (FLEXSC + (size_t)session->runners * s->thread_count),
+	session->cells = allocate(s->workloads.count * s->work.count *
+					  (FLEXSC + (size_t)session->runners * s->threads.count),
 				  sizeof(*session->cells));
 	for (c = 0; c < s->workloads.count; c++) {
-		for (w = 0; w < s->work_count; w++) {
+		for (w = 0; w < s->work.count; w++) {
 			struct cell cell = { .call = s->workloads.of[c],
-					     .work = s->work[w],
+					     .work = s->work.of[w],
 					     .base = session->count };
 
 			for (cell.way = PLAIN; cell.way < FLEXSC; cell.way++) {

@@ -20,12 +20,12 @@ static double nearest(const double values[], size_t count, double wanted)
 
 long usual_threads(const struct settings *settings)
 {
-	return (long)nearest(settings->threads, settings->thread_count, 64);
+	return (long)nearest(settings->threads.of, settings->threads.count, 64);
 }
 
 double usual_work(const struct settings *settings)
 {
-	return nearest(settings->work, settings->work_count, 150);
+	return nearest(settings->work.of, settings->work.count, 150);
 }
 
 static bool wins(const json_t *cell)
@@ -45,18 +45,18 @@ static bool may_win(const json_t *cell)
 }
 
 /* Numbers that a sentence lists. */
-struct numbers {
+struct number_list {
 	double of[MAX_SIZES];
 	size_t count;
 };
 
-static void add_number(struct numbers *numbers, double number)
+static void add_number(struct number_list *numbers, double number)
 {
 	numbers->of[numbers->count++] = number;
 }
 
 /* "1, 8 and 64", in LINE; what does not fit is cut off. */
-static const char *joined(const struct numbers *numbers, char *line, size_t size)
+static const char *joined(const struct number_list *numbers, char *line, size_t size)
 {
 	size_t i, length = 0;
 
@@ -80,19 +80,19 @@ static const json_t *cell_at(const json_t *cells, const char *call, const struct
 }
 
 /* The W at which JUDGE finds the cell to be so. */
-static struct numbers works_where(bool (*judge)(const json_t *cell), const json_t *cells,
-				  const char *call, const struct settings *s)
+static struct number_list works_where(bool (*judge)(const json_t *cell), const json_t *cells,
+				      const char *call, const struct settings *s)
 {
-	struct numbers found = { 0 };
+	struct number_list found = { 0 };
 	size_t w;
 
-	for (w = 0; w < s->work_count; w++)
-		if (judge(cell_at(cells, call, s, s->work[w])))
-			add_number(&found, s->work[w]);
+	for (w = 0; w < s->work.count; w++)
+		if (judge(cell_at(cells, call, s, s->work.of[w])))
+			add_number(&found, s->work.of[w]);
 	return found;
 }
 
-static const json_t *best_of(const struct numbers *works, const json_t *cells, const char *call,
+static const json_t *best_of(const struct number_list *works, const json_t *cells, const char *call,
 			     const struct settings *s)
 {
 	const json_t *cell, *best = NULL;
@@ -112,13 +112,13 @@ static double break_even_work(const json_t *cells, const char *call, const struc
 	double ratio, before = NAN, work_before = 0;
 	size_t w;
 
-	for (w = 0; w < s->work_count; w++) {
-		ratio = json_number_at(cell_at(cells, call, s, s->work[w]), "ratio");
+	for (w = 0; w < s->work.count; w++) {
+		ratio = json_number_at(cell_at(cells, call, s, s->work.of[w]), "ratio");
 		if (ratio > 1 && before <= 1)
 			return work_before +
-			       (s->work[w] - work_before) * (1 - before) / (ratio - before);
+			       (s->work.of[w] - work_before) * (1 - before) / (ratio - before);
 		before = ratio;
-		work_before = s->work[w];
+		work_before = s->work.of[w];
 	}
 	return NAN;
 }
@@ -134,7 +134,7 @@ static void say_break_even(struct run *run, const json_t *cells, const char *cal
 static void say_region(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	struct numbers won = works_where(wins, cells, call, s);
+	struct number_list won = works_where(wins, cells, call, s);
 	const json_t *best = best_of(&won, cells, call, s);
 	char list[LIST_SIZE], most[32] = "";
 
@@ -157,7 +157,7 @@ static void say_region(struct run *run, const json_t *cells, const char *call)
 
 static void say_doubts(struct run *run, const json_t *cells, const char *call)
 {
-	struct numbers doubtful = works_where(may_win, cells, call, run->settings);
+	struct number_list doubtful = works_where(may_win, cells, call, run->settings);
 	char list[LIST_SIZE];
 
 	if (doubtful.count)
@@ -169,13 +169,14 @@ static void say_doubts(struct run *run, const json_t *cells, const char *call)
 static void say_where_plain_wins(struct run *run, const json_t *cells, const char *call)
 {
 	const struct settings *s = run->settings;
-	struct numbers work = works_where(loses, cells, call, s), threads = { 0 };
+	struct number_list work = works_where(loses, cells, call, s), threads = { 0 };
 	char list[LIST_SIZE];
 	size_t i;
 
-	for (i = 0; i < s->thread_count; i++)
-		if (loses(find_cell(cells, call, "flexsc", (long)s->threads[i], 1, usual_work(s))))
-			add_number(&threads, s->threads[i]);
+	for (i = 0; i < s->threads.count; i++)
+		if (loses(find_cell(cells, call, "flexsc", (long)s->threads.of[i], 1,
+				    usual_work(s))))
+			add_number(&threads, s->threads.of[i]);
 	if (work.count)
 		add_finding(run, call,
 			    "%s: with %ld user-level threads and one runner plain calls win at W "

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/report.h"
-#include "measure/harness/bench.h"
+#include "cases.h"
 #include "measure/harness/json.h"
 #include "pagefault_memory.h"
 #include "pagefault_touches.h"
@@ -14,7 +14,7 @@
 #define LEAST (16 * MIB)
 #define MOST_PER_FAULT 512
 
-static const struct column columns[] = {
+static const struct json_column columns[] = {
 	{ "WAY", "label", TEXT, 0 },
 	{ "FIRST", "median", NUMBER, 1 },
 	{ "SD", "sd", NUMBER, 1 },
@@ -26,7 +26,7 @@ static const struct column columns[] = {
 	{ "WASTED", "wasted_bytes", MEBIBYTES, 1 },
 };
 
-static const struct column csv_columns[] = {
+static const struct json_column csv_columns[] = {
 	{ NULL, "name", TEXT, 0 },
 	{ NULL, "label", TEXT, 0 },
 	{ NULL, "access", TEXT, 0 },
@@ -56,10 +56,10 @@ static const struct column csv_columns[] = {
 
 static int check(const struct settings *settings)
 {
-	if (settings->sizes[settings->size_count - 1] <= MOST_PER_FAULT)
+	if (settings->sizes.of[settings->sizes.count - 1] <= MOST_PER_FAULT)
 		return 0;
 	complain("bench: pagefault: --sizes is %.0f: a fault maps at most %d pages",
-		 settings->sizes[settings->size_count - 1], MOST_PER_FAULT);
+		 settings->sizes.of[settings->sizes.count - 1], MOST_PER_FAULT);
 	return EXIT_USAGE;
 }
 
@@ -153,14 +153,13 @@ static void print(const json_t *document)
 const struct bench pagefault_bench = {
 	.name = "pagefault",
 	.summary = "what the first touch of memory costs, and what saves most of it",
-	.options = "twsm",
 	.rows = "touches",
 	.csv = { csv_columns, COUNT(csv_columns) },
 	.defaults = { .warmup = 1,
 		      .trials = 5,
-		      .sizes = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 },
-		      .size_count = 10 },
+		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 }, 10 } },
 	.check = check,
 	.measure = measure,
-	.print = print,
+	.example = "pagefault --memory 256",
+	.print_document = print,
 };

@@ -94,9 +94,9 @@ static double least_ahead(const json_t *touches, const char *order, const struct
 	double found = NAN;
 	size_t i;
 
-	for (i = 0; i < s->size_count; i++)
+	for (i = 0; i < s->sizes.count; i++)
 		found = fmin(found, least(find_touch(touches, "write", order, "ahead",
-						     (long)s->sizes[i])));
+						     (long)s->sizes.of[i])));
 	return found;
 }
 
@@ -107,8 +107,8 @@ static long enough_ahead(const json_t *touches, const struct settings *s)
 	double random = least_ahead(touches, "random", s);
 	size_t i;
 
-	for (i = 0; i < s->size_count; i++) {
-		long n = (long)s->sizes[i];
+	for (i = 0; i < s->sizes.count; i++) {
+		long n = (long)s->sizes.of[i];
 
 		if (least(find_touch(touches, "write", "sequential", "ahead", n)) <=
 			    NEARLY * in_order &&

@@ -15,6 +15,7 @@
 
 #include "cli/report.h"
 #include "measure/harness/child.h"
+#include "measure/harness/memory.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/json.h"
 #include "lib/prefault/large_pages.h"
@@ -86,8 +87,8 @@ static void add_ahead(struct session *session, struct touch touch, size_t base)
 		add_unless_told(session, touch, base);
 		return;
 	}
-	for (i = 0; i < s->size_count; i++) {
-		touch.per_fault = (long)s->sizes[i];
+	for (i = 0; i < s->sizes.count; i++) {
+		touch.per_fault = (long)s->sizes.of[i];
 		if (touch.per_fault > 1)
 			add_row(session, touch, base);
 	}
@@ -242,7 +243,7 @@ static int first_pass(const struct session *session, const struct touch *touch)
 	return 0;
 }
 
-static void keep(struct session *session, size_t index, double first, double later)
+static void keep_times(struct session *session, size_t index, double first, double later)
 {
 	const struct touch *touch = &session->rows[index].touch;
 	double touches = (double)session->region->touched[touch->order];
@@ -307,7 +308,7 @@ static bool measure_row(struct session *session, size_t index)
 			look_at_memory(session, touch, before, m);
 		m->faults = counts.faults;
 		m->exceptions = counts.exceptions;
-		keep(session, index, counts.ns, later);
+		keep_times(session, index, counts.ns, later);
 	}
 	region_unmap(session->region);
 	return true;

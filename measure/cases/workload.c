@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/report.h"
-#include "unimplemented.h"
+#include "empty.h"
 
 #define PATH "/etc/passwd"
 

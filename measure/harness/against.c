@@ -9,8 +9,10 @@
 #include "cli/report.h"
 #include "document.h"
 #include "json.h"
+#include "memory.h"
+#include "show.h"
 
-json_t *read_run(const char *path)
+int against_read(struct against *against, const char *path)
 {
 	json_error_t error;
 	json_t *run;
@@ -18,9 +20,12 @@ json_t *read_run(const char *path)
 	void *bytes;
 
 	if (read_file(path, &bytes, &length))
-		return NULL;
+		return EXIT_USAGE;
 	run = json_loadb(bytes, length, 0, &error);
 	free(bytes);
+	*against = (struct against){ .file = path,
+				     .document = run,
+				     .started = json_string_at(run, "started", "") };
 	if (!run)
 		complain("%s:%d: it is cut short or no JSON: %s", path, error.line, error.text);
 	else if (strcmp(json_string_at(run, "schema", ""), SCHEMA) != 0)
@@ -31,153 +36,111 @@ json_t *read_run(const char *path)
 	else if (!json_is_string(json_object_get(run, "bench")))
 		complain("%s: it does not say which bench it is of", path);
 	else
-		return run;
+		return 0;
 	json_decref(run);
+	return EXIT_USAGE;
+}
+
+static const json_t *find_figure(const json_t *figures, const struct figure *wanted)
+{
+	const json_t *figure;
+	size_t i;
+
+	json_array_foreach(figures, i, figure) {
+		if (!strcmp(json_string_at(figure, "what", ""), wanted->what) &&
+		    !strcmp(json_string_at(figure, "unit", ""), wanted->unit) &&
+		    !isnan(json_number_at(figure, "value")))
+			return figure;
+	}
 	return NULL;
 }
 
-/* ---- the figures of a run, by name ---- */
-
-static void add_figure(json_t *figures, const char *what, const char *unit,
-		       struct estimate estimate)
+/* The difference in errors of the difference. */
+static double p_of(const struct pair *pair)
 {
-	if (isfinite(estimate.value))
-		json_object_set_new(figures, what,
-				    json_pack("{s:s, s:f, s:o}", "unit", unit, "value",
-					      estimate.value, "se", json_number(estimate.se)));
+	double difference = pair->now - pair->before, error = hypot(pair->before_se, pair->now_se);
+
+	if (error > 0)
+		return two_sided(difference / error, INFINITY);
+	return isnan(error) ? NAN : difference == 0;
 }
 
-static void add_rows(json_t *figures, const json_t *rows)
+static void judge_pairs(struct against *against)
 {
-	const json_t *row;
+	struct comparison *all = allocate(against->count, sizeof(*all));
+	struct comparison **list = allocate(against->count, sizeof(struct comparison *));
 	size_t i;
 
-	json_array_foreach(rows, i, row)
-		add_figure(figures, json_string_at(row, "name", "?"), "ns",
-			   (struct estimate){ json_number_at(row, "median"),
-					      json_number_at(row, "se") });
+	for (i = 0; i < against->count; i++) {
+		all[i].p = p_of(&against->pairs[i]);
+		list[i] = &all[i];
+	}
+	judge(list, against->count);
+	for (i = 0; i < against->count; i++)
+		against->pairs[i].different = all[i].significant;
+	free(list);
+	free(all);
 }
 
-static void add_series(json_t *figures, const json_t *all)
+void against_compare(struct against *against, const struct run *run)
 {
-	const json_t *series;
-	char what[4096];
+	const json_t *figures = json_object_get(against->document, "figures");
 	size_t i;
 
-	json_array_foreach(all, i, series) {
-		const char *engine = json_string_at(series, "engine", "?");
-		const char *call = json_string_at(series, "call", "?");
+	against->pairs = keep(run->figure_count, sizeof(*against->pairs));
+	for (i = 0; i < run->figure_count; i++) {
+		const struct figure *now = &run->figures[i];
+		const json_t *before = find_figure(figures, now);
+		struct pair pair = {
+			.what = now->what,
+			.unit = now->unit,
+			.before = json_number_at(before, "value"),
+			.before_se = json_number_at(before, "se"),
+			.now = now->value,
+			.now_se = now->se,
+		};
 
-		snprintf(what, sizeof(what), "%s %s a", engine, call);
-		add_figure(figures, what, "ns",
-			   (struct estimate){ json_number_at(series, "fit.a_ns"),
-					      json_number_at(series, "fit.a_se") });
-		snprintf(what, sizeof(what), "%s %s b", engine, call);
-		add_figure(figures, what, "ns",
-			   (struct estimate){ json_number_at(series, "fit.b_ns"),
-					      json_number_at(series, "fit.b_se") });
+		pair.ratio = pair.now / pair.before;
+		if (before)
+			against->pairs[against->count++] = pair;
 	}
+	judge_pairs(against);
 }
 
-static void add_ratios(json_t *figures, const json_t *ratios)
-{
-	const json_t *row;
-	char what[4096];
-	size_t i;
-
-	json_array_foreach(ratios, i, row) {
-		snprintf(what, sizeof(what), "%s %s against %s", json_string_at(row, "engine", "?"),
-			 json_string_at(row, "call", "?"), json_string_at(row, "against", "?"));
-		add_figure(figures, what, "ratio",
-			   (struct estimate){ json_number_at(row, "ratio"),
-					      json_number_at(row, "se") });
-	}
-}
-
-static void add_comparisons(json_t *figures, const json_t *comparisons)
-{
-	const json_t *row;
-	char what[4096];
-	size_t i;
-
-	json_array_foreach(comparisons, i, row) {
-		double width = json_number_at(row, "ratio.high") - json_number_at(row, "ratio.low");
-
-		snprintf(what, sizeof(what), "%s %s against %s", json_string_at(row, "app", "?"),
-			 json_string_at(row, "side", "?"), json_string_at(row, "against", "?"));
-		add_figure(figures, what, "ratio",
-			   (struct estimate){ json_number_at(row, "ratio.median"),
-					      width / (2 * SIGNIFICANT) });
-	}
-}
-
-/* {"stat": {"unit": "ns", "value": 480, "se": 2}, ...} */
-static json_t *figures_of(const json_t *run)
-{
-	json_t *figures = json_object();
-
-	add_rows(figures, json_object_get(run, "rows"));
-	add_rows(figures, json_object_get(run, "cells"));
-	add_rows(figures, json_object_get(run, "touches"));
-	add_series(figures, json_object_get(run, "series"));
-	add_ratios(figures, json_object_get(run, "ratios"));
-	add_comparisons(figures, json_object_get(run, "comparisons"));
-	return figures;
-}
-
-/* ---- side by side ---- */
-
-static json_t *pair(const char *what, const json_t *before, const json_t *now)
-{
-	struct estimate one = { json_number_at(before, "value"), json_number_at(before, "se") };
-	struct estimate other = { json_number_at(now, "value"), json_number_at(now, "se") };
-
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "what", what, "unit",
-			 json_string_at(now, "unit", ""), "before", json_number(one.value),
-			 "before_se", json_number(one.se), "now", json_number(other.value),
-			 "now_se", json_number(other.se), "ratio",
-			 json_number(other.value / one.value), "different", differ(one, other));
-}
-
-json_t *compare_runs(const char *path, const json_t *before, const json_t *now)
-{
-	json_t *earlier = figures_of(before), *later = figures_of(now);
-	json_t *rows = json_array();
-	const char *what;
-	json_t *figure;
-
-	json_object_foreach(later, what, figure) {
-		if (json_object_get(earlier, what))
-			json_array_append_new(rows,
-					      pair(what, json_object_get(earlier, what), figure));
-	}
-	json_decref(earlier);
-	json_decref(later);
-	return json_pack("{s:o, s:s, s:o}", "file", json_text(path), "started",
-			 json_string_at(before, "started", ""), "rows", rows);
-}
-
-static const struct column columns[] = {
-	{ "FIGURE", "what", TEXT, 0 },	      { "UNIT", "unit", TEXT, 0 },
-	{ "BEFORE", "before", NUMBER, 2 },    { "+-", "before_se", NUMBER, 2 },
-	{ "NOW", "now", NUMBER, 2 },	      { "+-", "now_se", NUMBER, 2 },
-	{ "NOW/BEFORE", "ratio", NUMBER, 3 }, { "DIFFERENT", "different", YES_NO, 0 },
+static const struct field fields[] = {
+	{ "what", F_TEXT, offsetof(struct pair, what), 0 },
+	{ "unit", F_TEXT, offsetof(struct pair, unit), 0 },
+	{ "before", F_NUMBER, offsetof(struct pair, before), 0 },
+	{ "before_se", F_NUMBER, offsetof(struct pair, before_se), 0 },
+	{ "now", F_NUMBER, offsetof(struct pair, now), 0 },
+	{ "now_se", F_NUMBER, offsetof(struct pair, now_se), 0 },
+	{ "ratio", F_NUMBER, offsetof(struct pair, ratio), 0 },
+	{ "different", F_YES_NO, offsetof(struct pair, different), 0 },
 };
 
-void print_comparison(const json_t *against)
-{
-	static const struct table table = { columns, sizeof(columns) / sizeof(columns[0]) };
-	const json_t *rows = json_object_get(against, "rows");
-	size_t different = 0, i;
-	const json_t *row;
+static const struct column columns[] = {
+	{ "FIGURE", F_TEXT, offsetof(struct pair, what), 0 },
+	{ "UNIT", F_TEXT, offsetof(struct pair, unit), 0 },
+	{ "BEFORE", F_NUMBER, offsetof(struct pair, before), 2 },
+	{ "+-", F_NUMBER, offsetof(struct pair, before_se), 2 },
+	{ "NOW", F_NUMBER, offsetof(struct pair, now), 2 },
+	{ "+-", F_NUMBER, offsetof(struct pair, now_se), 2 },
+	{ "RATIO", F_NUMBER, offsetof(struct pair, ratio), 3 },
+	{ "DIFFER", F_YES_NO, offsetof(struct pair, different), 0 },
+};
 
-	json_array_foreach(rows, i, row)
-		different += json_true_at(row, "different");
-	print_heading("\nAgainst %s (%s)", json_string_at(against, "file", ""),
-		      json_string_at(against, "started", ""));
-	print_table(&table, rows);
-	printf("%zu of %zu figures differ by more than the errors of both allow.\n", different,
-	       json_array_size(rows));
+static struct records pairs_of(const struct against *against)
+{
+	return (struct records){ "rows",	 fields,	 COUNT_OF(fields),
+				 against->pairs, against->count, sizeof(*against->pairs) };
+}
+
+json_t *against_as_json(const struct against *against)
+{
+	const struct records pairs = pairs_of(against);
+
+	return json_pack("{s:o, s:s, s:o}", "file", json_text(against->file), "started",
+			 against->started, "rows", records_as_json(&pairs));
 }
 
 static void print_difference(const char *path, const json_t *before, const json_t *now)
@@ -195,16 +158,27 @@ static void print_difference(const char *path, const json_t *before, const json_
 	free(texts[1]);
 }
 
-void print_differences(const json_t *before, const json_t *now)
+void against_print(const struct against *against, const json_t *now)
 {
 	static const char *const paths[] = {
 		"machine.cpu",	      "machine.cpus",	"machine.virtual_machine",
 		"machine.governor",   "kernel.release", "mitigations",
 		"clock.source",	      "settings.calls", "settings.sizes",
-		"settings.directory", "complete",
+		"settings.directory", "complete",	"unit",
 	};
-	size_t i;
+	const struct records pairs = pairs_of(against);
+	size_t different = 0, i;
+	char sentence[128];
 
-	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		print_difference(paths[i], before, now);
+	for (i = 0; i < against->count; i++)
+		different += against->pairs[i].different;
+	putchar('\n');
+	show_heading("Against %s (%s)", against->file, against->started);
+	show_records(columns, COUNT_OF(columns), &pairs);
+	snprintf(sentence, sizeof(sentence),
+		 "%zu of %zu figures differ by more than the errors of both allow.", different,
+		 against->count);
+	show_paragraph("", sentence);
+	for (i = 0; i < COUNT_OF(paths); i++)
+		print_difference(paths[i], against->document, now);
 }

@@ -3,17 +3,33 @@
 #ifndef AGAINST_H
 #define AGAINST_H
 
-#include <jansson.h>
+#include "bench.h"
 
-/** The earlier run in the file PATH, or NULL after complaining. */
-json_t *read_run(const char *path);
+/* A figure of both runs. */
+struct pair {
+	const char *missing;
+	const char *what, *unit;
+	double before, before_se, now, now_se, ratio;
+	bool different; /* by more than the errors of both allow, all figures considered */
+};
 
-/** What both runs measured, as ferry-bench(5) has it under "against". */
-json_t *compare_runs(const char *path, const json_t *before, const json_t *now);
+struct against {
+	const char *missing;
+	const char *file, *started;
+	struct pair *pairs;
+	size_t count;
+	json_t *document; /* the earlier run */
+};
 
-void print_comparison(const json_t *against);
+/** Reads the earlier run in the file PATH: 0, or EXIT_USAGE after complaining. */
+int against_read(struct against *against, const char *path);
 
-/** Prints what makes the two runs hard to compare: another machine, other settings. */
-void print_differences(const json_t *before, const json_t *now);
+/** Fills in the figures that both runs have. */
+void against_compare(struct against *against, const struct run *run);
+
+json_t *against_as_json(const struct against *against);
+
+/** Prints it, and what makes the two runs hard to compare; NOW is the document of this run. */
+void against_print(const struct against *against, const json_t *now);
 
 #endif /* AGAINST_H */

@@ -1,39 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench of `ferry bench`: one per file, which measures and says what it found. */
+/*
+ * A bench of `ferry bench`: one per file in measure/cases, which measures and says what it found.
+ *
+ * A case fills in a `struct bench` and is listed in cli/cmd_bench.c.  Its measure() times
+ * contestants with take_turns() (turns.h), keeps the results in structures of its own, and hands
+ * them over with add_records(), add_figure(), add_finding() and add_warning().  Nothing reads the
+ * JSON back: print() and the conclusions work on the structures.  Its options are the rows of
+ * options.c that name it.
+ */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <jansson.h>
 
 #include "clock.h"
+#include "record.h"
 #include "statistics.h"
 #include "table.h"
 
 #define MAX_NAMES 64
+#define MAX_SETS 8
 
 struct names {
 	const char *of[MAX_NAMES];
 	size_t count;
 };
 
+struct sizes {
+	double of[MAX_SIZES];
+	size_t count;
+};
+
 /* What was asked for; what was not is the bench's own default, or 0. */
 struct settings {
-	int cpu; /* or -1: any */
+	long cpu; /* or -1: any */
 	long warmup;
 	long trials;
 	long calls; /* in a trial */
 	long slots; /* about so many are timed at once */
 	long pairs;
-	double sizes[MAX_SIZES];
-	size_t size_count;
-	double work[MAX_SIZES]; /* ns between two calls */
-	size_t work_count;
-	double threads[MAX_SIZES]; /* user-level ones */
-	size_t thread_count;
-	long runners; /* at most; 0: as many as there are CPUs */
+	struct sizes sizes;
+	struct sizes work;    /* ns between two calls */
+	struct sizes threads; /* user-level ones */
+	long runners;	      /* at most; 0: as many as there are CPUs */
 	struct names engines;
 	bool engines_named; /* by the user; otherwise they are all that are here */
 	struct names workloads;
@@ -44,41 +57,82 @@ struct settings {
 	struct bootstrap bootstrap;
 };
 
+struct finding {
+	const char *missing;
+	const char *about; /* the name of a row, call, program or order, or NULL */
+	const char *text;
+};
+
+struct warning {
+	const char *missing;
+	const char *id, *text;
+};
+
+/* A figure with a name, which another run can be compared with. */
+struct figure {
+	const char *missing;
+	const char *what, *unit;
+	double value, se;
+};
+
 /* A measurement on its way. */
 struct run {
+	const struct bench *bench;
 	const struct settings *settings;
-	json_t *document;    /* ferry-bench(5) */
-	double *shortest_ns; /* the shortest time that was taken off the clock; shared memory */
+	json_t *document;
+	double *shortest; /* the shortest time that was taken off the clock; shared memory */
 	struct clock_stamp start;
+
+	/* The results. */
+	struct records sets[MAX_SETS]; /* the first one is the main table */
+	size_t set_count;
+	struct records more; /* a single record: further fields of the document */
+	struct finding *findings;
+	struct warning *warnings;
+	struct figure *figures;
+	struct comparison **comparisons;
+	size_t finding_count, warning_count, figure_count, comparison_count;
+	void *results; /* the case's own, for its print() */
+
+	/* What note_trials() saw. */
+	size_t rows, outliers, drifting;
 };
 
 struct bench {
 	const char *name;
 	const char *summary;
-	const char *options; /* the letters of the options that it takes, beside the common ones */
-	const char *rows;    /* the key of its rows in the document */
-	struct table csv;    /* of these rows */
 	struct settings defaults;
 
-	/* Complains about settings that it cannot work with: 0, or EXIT_USAGE. */
+	/* Complains about settings that it cannot work with: 0, or EXIT_USAGE.  May be NULL. */
 	int (*check)(const struct settings *settings);
 
+	/* About how long it takes, s, when a system call takes CALL_NS. */
+	double (*seconds)(const struct settings *settings, double call_ns);
+
 	/*
-	 * Fills in the document: its rows, and what it found.  Ends early once interrupted().
+	 * Measures, and adds what it found to the run.  Ends early once interrupted().
 	 * Returns 0, or an exit status after complaining.
 	 */
 	int (*measure)(struct run *run);
 
 	/* Prints the tables. */
-	void (*print)(const json_t *document);
+	void (*print)(const struct run *run);
+
+	const char *example; /* what to type after "ferry bench" */
+
+	/* Of benches whose results are JSON still. */
+	const char *rows;
+	struct table csv;
+	void (*print_document)(const json_t *document);
 };
 
-extern const struct bench crossing_bench;
-extern const struct bench batch_bench;
-extern const struct bench dispatch_bench;
-extern const struct bench apps_bench;
-extern const struct bench flexsc_bench;
-extern const struct bench pagefault_bench;
+/** Adds an array of records to the document, under KEY.  They have to be kept. */
+void add_records(struct run *run, const char *key, const struct field fields[], size_t field_count,
+		 const void *first, size_t count, size_t size);
+
+/** Adds the fields of one record, which has to be kept, to the document itself. */
+void add_fields(struct run *run, const struct field fields[], size_t field_count,
+		const void *record);
 
 /** Adds a sentence to the findings.  ABOUT names the row, call, program or order, or is NULL. */
 void add_finding(struct run *run, const char *about, const char *format, ...)
@@ -87,6 +141,18 @@ void add_finding(struct run *run, const char *about, const char *format, ...)
 /** Adds a warning; ID is a word that stays the same. */
 void add_warning(struct run *run, const char *id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** Adds a figure for --against; UNIT is clock_unit() or "ratio", SE may be NAN. */
+void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
+		...) __attribute__((format(printf, 4, 5)));
+
+/** Adds a comparison, which has to be kept, to those that judge_run() decides on together. */
+void add_comparison(struct run *run, struct comparison *comparison);
+
+void judge_run(struct run *run);
+
+/** Looks at the trials of one row for what run-wide warnings say of outliers and drift. */
+void note_trials(struct run *run, const double trials[], size_t count);
 
 /** Notes that a time was taken off the clock: all of them should be much longer than a tick. */
 void note_duration(struct run *run, double ns);

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "child.h"
 
-#include <err.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/report.h"
 #include "interrupt.h"
-
-void *share(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		err(EXIT_USAGE, "no shared memory");
-	return memory;
-}
-
-void unshare_memory(void *memory, size_t size)
-{
-	munmap(memory, size);
-}
 
 static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), void *context)
 {

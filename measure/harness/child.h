@@ -7,13 +7,6 @@
 #ifndef CHILD_H
 #define CHILD_H
 
-#include <stddef.h>
-
-/** SIZE zeroed bytes that children share with this process; to unshare_memory(). */
-void *share(size_t size);
-
-void unshare_memory(void *memory, size_t size);
-
 /**
  * Runs WORK in a child, which ends with this process at the latest.  Once interrupted()
  * here, the child is too.  Returns 0, or EXIT_FOUND when WORK did not return 0, which it has

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of all measurements, CLOCK_MONOTONIC, and what it is worth. */
+/*
+ * The clock of all measurements, and what it is worth.  It counts nanoseconds of CLOCK_MONOTONIC,
+ * or instructions under an emulator whose time-stamp counter counts them (QEMU with -icount
+ * shift=0).  Nobody has to say which: the first use finds out.
+ *
+ * Cases take the time with clock_now() and print clock_unit(); now_ns() is for how long the
+ * measuring itself takes.
+ */
 #ifndef CLOCK_H
 #define CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-
-#include <jansson.h>
 
 /** Nanoseconds since some start. */
 static inline double now_ns(void)
@@ -17,6 +23,22 @@ static inline double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+/** Whether the clock counts instructions, which is exact. */
+bool clock_counts_instructions(void);
+
+/** "instructions" or "ns". */
+const char *clock_unit(void);
+
+/** The clock, in its unit, since some start. */
+double clock_now(void);
+
+/**
+ * The least that RUN(CONTEXT) took in REPEATS tries, the clock's own cost taken off.  BEFORE, when
+ * not NULL, is called before each try and not counted.
+ */
+double clock_least(void (*run)(void *context), void (*before)(void *context), void *context,
+		   int repeats);
+
 /* A moment on the clock and on the time-stamp counter, to tell the rate of the latter. */
 struct clock_stamp {
 	double ns;
@@ -24,8 +46,11 @@ struct clock_stamp {
 };
 
 struct clock {
+	const char *missing; /* NULL: it is a record */
+	const char *name, *source;
 	double resolution_ns; /* the smallest step that was seen; a reading's own cost hides less */
-	double overhead_ns;   /* one reading */
+	double overhead_ns;   /* one reading, the least of many */
+	bool vdso;	      /* a reading does not enter the kernel */
 	double tsc_hz;	      /* NAN where there is no invariant TSC */
 };
 
@@ -36,8 +61,5 @@ struct clock clock_measure(void);
 
 /** The ticks of an invariant TSC per second, from START until now; NAN where there is none. */
 double tsc_rate(struct clock_stamp start);
-
-/** The clock as ferry-bench(5) has it. */
-json_t *clock_as_json(const struct clock *clock);
 
 #endif /* CLOCK_H */

@@ -2,121 +2,96 @@
 #include "document.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "machine.h"
 #include "json.h"
+#include "memory.h"
+#include "options.h"
 
-void add_finding(struct run *run, const char *about, const char *format, ...)
+struct circumstances circumstances_begin(int cpu)
 {
-	char sentence[512];
-	va_list args;
+	struct circumstances at = { .cpu = cpu, .use = cpu_use(cpu), .time = time(NULL) };
 
-	va_start(args, format);
-	vsnprintf(sentence, sizeof(sentence), format, args);
-	va_end(args);
-	json_array_append_new(json_object_get(run->document, "findings"),
-			      json_pack("{s:o, s:o}", "about",
-					about ? json_text(about) : json_null(), "text",
-					json_text(sentence)));
+	if (getloadavg(&at.load, 1) != 1)
+		at.load = NAN;
+	return at;
 }
 
-void add_warning(struct run *run, const char *id, const char *format, ...)
-{
-	char sentence[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(sentence, sizeof(sentence), format, args);
-	va_end(args);
-	json_array_append_new(json_object_get(run->document, "warnings"),
-			      json_pack("{s:s, s:o}", "id", id, "text", json_text(sentence)));
-}
-
-void note_duration(struct run *run, double ns)
-{
-	*run->shortest_ns = fmin(*run->shortest_ns, ns);
-}
-
-struct beginning beginning_now(int cpu)
-{
-	struct beginning beginning = { .cpu = cpu, .use = cpu_use(cpu), .time = time(NULL) };
-
-	if (getloadavg(&beginning.load, 1) != 1)
-		beginning.load = NAN;
-	return beginning;
-}
-
-json_t *document_new(const struct bench *bench, json_t *command)
-{
-	return json_pack("{s:s, s:i, s:s, s:O, s:s, s:[], s:[]}", "schema", SCHEMA, "version",
-			 SCHEMA_VERSION, "bench", bench->name, "command", command, "ferry",
-			 FERRY_PROJECT_VERSION, "warnings", "findings");
-}
-
-static json_t *json_integer_or_null(long value)
-{
-	return value < 0 ? json_null() : json_integer(value);
-}
-
-static json_t *machine_as_json(const struct machine *machine, const struct beginning *beginning)
+void circumstances_end(struct circumstances *at, const struct run *run, bool complete)
 {
 	char governor[64];
-	int smt = cpu_smt();
 
-	cpu_governor(beginning->cpu, governor, sizeof(governor));
-	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:b, s:s?, s:o, s:o}", "cpu", machine->cpu,
-			 "architecture", machine->kernel.machine, "cpus", (json_int_t)machine->cpus,
-			 "cpu_pinned", json_integer_or_null(beginning->cpu), "smt",
-			 smt < 0 ? json_null() : json_boolean(smt), "virtual_machine",
-			 machine->hypervisor, "governor", governor[0] ? governor : NULL, "load",
-			 json_number(beginning->load), "others",
-			 json_number(cpu_others(beginning->cpu, &beginning->use)));
+	at->seconds = now_ns() / 1e9 - at->use.elapsed;
+	at->others = cpu_others((int)at->cpu, &at->use);
+	at->complete = complete;
+	at->smt = cpu_smt();
+	at->clock = clock_measure();
+	at->clock.tsc_hz = tsc_rate(run->start);
+	machine_read(&at->machine);
+	at->architecture = at->machine.kernel.machine;
+	cpu_governor((int)at->cpu, governor, sizeof(governor));
+	at->governor = governor[0] ? keep_text("%s", governor) : NULL;
 }
 
-static json_t *integers(const double values[], size_t count)
-{
-	json_t *list = json_array();
-	size_t i;
+static const struct field machine_fields[] = {
+	{ "architecture", F_TEXT, offsetof(struct circumstances, architecture), 0 },
+	{ "cpus", F_COUNT, offsetof(struct circumstances, machine.cpus), 0 },
+	{ "cpu_pinned", F_INDEX, offsetof(struct circumstances, cpu), 0 },
+	{ "smt", F_MAYBE, offsetof(struct circumstances, smt), 0 },
+	{ "virtual_machine", F_YES_NO, offsetof(struct circumstances, machine.hypervisor), 0 },
+	{ "user_mode", F_YES_NO, offsetof(struct circumstances, machine.user_mode), 0 },
+	{ "governor", F_TEXT, offsetof(struct circumstances, governor), 0 },
+	{ "load", F_NUMBER, offsetof(struct circumstances, load), 0 },
+	{ "others", F_NUMBER, offsetof(struct circumstances, others), 0 },
+};
 
-	for (i = 0; i < count; i++)
-		json_array_append_new(list, json_integer((json_int_t)values[i]));
-	return list;
+static const struct field clock_fields[] = {
+	{ "name", F_TEXT, offsetof(struct clock, name), 0 },
+	{ "source", F_TEXT, offsetof(struct clock, source), 0 },
+	{ "resolution_ns", F_NUMBER, offsetof(struct clock, resolution_ns), 0 },
+	{ "overhead_ns", F_NUMBER, offsetof(struct clock, overhead_ns), 0 },
+	{ "vdso", F_YES_NO, offsetof(struct clock, vdso), 0 },
+	{ "tsc_hz", F_NUMBER, offsetof(struct clock, tsc_hz), 0 },
+};
+
+static const struct field finding_fields[] = {
+	{ "about", F_TEXT, offsetof(struct finding, about), 0 },
+	{ "text", F_TEXT, offsetof(struct finding, text), 0 },
+};
+
+static const struct field warning_fields[] = {
+	{ "id", F_TEXT, offsetof(struct warning, id), 0 },
+	{ "text", F_TEXT, offsetof(struct warning, text), 0 },
+};
+
+static const struct field figure_fields[] = {
+	{ "what", F_TEXT, offsetof(struct figure, what), 0 },
+	{ "unit", F_TEXT, offsetof(struct figure, unit), 0 },
+	{ "value", F_NUMBER, offsetof(struct figure, value), 0 },
+	{ "se", F_NUMBER, offsetof(struct figure, se), 0 },
+};
+
+static json_t *as_json(const struct field fields[], size_t count, const void *record)
+{
+	const struct records records = { NULL, fields, count, record, 1, 0 };
+
+	return record_as_json(&records, record);
 }
 
-/* Adds the setting of an option that the bench takes. */
-static void set(json_t *json, const struct bench *bench, char option, const char *key,
-		json_t *value)
+static json_t *list_as_json(const struct field fields[], size_t field_count, const void *first,
+			    size_t count, size_t size)
 {
-	if (strchr(bench->options, option))
-		json_object_set_new(json, key, value);
-	else
-		json_decref(value);
+	const struct records records = { NULL, fields, field_count, first, count, size };
+
+	return records_as_json(&records);
 }
 
-static json_t *settings_as_json(const struct bench *bench, const struct settings *s)
+static json_t *machine_as_json(const struct circumstances *at)
 {
-	json_t *json =
-		json_pack("{s:o, s:I, s:I, s:I}", "cpu", json_integer_or_null(s->cpu), "warmup",
-			  (json_int_t)s->warmup, "seed", (json_int_t)s->bootstrap.seed, "resamples",
-			  (json_int_t)s->bootstrap.resamples);
+	json_t *machine = as_json(machine_fields, COUNT_OF(machine_fields), at);
 
-	set(json, bench, 't', "trials", json_integer(s->trials));
-	set(json, bench, 'n', "calls", json_integer(s->calls));
-	set(json, bench, 's', "sizes", integers(s->sizes, s->size_count));
-	set(json, bench, 'b', "slots", json_integer(s->slots));
-	set(json, bench, 'e', "engines", json_texts(s->engines.of, s->engines.count));
-	set(json, bench, 'r', "pairs", json_integer(s->pairs));
-	set(json, bench, 'k', "work_ns", integers(s->work, s->work_count));
-	set(json, bench, 'k', "calls_made", json_texts(s->workloads.of, s->workloads.count));
-	set(json, bench, 'f', "threads", integers(s->threads, s->thread_count));
-	set(json, bench, 'o', "runners", s->runners ? json_integer(s->runners) : json_null());
-	set(json, bench, 'm', "memory_mib", s->memory ? json_integer(s->memory) : json_null());
-	set(json, bench, 'd', "directory", json_text(s->directory ? s->directory : ""));
-	return json;
+	json_object_set_new(machine, "cpu", json_text(at->machine.cpu));
+	return machine;
 }
 
 static json_t *time_as_json(time_t time)
@@ -129,24 +104,35 @@ static json_t *time_as_json(time_t time)
 	return json_string(text);
 }
 
-void document_finish(struct run *run, const struct bench *bench, const struct beginning *beginning,
-		     bool complete)
+json_t *run_as_json(const struct run *run, const struct circumstances *at, json_t *command)
 {
-	double took = now_ns() / 1e9 - beginning->use.elapsed;
-	struct clock clock = clock_measure();
-	json_t *document = run->document;
-	struct machine machine;
+	json_t *document = json_pack(
+		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:o, s:{s:s, s:s}, s:o, s:o, s:o, "
+		"s:o, s:o, s:o}",
+		"schema", SCHEMA, "version", SCHEMA_VERSION, "bench", run->bench->name, "command",
+		command, "ferry", FERRY_PROJECT_VERSION, "unit", clock_unit(), "started",
+		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "machine",
+		machine_as_json(at), "kernel", "release", at->machine.kernel.release, "version",
+		at->machine.kernel.version, "mitigations", machine_mitigations(), "clock",
+		as_json(clock_fields, COUNT_OF(clock_fields), &at->clock), "settings",
+		settings_as_json(run->bench, run->settings), "warnings",
+		list_as_json(warning_fields, COUNT_OF(warning_fields), run->warnings,
+			     run->warning_count, sizeof(*run->warnings)),
+		"findings",
+		list_as_json(finding_fields, COUNT_OF(finding_fields), run->findings,
+			     run->finding_count, sizeof(*run->findings)),
+		"figures",
+		list_as_json(figure_fields, COUNT_OF(figure_fields), run->figures,
+			     run->figure_count, sizeof(*run->figures)));
+	size_t i;
 
-	clock.tsc_hz = tsc_rate(run->start);
-	machine_read(&machine);
-	json_object_set_new(document, "started", time_as_json(beginning->time));
-	json_object_set_new(document, "seconds", json_number(took));
-	json_object_set_new(document, "complete", json_boolean(complete));
-	json_object_set_new(document, "machine", machine_as_json(&machine, beginning));
-	json_object_set_new(document, "kernel",
-			    json_pack("{s:s, s:s}", "release", machine.kernel.release, "version",
-				      machine.kernel.version));
-	json_object_set_new(document, "mitigations", machine_mitigations());
-	json_object_set_new(document, "clock", clock_as_json(&clock));
-	json_object_set_new(document, "settings", settings_as_json(bench, run->settings));
+	for (i = 0; i < run->set_count; i++)
+		json_object_set_new(document, run->sets[i].key, records_as_json(&run->sets[i]));
+	if (run->more.first) {
+		json_t *more = record_as_json(&run->more, run->more.first);
+
+		json_object_update(document, more);
+		json_decref(more);
+	}
+	return document;
 }

@@ -1,29 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame of ferry-bench(5) around what a bench found. */
+/* The document of a run, ferry-bench(5): made once, from the structures, at the end. */
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
+#include <time.h>
+
 #include "bench.h"
-#include "cpu.h"
+#include "machine.h"
 
 #define SCHEMA "ferry-bench"
 #define SCHEMA_VERSION 2
 
-/* What is noted at the start, to be told at the end. */
-struct beginning {
-	int cpu; /* pinned to, or -1 */
+/* What a run was made on and how; the first fields are noted at its start. */
+struct circumstances {
+	const char *missing;
 	struct cpu_use use;
-	double load; /* average of the minute before */
 	time_t time;
+	struct machine machine;
+	struct clock clock;
+	const char *architecture, *governor;
+	long cpu;	/* pinned to, or -1 */
+	int smt;	/* 1, 0, or -1: not known */
+	double load;	/* average of the minute before */
+	double others;	/* 0 to 1: the share of the CPU that went to others, or NAN */
+	double seconds; /* that it took */
+	bool complete;
 };
 
-struct beginning beginning_now(int cpu);
+struct circumstances circumstances_begin(int cpu);
 
-/** A new document for BENCH, started by the words of COMMAND, an array. */
-json_t *document_new(const struct bench *bench, json_t *command);
+/** Fills in the rest. */
+void circumstances_end(struct circumstances *at, const struct run *run, bool complete);
 
-/** Adds machine, clock and settings, how long it took and whether it is complete. */
-void document_finish(struct run *run, const struct bench *bench, const struct beginning *beginning,
-		     bool complete);
+/** Adds what makes the figures worth less. */
+void add_warnings(struct run *run, const struct circumstances *at);
+
+/** The document, started by the words of COMMAND, an array.  The caller's to decref. */
+json_t *run_as_json(const struct run *run, const struct circumstances *at, json_t *command);
 
 #endif /* DOCUMENT_H */

@@ -3,10 +3,16 @@
 #include "machine.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define VULNERABILITIES "/sys/devices/system/cpu/vulnerabilities"
 
@@ -59,13 +65,15 @@ static int read_io_uring_disabled(void)
 
 void machine_read(struct machine *machine)
 {
-	char flags[8192];
+	char flags[8192], vendor[64];
 
 	uname(&machine->kernel);
 	cpuinfo("model name", machine->cpu, sizeof(machine->cpu));
 	if (!machine->cpu[0])
 		copy_string(machine->cpu, sizeof(machine->cpu), "unknown");
 	cpuinfo("flags", flags, sizeof(flags));
+	cpuinfo("vendor_id", vendor, sizeof(vendor));
+	machine->user_mode = !strcmp(vendor, "User Mode Linux");
 	machine->hypervisor = strstr(flags, " hypervisor") != NULL;
 	machine->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	machine->io_uring_disabled = read_io_uring_disabled();
@@ -103,4 +111,112 @@ json_t *machine_mitigations(void)
 	}
 	free(entries);
 	return mitigations;
+}
+
+/* ---- the CPU that is measured on ---- */
+
+int cpu_stay(int cpu)
+{
+	int which = cpu < 0 ? sched_getcpu() : cpu;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (which < 0 || which >= CPU_SETSIZE)
+		return -EINVAL;
+	CPU_SET(which, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : which;
+}
+
+void cpu_online(char *list, size_t size)
+{
+	read_first_line("/sys/devices/system/cpu/online", list, size);
+	if (!list[0])
+		snprintf(list, size, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+}
+
+static double seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static double own_time(void)
+{
+	struct rusage self, children;
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
+	       seconds(children.ru_stime);
+}
+
+/* All but idle (4th) and waiting for a disk (5th); the guests' (9th on) are in the first two. */
+static double busy_ticks(const char *numbers)
+{
+	double busy = 0;
+	char *end;
+	int i;
+
+	for (i = 1; i <= 8; i++) {
+		double ticks = strtod(numbers, &end);
+
+		if (end == numbers)
+			return NAN;
+		if (i != 4 && i != 5)
+			busy += ticks;
+		numbers = end;
+	}
+	return busy;
+}
+
+static double busy_time(int cpu)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	char line[512], name[16];
+	double ticks = NAN;
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			ticks = busy_ticks(line + strlen(name));
+	if (file)
+		fclose(file);
+	return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+struct cpu_use cpu_use(int cpu)
+{
+	return (struct cpu_use){
+		.elapsed = now_ns() / 1e9,
+		.busy = cpu < 0 ? NAN : busy_time(cpu),
+		.own = own_time(),
+	};
+}
+
+double cpu_others(int cpu, const struct cpu_use *start)
+{
+	struct cpu_use now = cpu_use(cpu);
+	double elapsed = now.elapsed - start->elapsed;
+	double others = (now.busy - start->busy) - (now.own - start->own);
+
+	/* The kernel counts in ticks of 10 ms. */
+	if (isnan(others) || elapsed < 0.5)
+		return NAN;
+	return fmin(1, fmax(0, others / elapsed));
+}
+
+void cpu_governor(int cpu, char *governor, size_t size)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
+		 cpu < 0 ? 0 : cpu);
+	read_first_line(path, governor, size);
+}
+
+int cpu_smt(void)
+{
+	char active[8];
+
+	read_first_line("/sys/devices/system/cpu/smt/active", active, sizeof(active));
+	return active[0] ? active[0] == '1' : -1;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a measurement on this machine has to state: kernel, CPU, mitigations, io_uring. */
+/* What a measurement has to state of its machine, and the CPU that it stays on. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/utsname.h>
 
 #include <jansson.h>
@@ -13,6 +14,7 @@ struct machine {
 	char cpu[128];	       /* the model's name, or "unknown" */
 	long cpus;	       /* online */
 	bool hypervisor;       /* the CPU says that it is a virtual machine's */
+	bool user_mode;	       /* user-mode Linux, a process of its host */
 	int io_uring_disabled; /* sysctl kernel.io_uring_disabled, or -1 where there is none */
 };
 
@@ -27,5 +29,31 @@ json_t *machine_mitigations(void);
 
 /** The first line of a file of /proc or /sys, without its end; "" when it cannot be read. */
 void read_first_line(const char *path, char *line, size_t size);
+
+/* ---- the CPU that is measured on ---- */
+
+/** Keeps the process on CPU, or for -1 on the one it runs on.  Returns the CPU, or -errno. */
+int cpu_stay(int cpu);
+
+/** The CPUs that are online, as "0-3,5". */
+void cpu_online(char *list, size_t size);
+
+/* Times since the start of the machine and of this process, s. */
+struct cpu_use {
+	double elapsed;
+	double busy; /* of the CPU, whoever used it; NAN when not known */
+	double own;  /* of this process and its children, on any CPU */
+};
+
+struct cpu_use cpu_use(int cpu);
+
+/** 0 to 1: the share of the CPU that others took since START; NAN when too short to tell. */
+double cpu_others(int cpu, const struct cpu_use *start);
+
+/** The frequency governor of the CPU, "" when there is none. */
+void cpu_governor(int cpu, char *governor, size_t size);
+
+/** 1 when CPUs share cores, 0 when not, -1 when not known. */
+int cpu_smt(void);
 
 #endif /* MACHINE_H */

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Memory that cannot run out quietly: every function here ends the program with a message
+ * when there is none.
+ */
 #ifndef MEMORY_H
 #define MEMORY_H
 
 #include <stddef.h>
 
-/** COUNT zeroed objects of SIZE bytes, to free(); the program ends with a message without. */
+/** COUNT zeroed objects of SIZE bytes, to free(). */
 void *allocate(size_t count, size_t size);
+
+/** The same, for results: they live as long as the process, and nobody frees them. */
+void *keep(size_t count, size_t size);
+
+/** A text that is kept. */
+char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** SIZE zeroed bytes that children share with this process; to unshare_memory(). */
+void *share(size_t size);
+
+void unshare_memory(void *memory, size_t size);
 
 #endif /* MEMORY_H */

@@ -11,140 +11,247 @@
 #include <ferry_flexsc.h>
 
 #include "cli/report.h"
+#include "json.h"
+#include "show.h"
 
-/* Those that every bench takes. */
-#define COMMON "uijvah"
-
-static const struct option long_options[] = {
-	{ "trials", required_argument, NULL, 't' },   { "warmup", required_argument, NULL, 'w' },
-	{ "calls", required_argument, NULL, 'n' },    { "engine", required_argument, NULL, 'e' },
-	{ "call", required_argument, NULL, 'c' },     { "program", required_argument, NULL, 'p' },
-	{ "sizes", required_argument, NULL, 's' },    { "slots", required_argument, NULL, 'b' },
-	{ "pairs", required_argument, NULL, 'r' },    { "directory", required_argument, NULL, 'd' },
-	{ "threads", required_argument, NULL, 'f' },  { "runners", required_argument, NULL, 'o' },
-	{ "work", required_argument, NULL, 'k' },     { "memory", required_argument, NULL, 'm' },
-	{ "examples", required_argument, NULL, 'x' }, { "cpu", required_argument, NULL, 'u' },
-	{ "seed", required_argument, NULL, 'i' },     { "json", required_argument, NULL, 'j' },
-	{ "csv", required_argument, NULL, 'v' },      { "against", required_argument, NULL, 'a' },
-	{ "help", no_argument, NULL, 'h' },	      { 0 },
+enum kind {
+	NUMBER_OPTION,	/* long */
+	NUMBERS_OPTION, /* struct sizes: a list with commas, sorted */
+	NAMES_OPTION,	/* struct names: a list with commas */
+	FILES_OPTION,	/* struct names: may be repeated */
+	TEXT_OPTION,	/* const char * */
+	OTHER_OPTION,	/* of ferry bench itself */
 };
 
-static const char *long_name(int letter)
-{
-	const struct option *option = long_options;
+struct choice {
+	char letter;
+	const char *name, *argument;
+	enum kind kind;
+	long min, max;
+	size_t offset;	     /* in struct settings */
+	const char *benches; /* that take it, with blanks between them; NULL: all */
+	const char *key;     /* in the document's settings, or NULL */
+	long null;	     /* the number that is null there */
+	const char *values;  /* that it may have, for completion, or NULL */
+	const char *help;
+};
 
-	while (option->val != letter)
-		option++;
-	return option->name;
+#define AT(member) offsetof(struct settings, member)
+#define MAX_SIZE (1L << 20)
+#define NONE LONG_MIN
+#define ENGINES "auto loop uring device syscall"
+#define CALLS "unimplemented getppid getpid read write fstat lstat statx"
+
+static const struct choice choices[] = {
+	{ 't', "trials", "N", NUMBER_OPTION, 1, 10000, AT(trials),
+	  "crossing batch dispatch flexsc pagefault", "trials", NONE, NULL,
+	  "trials of every figure" },
+	{ 'w', "warmup", "N", NUMBER_OPTION, 0, 1000000000, AT(warmup), NULL, "warmup", NONE, NULL,
+	  "calls, batches, pairs or passes before, which are not timed" },
+	{ 'n', "calls", "N", NUMBER_OPTION, 1, 1000000000, AT(calls), "crossing dispatch flexsc",
+	  "calls", NONE, NULL, "calls in one trial" },
+	{ 'e', "engine", "E,...", NAMES_OPTION, 0, 0, AT(engines), "batch apps", "engines", NONE,
+	  ENGINES, "the engines; all that are available by default" },
+	{ 'c', "call", "NAME,...", NAMES_OPTION, 0, 0, AT(workloads), "batch flexsc", "calls_made",
+	  NONE, CALLS, "the calls to make" },
+	{ 'p', "program", "FILE", FILES_OPTION, 0, 0, AT(programs), "batch", "programs", NONE, NULL,
+	  "copies of the batch program in FILE; may be repeated" },
+	{ 's', "sizes", "N,...", NUMBERS_OPTION, 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
+	  NONE, NULL, "slots of a batch, or copies of a program; pages that a fault maps" },
+	{ 'b', "slots", "N", NUMBER_OPTION, 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
+	  "about so many slots are timed at once" },
+	{ 'r', "pairs", "N", NUMBER_OPTION, 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
+	  NULL, "pairs of runs" },
+	{ 'd', "directory", "DIR", TEXT_OPTION, 0, 0, AT(directory), "apps", "directory", NONE,
+	  NULL, "the tree to work on" },
+	{ 'x', "examples", "DIR", TEXT_OPTION, 0, 0, AT(examples), "apps", NULL, NONE, NULL,
+	  "where the example programs are" },
+	{ 'f', "threads", "N,...", NUMBERS_OPTION, 1, 100000, AT(threads), "flexsc", "threads",
+	  NONE, NULL, "user-level threads" },
+	{ 'o', "runners", "N", NUMBER_OPTION, 1, FERRY_FLEXSC_MAX_RUNNERS, AT(runners), "flexsc",
+	  "runners", 0, NULL, "runners at most; as many as CPUs by default" },
+	{ 'k', "work", "NS,...", NUMBERS_OPTION, 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
+	  NULL, "work between two calls, ns" },
+	{ 'm', "memory", "MIB", NUMBER_OPTION, 16, 1L << 24, AT(memory), "pagefault", "memory_mib",
+	  0, NULL, "memory to touch; 2048 by default, or less" },
+	{ 'u', "cpu", "N", NUMBER_OPTION, 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
+	  "the CPU to measure on" },
+	{ 'i', "seed", "N", NUMBER_OPTION, 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
+	  NULL, "of the random numbers that the errors are estimated with" },
+	{ 'j', "json", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	  "write everything to FILE as JSON; - is standard output" },
+	{ 'v', "csv", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	  "write the main table to FILE as CSV; - is standard output" },
+	{ 'a', "against", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	  "compare with an earlier run's JSON; BENCH may be left out" },
+	{ 'h', "help", NULL, OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL, "print this text" },
+};
+#define CHOICES COUNT_OF(choices)
+
+/* Whether BENCH takes it; NULL stands for all benches. */
+static bool takes(const struct bench *bench, const struct choice *choice)
+{
+	const char *list = choice->benches, *name = bench ? bench->name : "";
+	size_t length = strlen(name);
+
+	while (bench && list && *list) {
+		if (!strncmp(list, name, length) && (!list[length] || list[length] == ' '))
+			return true;
+		list += strcspn(list, " ");
+		list += strspn(list, " ");
+	}
+	return !bench || !list;
 }
 
-static int add_name(struct names *names, const char *name, int letter)
+/* ---- reading ---- */
+
+static int add_name(struct names *names, const char *name, const struct choice *choice)
 {
 	size_t i;
 
 	if (!*name) {
-		complain("bench: --%s has an empty name in its list", long_name(letter));
+		complain("bench: --%s has an empty name in its list", choice->name);
 		return EXIT_USAGE;
 	}
 	for (i = 0; i < names->count; i++) {
 		if (strcmp(names->of[i], name) != 0)
 			continue;
-		complain("bench: --%s names '%s' twice", long_name(letter), name);
+		complain("bench: --%s names '%s' twice", choice->name, name);
 		return EXIT_USAGE;
 	}
 	if (names->count == MAX_NAMES) {
-		complain("bench: --%s takes at most %d names", long_name(letter), MAX_NAMES);
+		complain("bench: --%s takes at most %d names", choice->name, MAX_NAMES);
 		return EXIT_USAGE;
 	}
 	names->of[names->count++] = name;
 	return 0;
 }
 
-int options_read(int argc, char *argv[], const char *help, struct given *given)
+/* The same options in the two forms of getopt_long(). */
+static void options_of_table(struct option options[], char *letters)
 {
+	size_t i;
+
+	*letters++ = ':';
+	for (i = 0; i < CHOICES; i++) {
+		options[i] = (struct option){ choices[i].name, choices[i].argument != NULL, NULL,
+					      choices[i].letter };
+		*letters++ = choices[i].letter;
+		if (choices[i].argument)
+			*letters++ = ':';
+	}
+	options[CHOICES] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+static int complain_of_option(int letter, const char *word)
+{
+	if (letter == ':')
+		complain("bench: %s needs a value; see 'ferry bench --help'", word);
+	else
+		complain("bench: there is no option '%s'; see 'ferry bench --help'", word);
+	return EXIT_USAGE;
+}
+
+static const struct choice *choice_of(int letter)
+{
+	const struct choice *choice = choices;
+
+	while (choice->letter != letter)
+		choice++;
+	return choice;
+}
+
+int options_read(int argc, char *argv[], struct given *given)
+{
+	struct option options[CHOICES + 1];
+	char letters[2 * CHOICES + 2];
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "t:w:n:e:c:p:s:b:r:d:f:o:k:m:x:u:i:j:v:a:h",
-				     long_options, NULL)) != -1) {
-		if (letter == 'h') {
-			fputs(help, stdout);
-			return EXIT_OK;
-		}
-		if (letter == '?')
-			return EXIT_USAGE;
-		if (letter == 'p' && add_name(&given->programs, optarg, letter))
+	opterr = 0;
+	options_of_table(options, letters);
+	while ((letter = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		if (letter == ':' || letter == '?')
+			return complain_of_option(letter, argv[optind - 1]);
+		if (letter == 'h')
+			given->help = true;
+		else if (choice_of(letter)->kind == FILES_OPTION &&
+			 add_name(&given->programs, optarg, choice_of(letter)))
 			return EXIT_USAGE;
 		given->value[letter] = optarg;
 	}
 	given->bench = optind < argc ? argv[optind] : NULL;
 	if (argc - optind > 1)
 		return too_many_arguments(&bench_command, argv[optind + 1]);
-	return -1;
+	return 0;
 }
 
-static int parse_number(const char *text, int letter, long min, long max, long *number)
+/* ---- understanding ---- */
+
+static int parse_number(const char *text, const struct choice *choice, long *number)
 {
 	char *end;
 	long value;
 
 	errno = 0;
 	value = strtol(text, &end, 10);
-	if (end == text || *end || errno || value < min || value > max) {
-		complain("bench: --%s is '%s': it must be a number from %ld to %ld",
-			 long_name(letter), text, min, max);
+	if (end == text || *end || errno || value < choice->min || value > choice->max) {
+		complain("bench: --%s is '%s': it must be a number from %ld to %ld", choice->name,
+			 text, choice->min, choice->max);
 		return EXIT_USAGE;
 	}
 	*number = value;
 	return 0;
 }
 
-/* Leaves *NUMBER alone when the option was not given. */
-static int number(const struct given *given, int letter, long min, long max, long *number)
+static int parse_names(char *rest, const struct choice *choice, struct names *names)
 {
-	const char *text = given->value[letter];
-
-	return text ? parse_number(text, letter, min, max, number) : 0;
-}
-
-/* The words of a list with commas, in place of what NAMES had. */
-static int list(const struct given *given, int letter, struct names *names)
-{
-	char *rest = given->value[letter];
-
-	if (rest)
-		names->count = 0;
+	names->count = 0;
 	while (rest)
-		if (add_name(names, strsep(&rest, ","), letter))
+		if (add_name(names, strsep(&rest, ","), choice))
 			return EXIT_USAGE;
 	return 0;
 }
 
-#define MAX_SIZE (1L << 20)
-
-/* Numbers of a list with commas, sorted, in place of what NUMBERS had. */
-static int numbers(const struct given *given, int letter, long min, long max, double numbers[],
-		   size_t *count)
+static int parse_numbers(char *rest, const struct choice *choice, struct sizes *sizes)
 {
-	struct names names = { 0 };
+	struct names names;
 	size_t i;
 
-	if (!given->value[letter])
-		return 0;
-	if (list(given, letter, &names))
+	if (parse_names(rest, choice, &names))
 		return EXIT_USAGE;
 	for (i = 0; i < names.count; i++) {
 		long number = 0;
 
-		if (parse_number(names.of[i], letter, min, max, &number))
+		if (parse_number(names.of[i], choice, &number))
 			return EXIT_USAGE;
-		numbers[i] = (double)number;
+		sizes->of[i] = (double)number;
 	}
-	*count = names.count;
-	sort_values(numbers, *count);
+	sizes->count = names.count;
+	sort_values(sizes->of, sizes->count);
 	return 0;
 }
 
-static int engine(const char *name)
+static int apply(const struct choice *choice, char *text, struct settings *settings)
+{
+	void *place = (char *)settings + choice->offset;
+
+	switch (choice->kind) {
+	case NUMBER_OPTION:
+		return parse_number(text, choice, place);
+	case NUMBERS_OPTION:
+		return parse_numbers(text, choice, place);
+	case NAMES_OPTION:
+		return parse_names(text, choice, place);
+	case TEXT_OPTION:
+		*(const char **)place = text;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int check_engine(const char *name)
 {
 	const char *why;
 	int engine = parse_engine(name);
@@ -153,68 +260,126 @@ static int engine(const char *name)
 		return EXIT_USAGE;
 	if (!ferry_engine_probe(engine, &why))
 		return 0;
-	complain("bench: the engine %s is not to be had: %s", name, why);
+	complain("bench: the engine %s is not available: %s", name, why);
 	return EXIT_USAGE;
 }
 
-static int engines(const struct given *given, struct settings *settings)
+static int check_engines(struct settings *settings, bool named)
 {
 	size_t i;
 	int e;
 
-	settings->engines_named = given->value['e'] != NULL;
-	if (list(given, 'e', &settings->engines))
-		return EXIT_USAGE;
+	settings->engines_named = named;
 	for (i = 0; i < settings->engines.count; i++)
-		if (engine(settings->engines.of[i]))
+		if (check_engine(settings->engines.of[i]))
 			return EXIT_USAGE;
-	for (e = FERRY_LOOP; e < FERRY_ENGINES && !settings->engines_named; e++)
+	for (e = FERRY_LOOP; e < FERRY_ENGINES && !named; e++)
 		if (!ferry_engine_probe(e, NULL))
 			settings->engines.of[settings->engines.count++] = ferry_engine_name(e);
 	return 0;
 }
 
-static int only_known(const struct bench *bench, const struct given *given)
-{
-	int letter;
-
-	for (letter = 'a'; letter <= 'z'; letter++) {
-		if (!given->value[letter] || strchr(COMMON, letter) ||
-		    strchr(bench->options, letter))
-			continue;
-		complain("bench: %s takes no --%s; 'ferry bench --help' tells what it takes",
-			 bench->name, long_name(letter));
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
 int options_apply(const struct bench *bench, const struct given *given, struct settings *settings)
 {
-	long cpu = -1, seed = 1;
+	size_t i;
 
 	*settings = bench->defaults;
+	settings->cpu = -1;
+	settings->bootstrap = (struct bootstrap){ .seed = 1, .resamples = 1000 };
+	for (i = 0; i < CHOICES; i++) {
+		char *text = given->value[(int)choices[i].letter];
+
+		if (text && !takes(bench, &choices[i])) {
+			complain("bench: %s takes no --%s; see 'ferry bench %s --help'",
+				 bench->name, choices[i].name, bench->name);
+			return EXIT_USAGE;
+		}
+		if (text && apply(&choices[i], text, settings))
+			return EXIT_USAGE;
+	}
 	settings->programs = given->programs;
-	if (given->value['d'])
-		settings->directory = given->value['d'];
-	settings->examples = given->value['x'];
-	if (only_known(bench, given) || number(given, 't', 1, 10000, &settings->trials) ||
-	    number(given, 'w', 0, 1000000000, &settings->warmup) ||
-	    number(given, 'n', 1, 1000000000, &settings->calls) ||
-	    number(given, 'b', 1, 100000000, &settings->slots) ||
-	    number(given, 'r', 1, MAX_INTERVAL_COUNT, &settings->pairs) ||
-	    number(given, 'u', 0, CPU_SETSIZE - 1, &cpu) ||
-	    number(given, 'i', 0, LONG_MAX, &seed) ||
-	    numbers(given, 's', 1, MAX_SIZE, settings->sizes, &settings->size_count) ||
-	    numbers(given, 'k', 0, 1000000, settings->work, &settings->work_count) ||
-	    numbers(given, 'f', 1, 100000, settings->threads, &settings->thread_count) ||
-	    number(given, 'o', 1, FERRY_FLEXSC_MAX_RUNNERS, &settings->runners) ||
-	    number(given, 'm', 16, 1L << 24, &settings->memory) || engines(given, settings) ||
-	    list(given, 'c', &settings->workloads))
+	if (takes(bench, choice_of('e')) && check_engines(settings, given->value['e'] != NULL))
 		return EXIT_USAGE;
 	if (!settings->workloads.count && !settings->programs.count)
-		add_name(&settings->workloads, "unimplemented", 'c');
-	settings->cpu = (int)cpu;
-	settings->bootstrap = (struct bootstrap){ .seed = (uint64_t)seed, .resamples = 1000 };
+		settings->workloads = (struct names){ { "unimplemented" }, 1 };
 	return bench->check ? bench->check(settings) : 0;
+}
+
+/* ---- telling ---- */
+
+/* "batch, apps: the engines": without a bench the help says who takes an option. */
+static void print_choice(const struct choice *choice, bool whose)
+{
+	char first[32], text[512] = "";
+	const char *list = whose ? choice->benches : NULL;
+	size_t length = 0, name;
+
+	snprintf(first, sizeof(first), "  -%c, --%s %s", choice->letter, choice->name,
+		 choice->argument ? choice->argument : "");
+	for (; list && *list; list += name + (list[name] == ' ')) {
+		name = strcspn(list, " ");
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s%s",
+					   (int)name, list, list[name] ? ", " : ": ");
+	}
+	snprintf(text + length, sizeof(text) - length, "%s", choice->help);
+	show_entry(first, 25, text);
+}
+
+void options_help(const struct bench *bench)
+{
+	size_t i;
+
+	for (i = 0; i < CHOICES; i++)
+		if (takes(bench, &choices[i]))
+			print_choice(&choices[i], !bench);
+}
+
+void options_complete(const struct bench *bench, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < CHOICES; i++) {
+		if (!takes(bench, &choices[i]))
+			continue;
+		if (!name)
+			printf("--%s\n", choices[i].name);
+		else if (!strncmp(name, "--", 2) && !strcmp(name + 2, choices[i].name))
+			printf("%s\n", choices[i].values ? choices[i].values : "");
+	}
+}
+
+static json_t *setting_as_json(const struct choice *choice, const struct settings *settings)
+{
+	const void *place = (const char *)settings + choice->offset;
+	const struct names *names = place;
+	const struct sizes *sizes = place;
+	json_t *list;
+	size_t i;
+
+	switch (choice->kind) {
+	case NUMBER_OPTION:
+		return *(const long *)place == choice->null ? json_null() :
+							      json_integer(*(const long *)place);
+	case NUMBERS_OPTION:
+		list = json_array();
+		for (i = 0; i < sizes->count; i++)
+			json_array_append_new(list, json_integer((json_int_t)sizes->of[i]));
+		return list;
+	case TEXT_OPTION:
+		return json_text(*(const char *const *)place ? *(const char *const *)place : "");
+	default:
+		return json_texts(names->of, names->count);
+	}
+}
+
+json_t *settings_as_json(const struct bench *bench, const struct settings *settings)
+{
+	json_t *json = json_pack("{s:I}", "resamples", (json_int_t)settings->bootstrap.resamples);
+	size_t i;
+
+	for (i = 0; i < CHOICES; i++)
+		if (choices[i].key && takes(bench, &choices[i]))
+			json_object_set_new(json, choices[i].key,
+					    setting_as_json(&choices[i], settings));
+	return json;
 }

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* From the command line to the settings of a bench. */
+/*
+ * From the command line to the settings of a bench.  One table in options.c declares every option;
+ * it drives parsing, help, completion and the document's "settings", and a test compares the manual
+ * with it.
+ */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include "bench.h"
 
-/* What getopt() found, to be understood once the bench is known. */
+/* What was on the command line, to be understood once the bench is known. */
 struct given {
 	char *value[128]; /* by the option's letter, or NULL; lists are cut at their commas */
 	struct names programs;
 	const char *bench; /* or NULL */
+	bool help;
 };
 
-/**
- * Reads ARGV, which getopt_long() reorders.  Returns -1 to go on, or an exit status: after --help,
- * or after complaining.
- */
-int options_read(int argc, char *argv[], const char *help, struct given *given);
+/** Reads ARGV, which getopt_long() reorders: 0, or EXIT_USAGE after complaining. */
+int options_read(int argc, char *argv[], struct given *given);
 
 /** The settings of BENCH with what was given: 0, or EXIT_USAGE after complaining. */
 int options_apply(const struct bench *bench, const struct given *given, struct settings *settings);
+
+/** The options of BENCH, or of all benches for NULL, as --help lists them. */
+void options_help(const struct bench *bench);
+
+/**
+ * What a shell may complete with, a word per line: the options of BENCH, or the values of its
+ * option NAME ("--engine") where they are known.
+ */
+void options_complete(const struct bench *bench, const char *name);
+
+/** The settings that BENCH has, as ferry-bench(5) has them. */
+json_t *settings_as_json(const struct bench *bench, const struct settings *settings);
 
 #endif /* OPTIONS_H */

@@ -5,143 +5,140 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "interrupt.h"
-#include "json.h"
 #include "memory.h"
-#include "progress.h"
-#include "trials.h"
+#include "turns.h"
 
-/* The kinds, and what was measured of them: in shared memory, written by children. */
+/* The kinds, and why some of them are missing. */
 struct session {
 	struct run *run;
 	const struct kind *kinds;
-	const char *const *missing; /* of each kind why it is, or NULL */
-	size_t kind_count;
-	size_t trial;	/* that is being made */
-	size_t *counts; /* of the trials of each kind that were finished */
-	double *trials; /* ns per call: kind by kind, trial by trial */
+	const char **missing;
 };
 
-static double *trials_of(const struct session *session, size_t kind)
+static bool plays(void *context, size_t kind)
 {
-	return session->trials + kind * (size_t)session->run->settings->trials;
+	const struct session *session = context;
+
+	return !session->missing[kind];
 }
 
-static double time_calls(struct run *run, const struct kind *kind)
+static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 {
-	unsigned long calls = (unsigned long)run->settings->calls;
+	const struct session *session = context;
+	const struct settings *settings = session->run->settings;
 	double start, taken;
 
-	kind->run((unsigned long)run->settings->warmup);
-	start = now_ns();
-	kind->run(calls);
-	taken = now_ns() - start;
-	note_duration(run, taken);
-	return taken / (double)calls;
-}
-
-static int measure_trial(void *context)
-{
-	struct session *session = context;
-	size_t k;
-
-	for (k = 0; k < session->kind_count && !interrupted(); k++) {
-		double ns =
-			session->missing[k] ? NAN : time_calls(session->run, &session->kinds[k]);
-
-		/* A trial that a signal cut short is none. */
-		if (!session->missing[k] && !interrupted())
-			trials_of(session, k)[session->counts[k]++] = ns;
-		progress_at(session->trial * session->kind_count + k + 1);
-	}
+	(void)trial;
+	session->kinds[kind].run((unsigned long)settings->warmup);
+	start = clock_now();
+	session->kinds[kind].run((unsigned long)settings->calls);
+	taken = clock_now() - start;
+	note_duration(session->run, taken);
+	*ns = taken / (double)settings->calls;
 	return 0;
 }
 
-static json_t *measured_row(const struct session *session, size_t kind)
+static struct row measured_row(struct run *run, const struct kind *kind, struct numbers trials)
 {
-	const struct run *run = session->run;
-	const double *trials = trials_of(session, kind);
-	size_t count = session->counts[kind];
-	struct summary s = summarize(trials, count, run->settings->bootstrap);
-	double cycles = s.median * tsc_rate(run->start) / 1e9;
+	struct row row = {
+		.name = kind->name,
+		.label = kind->label,
+		.calls = run->settings->calls,
+		.trials = trials,
+		.summary = summarize(trials.of, trials.count, run->settings->bootstrap),
+		.quartile_low = quantile_of(trials.of, trials.count, 0.25),
+		.quartile_high = quantile_of(trials.of, trials.count, 0.75),
+		.ratio = NAN,
+		.kernel_share = NAN,
+	};
 
-	return json_pack("{s:s, s:s, s:b, s:n, s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
-			 "name", session->kinds[kind].name, "label", session->kinds[kind].label,
-			 "available", 1, "reason", "calls", (json_int_t)run->settings->calls,
-			 "trials_ns", json_numbers(trials, count), "mean", s.mean, "min", s.min,
-			 "max", s.max, "sd", s.sd, "median", s.median, "se", json_number(s.se),
-			 "cycles", json_number(cycles));
+	row.cycles = row.summary.median * tsc_rate(run->start) / 1e9;
+	note_trials(run, trials.of, trials.count);
+	return row;
 }
 
-static json_t *missing_row(const struct kind *kind, const char *reason)
+int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
+		 size_t *row_count)
 {
-	return json_pack("{s:s, s:s, s:b, s:s}", "name", kind->name, "label", kind->label,
-			 "available", 0, "reason", reason);
-}
-
-static json_t *rows_of(const struct session *session)
-{
-	json_t *rows = json_array();
-	size_t k;
-
-	for (k = 0; k < session->kind_count; k++) {
-		if (session->missing[k])
-			json_array_append_new(rows,
-					      missing_row(&session->kinds[k], session->missing[k]));
-		else if (session->counts[k])
-			json_array_append_new(rows, measured_row(session, k));
-	}
-	return rows;
-}
-
-int measure_rows(struct run *run, const struct kind kinds[], size_t count, json_t **rows)
-{
-	size_t trials_size = count * (size_t)run->settings->trials * sizeof(double);
-	const char **missing = allocate(count, sizeof(*missing));
-	struct session session = {
-		.run = run,
-		.kinds = kinds,
-		.missing = missing,
-		.kind_count = count,
-		.counts = share(count * sizeof(*session.counts)),
-		.trials = share(trials_size),
+	struct numbers *times = allocate(count, sizeof(*times));
+	struct session session = { run, kinds, allocate(count, sizeof(char *)) };
+	const struct turns turns = {
+		.what = "trial and row",
+		.contestants = count,
+		.trials = (size_t)run->settings->trials,
+		.per_child = 1,
+		.run = time_calls,
+		.plays = plays,
+		.context = &session,
 	};
 	int status;
 	size_t k;
 
+	*rows = keep(count, sizeof(**rows));
+	*row_count = 0;
 	for (k = 0; k < count; k++)
-		missing[k] = kinds[k].missing ? kinds[k].missing() : NULL;
-	status = run_trials(run, "trial and row", count, &session.trial, measure_trial, &session);
-	*rows = rows_of(&session);
-	unshare_memory(session.trials, trials_size);
-	unshare_memory(session.counts, count * sizeof(*session.counts));
-	free(missing);
+		session.missing[k] = kinds[k].missing ? kinds[k].missing() : NULL;
+	status = take_turns(&turns, times);
+	for (k = 0; k < count; k++) {
+		if (session.missing[k])
+			(*rows)[(*row_count)++] = (struct row){ .missing = session.missing[k],
+								.name = kinds[k].name,
+								.label = kinds[k].label };
+		else if (times[k].count)
+			(*rows)[(*row_count)++] = measured_row(run, &kinds[k], times[k]);
+	}
+	free(session.missing);
+	free(times);
 	return status;
 }
 
-json_t *find_row(const json_t *rows, const char *name)
+const struct row *find_row(const struct row rows[], size_t count, const char *name)
 {
-	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
-		if (!strcmp(json_string_at(row, "name", ""), name))
-			return json_true_at(row, "available") ? row : NULL;
-	}
+	for (i = 0; i < count; i++)
+		if (!strcmp(rows[i].name, name))
+			return rows[i].missing ? NULL : &rows[i];
 	return NULL;
 }
 
-void set_ratios(const json_t *rows, const char *name)
+void set_ratios(struct row rows[], size_t count, const char *name)
 {
-	double base = json_number_at(find_row(rows, name), "median");
-	json_t *row;
+	const struct row *base = find_row(rows, count, name);
 	size_t i;
 
-	json_array_foreach(rows, i, row) {
-		double ratio = json_number_at(row, "median") / base;
+	for (i = 0; base && i < count; i++)
+		rows[i].ratio = rows[i].summary.median / base->summary.median;
+}
 
-		if (json_true_at(row, "available"))
-			json_object_set_new(row, "ratio", json_number(ratio));
-	}
+static const struct field fields[] = {
+	{ "name", F_TEXT, offsetof(struct row, name), CSV | ALWAYS },
+	{ "label", F_TEXT, offsetof(struct row, label), CSV | ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	{ "calls", F_COUNT, offsetof(struct row, calls), 0 },
+	{ "trials_ns", F_NUMBERS, offsetof(struct row, trials), 0 },
+	{ "mean", F_NUMBER, offsetof(struct row, summary.mean), CSV },
+	{ "min", F_NUMBER, offsetof(struct row, summary.min), CSV },
+	{ "max", F_NUMBER, offsetof(struct row, summary.max), CSV },
+	{ "sd", F_NUMBER, offsetof(struct row, summary.sd), CSV },
+	{ "median", F_NUMBER, offsetof(struct row, summary.median), CSV },
+	{ "se", F_NUMBER, offsetof(struct row, summary.se), CSV },
+	{ "quartile_low", F_NUMBER, offsetof(struct row, quartile_low), CSV },
+	{ "quartile_high", F_NUMBER, offsetof(struct row, quartile_high), CSV },
+	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },
+	{ "ratio", F_NUMBER, offsetof(struct row, ratio), CSV },
+	{ "kernel_share", F_NUMBER, offsetof(struct row, kernel_share), CSV },
+};
+
+void add_rows(struct run *run, const struct row rows[], size_t count)
+{
+	size_t i;
+
+	add_records(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows));
+	for (i = 0; i < count; i++)
+		if (!rows[i].missing)
+			add_figure(run, clock_unit(),
+				   (struct estimate){ rows[i].summary.median, rows[i].summary.se },
+				   "%s", rows[i].name);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of calls timed in turn: the rows of ferry-bench(5). */
+/*
+ * Kinds of calls that are timed in turn: the rows of ferry-bench(5).  A case lists its kinds, calls
+ * measure_rows(), concludes from the rows, and hands them over with add_rows().
+ */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -16,17 +19,33 @@ struct kind {
 	const char *(*missing)(void);
 };
 
+struct row {
+	const char *missing;
+	const char *name, *label;
+	long calls;
+	struct numbers trials; /* ns per call */
+	struct summary summary;
+	double quartile_low, quartile_high;
+	double cycles;	     /* the median in ticks of the TSC, or NAN */
+	double ratio;	     /* its median by that of another row, or NAN */
+	double kernel_share; /* 0 to 1, or NAN */
+};
+
 /**
- * Times the kinds, in turn within each trial.  *ROWS are those that have a trial, all of them
- * unless it was interrupted or failed, and those that are missing.  Returns 0, or an exit
- * status after complaining.
+ * Times the kinds, in turn within each trial.  *ROWS, which are kept, are those that have a trial,
+ * all of them unless it was interrupted or failed, and those that are missing.  Returns 0, or an
+ * exit status after complaining.
  */
-int measure_rows(struct run *run, const struct kind kinds[], size_t count, json_t **rows);
+int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
+		 size_t *row_count);
 
 /** The row called NAME where it has been measured, or NULL. */
-json_t *find_row(const json_t *rows, const char *name);
+const struct row *find_row(const struct row rows[], size_t count, const char *name);
 
 /** Divides the median of each row by that of the row called NAME, where there is one. */
-void set_ratios(const json_t *rows, const char *name);
+void set_ratios(struct row rows[], size_t count, const char *name);
+
+/** Adds them to the document as "rows", with a figure for each. */
+void add_rows(struct run *run, const struct row rows[], size_t count);
 
 #endif /* ROWS_H */

@@ -41,13 +41,21 @@ static double *sorted_copy(const double values[], size_t count)
 	return copy;
 }
 
+double quantile_of(const double values[], size_t count, double fraction)
+{
+	double *sorted, found;
+
+	if (!count)
+		return NAN;
+	sorted = sorted_copy(values, count);
+	found = quantile(sorted, count, fraction);
+	free(sorted);
+	return found;
+}
+
 double median_of(const double values[], size_t count)
 {
-	double *sorted = sorted_copy(values, count);
-	double median = quantile(sorted, count, 0.5);
-
-	free(sorted);
-	return median;
+	return quantile_of(values, count, 0.5);
 }
 
 size_t count_outliers(const double values[], size_t count)
@@ -80,7 +88,7 @@ static double standard_deviation(const double values[], size_t count, double mea
 	size_t i;
 
 	if (count < 2)
-		return 0;
+		return NAN;
 	for (i = 0; i < count; i++)
 		sum += (values[i] - mean) * (values[i] - mean);
 	return sqrt(sum / (double)(count - 1));
@@ -382,4 +390,161 @@ struct interval median_interval(const double values[], size_t count)
 	interval = (struct interval){ sorted[k - 1], sorted[count - k], 1 - 2 * fewer };
 	free(sorted);
 	return interval;
+}
+
+/* ---- one figure beside another ---- */
+
+#define FAMILY 0.05	     /* how likely one of all comparisons may be significant by chance */
+#define NEARLY_NORMAL 1000.0 /* degrees of freedom */
+
+/* Abramowitz and Stegun, 26.7.3 and 26.7.4: the terms are those of a finite series. */
+double two_sided(double t, double freedom)
+{
+	double angle = atan(fabs(t) / sqrt(freedom)), square = cos(angle) * cos(angle);
+	bool odd = fmod(freedom, 2) == 1;
+	double term = odd ? cos(angle) : 1, sum = 0, k;
+
+	if (isnan(t) || freedom < 1)
+		return NAN;
+	if (freedom > NEARLY_NORMAL)
+		return erfc(fabs(t) / M_SQRT2);
+	for (k = odd ? 3 : 2; k <= freedom; k += 2) {
+		sum += term;
+		term *= square * (k - 1) / k;
+	}
+	if (odd)
+		return fmax(0, 1 - (angle + sin(angle) * sum) * M_2_PI);
+	return fmax(0, 1 - sin(angle) * sum);
+}
+
+/* The T that |T| exceeds with a probability of 5 %. */
+static double critical(double freedom)
+{
+	double low = 1, high = 20, middle = 0;
+	int i;
+
+	for (i = 0; i < 60; i++) {
+		middle = (low + high) / 2;
+		if (two_sided(middle, freedom) > 0.05)
+			low = middle;
+		else
+			high = middle;
+	}
+	return middle;
+}
+
+struct comparison compare_estimate(double ratio, double se, size_t count)
+{
+	double freedom = (double)count - 1;
+	struct comparison c = { .ratio = ratio, .se = se, .p = NAN };
+
+	c.low = c.high = c.quartile_low = c.quartile_high = NAN;
+	if (isnan(ratio) || isnan(se) || count < 2)
+		return c;
+	c.low = ratio - critical(freedom) * se;
+	c.high = ratio + critical(freedom) * se;
+	/* Counts of instructions may all be the same. */
+	c.p = se > 0 ? two_sided((ratio - 1) / se, freedom) : ratio == 1;
+	return c;
+}
+
+static double *ratios_of(const double trials[], const double base[], size_t count)
+{
+	double *ratios = allocate(count, sizeof(*ratios));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		ratios[i] = base[i] / trials[i];
+	return ratios;
+}
+
+static void set_quartiles(struct comparison *comparison, double ratios[], size_t count)
+{
+	sort_values(ratios, count);
+	comparison->quartile_low = quantile(ratios, count, 0.25);
+	comparison->quartile_high = quantile(ratios, count, 0.75);
+}
+
+struct comparison compare_pairs(const double trials[], const double base[], size_t count,
+				struct bootstrap bootstrap)
+{
+	double *ratios = ratios_of(trials, base, count);
+	struct summary summary;
+	struct comparison comparison;
+
+	if (!count) {
+		free(ratios);
+		return compare_estimate(NAN, NAN, 0);
+	}
+	summary = summarize(ratios, count, bootstrap);
+	comparison = compare_estimate(summary.median, summary.se, count);
+	set_quartiles(&comparison, ratios, count);
+	free(ratios);
+	return comparison;
+}
+
+/* Both tails of a binomial distribution with even chances. */
+static double sign_test(const double ratios[], size_t count)
+{
+	size_t below = 0, above = 0, fewer, i;
+	double term, sum = 0;
+
+	for (i = 0; i < count; i++) {
+		below += ratios[i] < 1;
+		above += ratios[i] > 1;
+	}
+	fewer = below < above ? below : above;
+	term = pow(0.5, (double)(below + above));
+	for (i = 0; i <= fewer; i++) {
+		sum += term;
+		term *= (double)(below + above - i) / (double)(i + 1);
+	}
+	return fmin(1, 2 * sum);
+}
+
+struct comparison compare_signs(const double trials[], const double base[], size_t count,
+				double *confidence)
+{
+	double *ratios = ratios_of(trials, base, count);
+	struct interval interval = median_interval(ratios, count);
+	struct comparison comparison = {
+		.ratio = median_of(ratios, count),
+		.se = NAN,
+		.low = interval.low,
+		.high = interval.high,
+		.p = sign_test(ratios, count),
+	};
+
+	set_quartiles(&comparison, ratios, count);
+	*confidence = interval.confidence;
+	free(ratios);
+	return comparison;
+}
+
+static int by_p(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->p > y->p) - (x->p < y->p);
+}
+
+void judge(struct comparison *const comparisons[], size_t count)
+{
+	struct comparison **known = allocate(count, sizeof(struct comparison *));
+	size_t known_count = 0, i;
+	double least = 0; /* a larger difference is no less significant than a smaller one */
+
+	for (i = 0; i < count; i++) {
+		comparisons[i]->significant = false;
+		if (!isnan(comparisons[i]->p))
+			known[known_count++] = comparisons[i];
+	}
+	qsort(known, known_count, sizeof(struct comparison *), by_p);
+	for (i = 0; i < known_count; i++) {
+		least = fmax(least, fmin(1, known[i]->p * (double)(known_count - i)));
+		known[i]->p = least;
+		known[i]->significant = least <= FAMILY;
+	}
+	free(known);
 }

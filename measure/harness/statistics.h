@@ -26,11 +26,14 @@ void sort_values(double values[], size_t count);
 /** The quantile FRACTION, 0 to 1, of COUNT > 0 sorted values; linear between neighbours. */
 double quantile(const double sorted[], size_t count, double fraction);
 
+/** The same of COUNT values in any order; NAN of none. */
+double quantile_of(const double values[], size_t count, double fraction);
+
 double median_of(const double values[], size_t count);
 
 struct summary {
 	double mean, min, max;
-	double sd; /* with COUNT - 1; 0 for a single value */
+	double sd; /* with COUNT - 1; NAN for a single value */
 	double median;
 	double se;    /* of the median: scatter and drift together; NAN for fewer than 4 values */
 	double drift; /* median of the second half of the trials, over that of the first, - 1 */
@@ -41,6 +44,50 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 
 /** How many values lie outside of the quartiles by more than 3 times their distance (Tukey). */
 size_t count_outliers(const double values[], size_t count);
+
+/* ---- one figure beside another ---- */
+
+/* How many times as fast one thing is as another. */
+struct comparison {
+	double ratio;
+	double se;			    /* NAN when not known, like all that follows from it */
+	double low, high;		    /* 95 % by itself */
+	double quartile_low, quartile_high; /* of the ratios of single trials; NAN without any */
+
+	/*
+	 * How likely the noise alone makes so large a difference from 1.  After judge() it is
+	 * corrected for the number of comparisons.
+	 */
+	double p;
+	bool significant; /* set by judge() */
+};
+
+/** The probability that |T| is T or more, for Student's T with so many degrees of freedom. */
+double two_sided(double t, double freedom);
+
+/** A ratio that is known as ESTIMATE, whose error comes from COUNT trials. */
+struct comparison compare_estimate(double ratio, double se, size_t count);
+
+/**
+ * How many times as fast TRIALS are as those of BASE, trial by trial, for the machine may be
+ * slower in one of them.  With fewer than 4 trials there is a ratio, but no error.
+ */
+struct comparison compare_pairs(const double trials[], const double base[], size_t count,
+				struct bootstrap bootstrap);
+
+/**
+ * The same for COUNT pairs of which nothing is known, 1 to MAX_INTERVAL_COUNT: the interval comes
+ * from their order, and the probability from how many lie on either side of 1.  Without an
+ * interval (fewer than 6 pairs) its ends are NAN.  CONFIDENCE becomes that of the interval.
+ */
+struct comparison compare_signs(const double trials[], const double base[], size_t count,
+				double *confidence);
+
+/**
+ * Decides which of COUNT comparisons are significant: with at most 5 % probability one of all of
+ * them is so by the noise alone (Holm).
+ */
+void judge(struct comparison *const comparisons[], size_t count);
 
 /* ---- a line ---- */
 

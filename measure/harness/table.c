@@ -19,7 +19,7 @@ static bool is_missing(const json_t *row)
 }
 
 /* What the cell shows to people. */
-static void show_cell(const struct column *column, const json_t *row, char cell[CELL])
+static void show_cell(const struct json_column *column, const json_t *row, char cell[CELL])
 {
 	const json_t *value = json_at(row, column->path);
 
@@ -50,7 +50,7 @@ static int width_of(const char *text)
 	return width;
 }
 
-static int column_width(const struct column *column, const json_t *rows, bool first)
+static int column_width(const struct json_column *column, const json_t *rows, bool first)
 {
 	int widest = width_of(column->heading);
 	const json_t *row;
@@ -67,7 +67,7 @@ static int column_width(const struct column *column, const json_t *rows, bool fi
 }
 
 /* Texts stand at the left of their columns, numbers at the right. */
-static void print_cell(const struct column *column, const char *cell, int width, bool last)
+static void print_cell(const struct json_column *column, const char *cell, int width, bool last)
 {
 	int blanks = width - width_of(cell);
 
@@ -166,13 +166,6 @@ char *csv_of(const struct table *table, const json_t *rows, size_t *length)
 		return text;
 	free(text);
 	return NULL;
-}
-
-int in_colour(void)
-{
-	const char *no = getenv("NO_COLOR");
-
-	return is_terminal(STDOUT_FILENO) && !(no && *no);
 }
 
 void print_heading(const char *format, ...)

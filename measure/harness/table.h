@@ -16,7 +16,7 @@ enum format {
 	YES_NO,
 };
 
-struct column {
+struct json_column {
 	const char *heading;
 	const char *path; /* of json_at(), within a row; the heading of CSV */
 	enum format format;
@@ -24,7 +24,7 @@ struct column {
 };
 
 struct table {
-	const struct column *columns;
+	const struct json_column *columns;
 	size_t column_count;
 };
 
@@ -37,7 +37,6 @@ void print_table(const struct table *table, const json_t *rows);
 /** ROWS as CSV (RFC 4180, but with newlines alone), to free(); *LENGTH bytes. */
 char *csv_of(const struct table *table, const json_t *rows, size_t *length);
 
-/** Whether standard output is a terminal that may be given colours (and NO_COLOR is not set). */
 int in_colour(void);
 
 /** A heading, bold on a terminal. */

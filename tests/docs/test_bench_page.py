@@ -43,7 +43,7 @@ ONLY_IN = {
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "directory", "trials"}
-SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "threads", "runners", "memory_mib"}
+SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "programs", "threads", "runners", "memory_mib"}
 
 
 def described(part: int) -> set[str]:

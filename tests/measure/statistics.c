@@ -83,9 +83,9 @@ static json_t *answer_summary(const json_t *request)
 	size_t outliers = count_outliers(trials.values, trials.count);
 
 	free(trials.values);
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:I}", "mean", s.mean, "min", s.min,
-			 "max", s.max, "sd", s.sd, "median", s.median, "se", json_number(s.se),
-			 "drift", s.drift, "outliers", (json_int_t)outliers);
+	return json_pack("{s:f, s:f, s:f, s:o, s:f, s:o, s:f, s:I}", "mean", s.mean, "min", s.min,
+			 "max", s.max, "sd", json_number(s.sd), "median", s.median, "se",
+			 json_number(s.se), "drift", s.drift, "outliers", (json_int_t)outliers);
 }
 
 static json_t *answer_quantile(const json_t *request)

@@ -98,7 +98,7 @@ def test_an_engine_that_is_not_here_is_refused_with_the_reason(
     ferry: Ferry, documents: dict[str, Any]
 ) -> None:
     for engine in {"device", "syscall"} - set(documents["batch"]["settings"]["engines"]):
-        refused(ferry("batch", "--engine", engine), engine, "not to be had: ")
+        refused(ferry("batch", "--engine", engine), engine, "not available: ")
 
 
 def test_more_copies_than_a_program_may_have_slots_are_refused(
@@ -170,8 +170,8 @@ class TestAgainst:
 
     def test_fields_of_other_types_are_passed_over(self, ferry: Ferry, earlier: Path) -> None:
         short = ["--trials", "2", "--calls", "5"]
-        for rows in (None, 3, "x", [1, None], [{"name": 7}], [{"name": "stat", "median": "x"}]):
-            self.change(earlier, rows=rows, machine=rows, started=rows)
+        for rows in (None, 3, "x", [1, None], [{"what": 7}], [{"what": "stat", "value": "x"}]):
+            self.change(earlier, figures=rows, machine=rows, started=rows)
             done = ferry("--against", earlier, *short, "--json", "-")
             assert (done.returncode, done.stderr) == (0, "")
             assert json.loads(done.stdout)["against"]["rows"] == []

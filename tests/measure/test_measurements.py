@@ -178,9 +178,9 @@ def test_crossing_has_every_row_and_the_share_beyond_the_crossing(documents: Doc
         "open_close",
     ]
     bare = rows["null"] if rows["null"]["available"] else rows["unimplemented"]
-    for name in ("getpid_raw", "stat", "open_close"):
-        share = max(0, 1 - bare["median"] / rows[name]["median"])
-        assert rows[name]["kernel_share"] == pytest.approx(share, abs=1e-6)
+    # 200 calls in a trial are too few to speak of shares.
+    assert all(row.get("kernel_share") is None for row in rows.values())
+    assert bare["ratio"] > 1
     assert rows["function"]["kernel_share"] is None
     assert rows["gettimeofday_vdso"]["kernel_share"] is None
     assert documents["crossing"]["loop_ns"] > 0

@@ -217,7 +217,7 @@ def test_a_summary_is_that_of_numpy(
     trials = rng.gamma(3, 40, count)
     request = {"what": "summary", "trials": trials.tolist(), "seed": 3, "resamples": RESAMPLES}
     summary = statistics([request])[0]
-    sd = trials.std(ddof=1) if count > 1 else 0
+    sd = trials.std(ddof=1) if count > 1 else None
     expected = [trials.mean(), trials.min(), trials.max(), sd, np.median(trials)]
     found = [summary[key] for key in ("mean", "min", "max", "sd", "median")]
     assert found == pytest.approx(expected, rel=EXACT)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results as C structures, and how they become JSON, CSV and tables.
+ *
+ * A record is a structure that begins with `const char *missing`: why it was not measured, or
+ * NULL.  An array of fields describes it once; the array drives the JSON and the CSV, and arrays
+ * of columns, which have headings instead of keys, drive the tables for people:
+ *
+ *	struct row { const char *missing, *name; double median; };
+ *	static const struct field fields[] = {
+ *		{ "name", F_TEXT, offsetof(struct row, name), CSV | ALWAYS },
+ *		{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+ *		{ "reason", F_REASON, 0, ALWAYS },
+ *		{ "median", F_NUMBER, offsetof(struct row, median), CSV },
+ *	};
+ *
+ * and add_records(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows)) of bench.h
+ * puts such rows into the document.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A list of numbers; the memory is kept. */
+struct numbers {
+	double *of;
+	size_t count;
+};
+
+/* Trials of several sizes: values[trial * columns + size]. */
+struct matrix {
+	const double *values;
+	size_t rows, columns;
+};
+
+enum type {
+	F_TEXT,	     /* const char *; NULL is null */
+	F_NUMBER,    /* double; what is not finite is null */
+	F_COUNT,     /* long */
+	F_OPTIONAL,  /* long; 0 is null */
+	F_INDEX,     /* long; a negative one is null */
+	F_YES_NO,    /* bool */
+	F_MAYBE,     /* int: 1, 0, or null for any other */
+	F_NUMBERS,   /* struct numbers */
+	F_INTEGERS,  /* struct numbers, whole ones */
+	F_MATRIX,    /* struct matrix */
+	F_WORDS,     /* char *const *, ended by NULL; long ones are cut */
+	F_AVAILABLE, /* whether the record is not missing */
+	F_REASON,    /* why the record is missing, or null */
+	F_OBJECT,    /* bool: the object that the following "key.*" make; null when false */
+
+	/* For people only, of a double. */
+	F_MILLISECONDS, /* from ns */
+	F_MEBIBYTES,	/* from bytes */
+	F_PERCENT,	/* from 0 to 1 */
+};
+
+enum {
+	CSV = 1,      /* also a column of the CSV */
+	ALWAYS = 2,   /* also of records that are missing */
+	CSV_ONLY = 4, /* not in the JSON */
+};
+
+struct field {
+	const char *key; /* of the JSON and the CSV; "fit.a_ns" is within the object "fit" */
+	enum type type;
+	size_t offset;
+	int flags;
+};
+
+/* A column of a table for people. */
+struct column {
+	const char *heading;
+	enum type type;
+	size_t offset;
+	int decimals;
+};
+
+/* An array of records. */
+struct records {
+	const char *key; /* of the array in the document */
+	const struct field *fields;
+	size_t field_count;
+	const void *first;
+	size_t count, size; /* size: bytes from one record to the next */
+};
+
+/** Record INDEX of RECORDS. */
+const void *record_at(const struct records *records, size_t index);
+
+/** Why RECORD was not measured, or NULL. */
+static inline const char *missing_of(const void *record)
+{
+	return *(const char *const *)record;
+}
+
+json_t *record_as_json(const struct records *records, const void *record);
+
+/** All of them, as an array. */
+json_t *records_as_json(const struct records *records);
+
+/** RECORDS as CSV (RFC 4180, but with newlines alone), to free(); *LENGTH bytes. */
+char *records_as_csv(const struct records *records, size_t *length);
+
+/** The value of a column for people, in TEXT; "-" for what is not known. */
+void show_value(const struct column *column, const void *record, char *text, size_t size);
+
+#endif /* RECORD_H */

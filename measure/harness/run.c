@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/* What a run collects: results, figures, sentences. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "memory.h"
+
+#define MANY_OUTLIERS 0.1 /* of the trials */
+#define MUCH_DRIFT 0.05	  /* of a median, from the first half to the second */
+#define LONGEST 1024	  /* of a sentence, bytes */
+
+/* ARRAY with room for one more than COUNT; it doubles at the powers of two. */
+static void *grown(void *array, size_t count, size_t size)
+{
+	void *larger;
+
+	if (count & (count - 1))
+		return array;
+	larger = keep(count ? 2 * count : 1, size);
+	if (count)
+		memcpy(larger, array, count * size);
+	return larger;
+}
+
+static const char *keep_formatted(const char *format, va_list args)
+{
+	char text[LONGEST];
+
+	vsnprintf(text, sizeof(text), format, args);
+	return keep_text("%s", text);
+}
+
+void add_records(struct run *run, const char *key, const struct field fields[], size_t field_count,
+		 const void *first, size_t count, size_t size)
+{
+	run->sets[run->set_count++] =
+		(struct records){ key, fields, field_count, first, count, size };
+}
+
+void add_fields(struct run *run, const struct field fields[], size_t field_count,
+		const void *record)
+{
+	run->more = (struct records){ NULL, fields, field_count, record, 1, 0 };
+}
+
+void add_finding(struct run *run, const char *about, const char *format, ...)
+{
+	va_list args;
+
+	run->findings = grown(run->findings, run->finding_count, sizeof(*run->findings));
+	va_start(args, format);
+	run->findings[run->finding_count++] =
+		(struct finding){ .about = about ? keep_text("%s", about) : NULL,
+				  .text = keep_formatted(format, args) };
+	va_end(args);
+}
+
+void add_warning(struct run *run, const char *id, const char *format, ...)
+{
+	va_list args;
+
+	run->warnings = grown(run->warnings, run->warning_count, sizeof(*run->warnings));
+	va_start(args, format);
+	run->warnings[run->warning_count++] =
+		(struct warning){ .id = id, .text = keep_formatted(format, args) };
+	va_end(args);
+}
+
+void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
+		...)
+{
+	va_list args;
+
+	if (!isfinite(estimate.value))
+		return;
+	run->figures = grown(run->figures, run->figure_count, sizeof(*run->figures));
+	va_start(args, format);
+	run->figures[run->figure_count++] = (struct figure){
+		.what = keep_formatted(format, args),
+		.unit = unit,
+		.value = estimate.value,
+		.se = estimate.se,
+	};
+	va_end(args);
+}
+
+void add_comparison(struct run *run, struct comparison *comparison)
+{
+	run->comparisons =
+		grown(run->comparisons, run->comparison_count, sizeof(struct comparison *));
+	run->comparisons[run->comparison_count++] = comparison;
+}
+
+void judge_run(struct run *run)
+{
+	judge(run->comparisons, run->comparison_count);
+}
+
+void note_trials(struct run *run, const double trials[], size_t count)
+{
+	double first, second;
+
+	if (count < 4)
+		return;
+	first = median_of(trials, count / 2);
+	second = median_of(trials + count / 2, count - count / 2);
+	run->rows++;
+	run->outliers += (double)count_outliers(trials, count) > MANY_OUTLIERS * (double)count;
+	run->drifting += fabs(second / first - 1) > MUCH_DRIFT;
+}
+
+void note_duration(struct run *run, double ns)
+{
+	*run->shortest = fmin(*run->shortest, ns);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner of all trials: contestants take turns within each trial, so that what slows the
+ * machine for a while slows all of them.  Every bench uses it:
+ *
+ *	static int time_one(void *context, size_t contestant, size_t trial, double *value)
+ *	{
+ *		double start = clock_now();
+ *		... what is measured ...
+ *		*value = clock_now() - start;
+ *		return 0;
+ *	}
+ *
+ *	struct turns turns = { .what = "trial and row", .contestants = rows, .trials = trials,
+ *			       .per_child = 1, .run = time_one, .context = &mine };
+ *	struct numbers *times = allocate(rows, sizeof(*times));
+ *	int status = take_turns(&turns, times);
+ *
+ * What RUN notes beside the value has to be in memory of share(), for it runs in a child.
+ */
+#ifndef TURNS_H
+#define TURNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "record.h"
+
+struct turns {
+	const char *what; /* a step, for the progress line */
+	size_t contestants, trials;
+
+	/* Trials that a child makes before the next one does the rest; 0: no child makes any. */
+	size_t per_child;
+
+	/*
+	 * In every other trial, each block of so many neighbours goes in reverse order, so that
+	 * what one leaves behind helps both alike.  0: never.
+	 */
+	size_t block;
+
+	/* In each child, before its first trial; or NULL.  Returns 0, or an exit status. */
+	int (*begin)(void *context, size_t trial);
+
+	/*
+	 * Makes one trial: 0, or an exit status after complaining.  *VALUE is NAN to begin with;
+	 * when it stays so, this was no trial.  One that a signal cut short is not counted.
+	 */
+	int (*run)(void *context, size_t contestant, size_t trial, double *value);
+
+	/* Whether a contestant takes part; NULL: all do. */
+	bool (*plays)(void *context, size_t contestant);
+
+	void *context;
+};
+
+/**
+ * Makes the trials.  TIMES[contestants] are kept; after an interruption or a failure they hold
+ * what was finished.  Returns 0, or an exit status after complaining.
+ */
+int take_turns(const struct turns *turns, struct numbers times[]);
+
+#endif /* TURNS_H */
