@@ -3,12 +3,12 @@
 
 import argparse
 import fnmatch
+import itertools
 import json
 import os
 import shutil
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -31,7 +31,8 @@ from lab.kernels.style import check_style
 from lab.targets import DEFAULT_TARGETS, SOURCES, STOCK_TARGETS, TEST_TARGETS, find_target
 from lab.tested import record, versions_tested
 from lab.tests.manifest import BENCHES, read_benches, read_tests
-from lab.tests.run_tests import exit_status, run_tests, summary
+from lab.tests.run_tests import count, exit_status, run_tests, summary, write_record
+from lab.tests.session import Result
 
 INTERRUPTED = 130
 DESCRIPTION = """\
@@ -120,16 +121,19 @@ def run_test(args: argparse.Namespace) -> int:
     tests = [test for test in read_tests() if args.full or not test.full]
     if args.only:
         tests = [test for test in tests if fnmatch.fnmatch(test.name, args.only)]
-    counts: Counter[str] = Counter()
+    found: dict[str, list[Result]] = {}
     for name in args.target or [target.name for target in TEST_TARGETS]:
         target = find_target(name)
         chosen = [test for test in tests if test.runs_on(name)]
         if chosen:
             kernel = build(target)
-            here = run_tests(kernel, chosen, build_directory(args), build_selftests(kernel))
-            counts += here
-            if args.record and not args.only and exit_status(here) == 0:
+            selftests = build_selftests(kernel)
+            found[name] = run_tests(kernel, chosen, build_directory(args), selftests)
+            if args.record and not args.only and exit_status(count(found[name])) == 0:
                 record(name, kernel.source_version)
+    counts = count(itertools.chain(*found.values()))
+    if args.json:
+        write_record(Path(args.json), found)
     print(summary(counts))
     return exit_status(counts)
 
@@ -279,6 +283,7 @@ def make_parser() -> argparse.ArgumentParser:
     testing.add_argument(
         "--record", action="store_true", help="note in kernel/series/tested.toml what passed"
     )
+    testing.add_argument("--json", metavar="FILE", help="write verdicts, times and load there")
     testing.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
 
     benching = add("bench", run_benches, "measure the series, by the programs of lab/benches.toml")

@@ -33,7 +33,7 @@ _ferry_lab() {
 		options+=" --cpus --memory --timeout --icount --writable --kernel --qemu"
 		;;
 	shell) words=$targets options+=" --cpus --memory" ;;
-	test) words=$targets options+=" --full --only --record --build" ;;
+	test) words=$targets options+=" --full --only --record --json --build" ;;
 	bench) options+=" --json --build" ;;
 	esac
 	if [[ $word == -* ]]; then

@@ -38,6 +38,12 @@ SIGNS = re.compile(
     + r").*)"
 )
 
+# These show that time passed without progress: the guest's fault, unless it had no CPU.
+STALL = re.compile(
+    r"self-detected stall|detected (?:expedited )?stalls|INFO: .*(?:stall|hung)"
+    r"|soft lockup|hard LOCKUP|blocked for more than"
+)
+
 # This sign says what is wrong some lines below, as "FILE:LINE REASON".
 RCU_SIGN = re.compile(r"suspicious RCU usage$")
 RCU_REASON = re.compile(STAMP + r"(?P<reason>\S+\.[ch]:\d+ .*)")

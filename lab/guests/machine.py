@@ -16,6 +16,14 @@ FAILED = 125
 # The guest's devices for the command's output and errors
 UML_LINES = ("ttyS0", "ttyS1")
 X86_LINES = ("hvc0", "hvc1")
+# In an emulated kernel, work that takes a machine milliseconds may take seconds.
+EMULATED = (
+    "rcupdate.rcu_cpu_stall_timeout=120",
+    "rcupdate.rcu_exp_cpu_stall_timeout=120000",
+    "watchdog_thresh=60",
+    "sysctl.kernel.hung_task_timeout_secs=300",
+    "tsc=nowatchdog",
+)
 # The clock of a guest that counts jumps ahead whenever it waits for the host, which looks
 # to the kernel's watchdogs as if something hung.
 COUNTING = ("sysctl.kernel.hung_task_timeout_secs=0", "rcupdate.rcu_cpu_stall_suppress=1")
@@ -115,7 +123,7 @@ def x86_command(
         *("root=/dev/root", "rootfstype=9p", "ro"),
         "rootflags=version=9p2000.L,trans=virtio,access=any,msize=262144,cache=loose",
         *("console=ttyS0", "earlyprintk=serial,ttyS0,115200", "ignore_loglevel"),
-        *(COUNTING if options.icount else ()),
+        *(COUNTING if options.icount else EMULATED),
         *("panic=-1", *options.kernel),
         f"init={run}/init",
     ]

@@ -11,6 +11,7 @@ from typing import IO
 from lab import LabError
 from lab.cache import cache_root, make_directory
 from lab.guests.console import Watcher
+from lab.guests.load import Meter
 from lab.guests.machine import Lines, Options, Outcome, guest_command
 from lab.guests.run_directory import new_run, write_command
 from lab.guests.terminal import Keys
@@ -41,12 +42,14 @@ def run_in_guest(
     err: Sink = write_err,
     watcher: Watcher | None = None,
     give_up: Callable[[], str] = lambda: "",
+    meter: Meter | None = None,
 ) -> Outcome:
     """Runs COMMAND as root in KERNEL, in this directory; returns when the guest is gone.
 
     The guest's root is the host's, and what it writes stays in its memory, but for
     options.writable.  Nothing is left running, whatever happens.  GIVE_UP is asked again
     and again whether the guest has to be ended, and says why.
+    METER measures the CPU time of the guest.
     """
     check(options)
     run = new_run(kernel.target.name)
@@ -74,7 +77,7 @@ def run_in_guest(
         )
         for _, written in (console, out_pipe, err_pipe):
             written.close()
-        watch = Watch(run, guest, options, watcher or Watcher(), give_up)
+        watch = Watch(run, guest, options, watcher or Watcher(), give_up, meter or Meter())
 
         def take_console(data: bytes) -> None:
             log.write(data)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.guests.console import Watcher
+from lab.guests.load import Meter
 from lab.guests.machine import Options, Outcome
 from lab.kernels.build import Kernel
 from lab.process import Kept
@@ -25,12 +26,15 @@ class Watch:
         options: Options,
         watcher: Watcher,
         give_up: Callable[[], str],
+        meter: Meter,
     ) -> None:
         self.run = run
         self.guest = guest
         self.options = options
         self.watcher = watcher
         self.give_up = give_up
+        self.meter = meter
+        meter.attach(guest.process.pid)
         self.given_up = ""
         self.asked = False
         self.started = time.monotonic()
@@ -52,9 +56,12 @@ class Watch:
         """Whether the guest may go on."""
         if self.guest.process.poll() is not None:
             return False
+        self.meter.sample()
+        # A guest that gets half of the CPU time it wants has twice the time.
+        share = self.meter.usage.share
         now = time.monotonic()
         if self.status_seen:
-            return now - self.status_seen < END_TIMEOUT
+            return (now - self.status_seen) * share < END_TIMEOUT
         if (self.run / "status").exists():
             self.status_seen = now
             return True
@@ -66,7 +73,7 @@ class Watch:
             self.timed_out = True
             self.not_booted = not (self.run / "started").exists()
             return False
-        if elapsed > BOOT_TIMEOUT and not (self.run / "started").exists():
+        if elapsed * share > BOOT_TIMEOUT and not (self.run / "started").exists():
             self.timed_out = self.not_booted = True
             return False
         return True

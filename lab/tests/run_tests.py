@@ -2,13 +2,15 @@
 """Runs the tests of lab/tests.toml in guests; tests that want the same guest share one."""
 
 import itertools
+import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lab.cache import log_file
+from lab.cache import log_file, write_whole
+from lab.guests.load import Meter, Usage, describe
 from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
 from lab.kernels.build import Kernel
@@ -18,6 +20,7 @@ from lab.tests.session import AttributingWatcher, Result, Transcript, script
 
 DEBUG_FACTOR = 5  # the checks of a -debug kernel take their time
 GRACE = 30.0  # beyond its own time limit, until a test is taken for a hung guest
+WORDS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
 TAIL = 30  # lines of a failed test's output that are shown
 
 
@@ -25,15 +28,21 @@ class Session:
     """One guest and the tests that run in it, one after the other."""
 
     def __init__(
-        self, kernel: Kernel, tests: Sequence[GuestTest], build: Path, selftests: Path
+        self,
+        kernel: Kernel,
+        tests: Sequence[GuestTest],
+        build: Path,
+        selftests: Path,
+        repeats: Mapping[str, str],
     ) -> None:
         self.kernel = kernel
         self.tests = tests
         self.build = build
         self.selftests = selftests
-        self.transcript = Transcript(tests)
+        self.transcript = Transcript(tests, repeats)
         self.watcher = AttributingWatcher()
-        self.began = 0.0  # the test that runs
+        self.meter = Meter()
+        self.began = (0.0, Usage())  # when the test that runs began, and the usage until then
         self.given_up = ""
 
     def module_environment(self) -> dict[str, str]:
@@ -60,16 +69,21 @@ class Session:
             err=self.take,
             watcher=self.watcher,
             give_up=self.give_up,
+            meter=self.meter,
         )
         results = self.transcript.results
         for result in results:
             result.findings = self.watcher.by_test.get(result.test.name, [])
-        if self.transcript.current and not self.watcher.findings:
-            self.transcript.current.trouble = outcome.failure
+        if current := self.transcript.current:
+            self.measure(current)
+            current.hung = bool(self.given_up)
+            if not self.watcher.findings:
+                current.trouble = outcome.failure
         outside = self.watcher.by_test.get("", [])
         if outside or not results:
             boot = Result(GuestTest(name="boot", command="true"))
             boot.findings, boot.trouble = outside, outcome.failure
+            boot.share = self.meter.usage.share
             results = [boot, *results]
         return results
 
@@ -78,30 +92,49 @@ class Session:
             # The processes of a guest that is being ended do not die all at once.
             return
         before = self.transcript.current
-        ended = self.transcript.feed(data)
-        if self.transcript.current is not before:
-            self.began = time.monotonic()
-        for result in ended:
+        for result in self.transcript.feed(data):
+            self.measure(result)
             result.findings = self.watcher.by_test.get(result.test.name, [])
             report(self.kernel, result)
+        if self.transcript.current is not before:
+            self.meter.sample(0)
+            self.began = (time.monotonic(), self.meter.usage)
+
+    def measure(self, result: Result) -> None:
+        """Notes how long the test that runs has taken, and what it got of the CPU."""
+        began, usage = self.began
+        self.meter.sample(0)
+        result.seconds = time.monotonic() - began
+        result.share = (self.meter.usage - usage).share
 
     def give_up(self) -> str:
         """Why the guest has to be ended, when a test hangs in spite of its time limit."""
-        current = self.transcript.current
-        if current and time.monotonic() - self.began > current.test.timeout + GRACE:
-            self.given_up = f"'{current.test.name}' hangs"
+        if current := self.transcript.current:
+            began, usage = self.began
+            share = (self.meter.usage - usage).share
+            if (time.monotonic() - began) * share > current.test.timeout + GRACE:
+                self.given_up = f"'{current.test.name}' hangs"
         return self.given_up
 
 
 def report(kernel: Kernel, result: Result) -> None:
     """One line for the test; the end of its output when it failed."""
+    result.reported = result.verdict
     name = f"{kernel.target.name}/{result.test.name}"
     log = log_file(f"tests/{name}")
-    log.write_bytes(bytes(result.output))
-    words = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
-    why = f": {result.reason}; {log} has its output" if result.verdict == "failed" else ""
-    print(f"{words[result.verdict]} {name}{why}", flush=True)
-    if result.verdict == "failed":
+    load = describe(result.share)
+    log.write_bytes(bytes(result.output) + f"ferry-lab: {load}\n".encode())
+    starved = result.starved(kernel.target) and not result.repeats
+    word = "slow" if starved else WORDS[result.verdict]
+    line = f"{word} {name}"
+    if result.repeats:
+        line += f" ({result.repeats}; repeated: {word.strip()})"
+    if starved:
+        line += f": {result.reason}; starved: {load}; it runs again"
+    elif result.verdict == "failed":
+        line += f": {result.reason}; {load}; {log} has its output"
+    print(line, flush=True)
+    if result.verdict == "failed" and not starved:
         for line in result.output.decode(errors="replace").splitlines()[-TAIL:]:
             print(f"     {line}", flush=True)
 
@@ -114,29 +147,66 @@ def scaled(kernel: Kernel, test: GuestTest) -> GuestTest:
 
 def run_tests(
     kernel: Kernel, tests: Sequence[GuestTest], build: Path, selftests: Path
-) -> Counter[str]:
-    """Runs TESTS in KERNEL; how many passed, failed and were skipped.
+) -> list[Result]:
+    """Runs TESTS in KERNEL; those that could not run have failed.
 
     BUILD has ferry's programs, SELFTESTS those that the series adds to the kernel's.
     """
-    counts: Counter[str] = Counter()
+    done: list[Result] = []
     key = lambda test: (test.cpus, test.memory, test.name if test.alone else "")  # noqa: E731
     for _, group in itertools.groupby(sorted(tests, key=key), key):
-        left = [scaled(kernel, test) for test in group]
-        while left:
-            session = Session(kernel, left, build, selftests)
-            results = session.run()
-            late = [r for r in results if r.verdict == "failed" and r.status in (None, 0, 4, 77)]
-            for result in late:
+        done += run_group(kernel, [scaled(kernel, test) for test in group], build, selftests)
+    return done
+
+
+def run_group(kernel: Kernel, left: list[GuestTest], build: Path, selftests: Path) -> list[Result]:
+    """Runs tests that share a guest; when it goes down, the others get another.
+
+    What failed only for want of CPU time runs once more, with as much more time.
+    """
+    done: list[Result] = []
+    repeats: dict[str, str] = {}
+    while left:
+        results = Session(kernel, left, build, selftests, repeats).run()
+        begun = {result.test.name for result in results}
+        again = []
+        for result in results:
+            name = result.test.name
+            if result.reported != result.verdict:
                 report(kernel, result)
-            counts.update(result.verdict for result in results)
-            begun = {result.test.name for result in results}
-            if begun == {"boot"}:
-                counts["failed"] += len(left)
-                print(f"FAIL {kernel.target.name}: {len(left)} tests did not run", flush=True)
-                break
-            left = [test for test in left if test.name not in begun]
-    return counts
+            if result.starved(kernel.target) and name not in repeats:
+                repeats[name] = f"starved: {describe(result.share)}"
+                timeout = result.test.timeout / max(result.share, 0.1)
+                again.append(result.test.model_copy(update={"timeout": timeout}))
+            else:
+                done.append(result)
+        left = [test for test in left if test.name not in begun]
+        if begun == {"boot"} and not again:
+            print(f"FAIL {kernel.target.name}: {len(left)} tests did not run", flush=True)
+            return done + [Result(test) for test in left]
+        left += [test for test in again if test.name != "boot"]
+    return done
+
+
+def write_record(path: Path, results: Mapping[str, Sequence[Result]]) -> None:
+    """The results by target as JSON, with how long they took and what CPU they got."""
+    rows = [
+        {
+            "target": target,
+            "test": result.test.name,
+            "verdict": result.verdict,
+            "seconds": round(result.seconds, 2),
+            "share": round(result.share, 3),
+            "starved": result.repeats,
+        }
+        for target, found in results.items()
+        for result in found
+    ]
+    write_whole(path, json.dumps(rows, indent=1) + "\n")
+
+
+def count(results: Iterable[Result]) -> Counter[str]:
+    return Counter(result.verdict for result in results)
 
 
 def summary(counts: Counter[str]) -> str:

@@ -3,14 +3,18 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
-from lab.guests.console import Watcher
+from lab.guests.console import STALL, Watcher
+from lab.guests.load import ENOUGH
+from lab.targets import Target
 from lab.tests.manifest import GuestTest
 
 SKIPPED = (4, 77)  # of the kernel's selftests, of Meson
+TIMED_OUT = (124, 137)  # of timeout(1)
 MARK = "\x1eferry-lab"
 MARK_LINE = re.compile(rb"\x1eferry-lab (?P<what>begin|end) (?P<name>\S+)(?: (?P<status>\d+))?\n")
 PARTIAL_MARK = re.compile(rb"\x1e[^\n]*\Z")
@@ -46,6 +50,11 @@ class Result:
     status: int | None = None
     findings: list[str] = field(default_factory=list)
     trouble: str = ""  # with the guest, not with the test's own status
+    hung: bool = False  # it did not heed its time limit
+    seconds: float = 0.0
+    share: float = 1.0  # of the CPU time that the guest wanted
+    repeats: str = ""  # why an earlier run of it does not count
+    reported: Verdict | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -56,6 +65,23 @@ class Result:
         return "passed" if self.status == 0 else "failed"
 
     @property
+    def timed_out(self) -> bool:
+        return self.hung or self.status in TIMED_OUT
+
+    def starved(self, target: Target) -> bool:
+        """Whether it failed only because the host kept the CPU from its guest.
+
+        User-mode Linux runs at its natural speed, and what a -debug kernel says counts.
+        """
+        if self.verdict != "failed" or self.share >= ENOUGH:
+            return False
+        if not self.findings:
+            return self.timed_out
+        emulated = target.arch == "x86" and not target.name.endswith("-debug")
+        ended_well = self.timed_out or self.status in (None, 0, *SKIPPED)
+        return emulated and ended_well and all(STALL.search(line) for line in self.findings)
+
+    @property
     def reason(self) -> str:
         if self.trouble:
             return self.trouble
@@ -63,7 +89,7 @@ class Result:
             return f"the console says '{self.findings[0]}'"
         if self.status is None:
             return "the guest was done before it had ended"
-        if self.status in (124, 137):
+        if self.status in TIMED_OUT:
             return f"it did not end within {self.test.timeout:g} s"
         return f"it exited with {self.status}"
 
@@ -71,7 +97,11 @@ class Result:
 class Transcript:
     """Takes the guest's output apart by test."""
 
-    def __init__(self, tests: Sequence[GuestTest]) -> None:
+    def __init__(
+        self, tests: Sequence[GuestTest], repeats: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """REPEATS are the tests that run again, and why."""
+        self._repeats = repeats
         self._tests = {test.name: test for test in tests}
         self._rest = b""
         self.current: Result | None = None
@@ -87,7 +117,7 @@ class Transcript:
             position = mark.end()
             name = mark["name"].decode()
             if mark["what"] == b"begin" and name in self._tests:
-                self.current = Result(self._tests[name])
+                self.current = Result(self._tests[name], repeats=self._repeats.get(name, ""))
                 self.results.append(self.current)
             elif mark["what"] == b"end" and self.current and self.current.test.name == name:
                 self.current.status = int(mark["status"] or 0)

@@ -2,6 +2,7 @@
 """Tests that share a guest: each gets its own output, status and console lines."""
 
 import io
+import json
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -12,10 +13,12 @@ import pytest
 from lab import LabError
 from lab.bench import Collector
 from lab.bench_figures import table
+from lab.guests.load import Usage
 from lab.kernels.build import Kernel
+from lab.targets import find_target
 from lab.tests import run_tests as guest_tests
 from lab.tests.manifest import GuestTest, read_benches, read_tests
-from lab.tests.session import AttributingWatcher, Transcript, script
+from lab.tests.session import AttributingWatcher, Result, Transcript, script
 
 
 def named(**commands: str) -> list[GuestTest]:
@@ -71,8 +74,8 @@ Run = Callable[..., tuple[Counter[str], str]]
 def run(fake_guest: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def run_them(behaviour: str, *chosen: GuestTest) -> tuple[Counter[str], str]:
         (fake_guest.directory / "behaviour").write_text(behaviour)
-        counts = guest_tests.run_tests(fake_guest, chosen, tmp_path, tmp_path)
-        return counts, capsys.readouterr().out
+        results = guest_tests.run_tests(fake_guest, chosen, tmp_path, tmp_path)
+        return guest_tests.count(results), capsys.readouterr().out
 
     return run_them
 
@@ -141,6 +144,91 @@ def test_a_hung_test_is_given_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     counts, output = run(hang + RUN_ALL, *chosen)
     assert counts == {"passed": 1, "failed": 1}
     assert "FAIL uml-7.3/hang: 'hang' hangs" in output
+
+
+@pytest.fixture
+def starved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every guest seems to get less of the CPU than it wants."""
+    monkeypatch.setattr(Usage, "share", 0.5)
+
+
+def test_a_test_without_cpu_time_runs_again_with_more_time(
+    run: Run, starved: None, tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    slow = f"test -e {first} && exec sleep 1.1; touch {first}; sleep 100"
+    chosen = [
+        GuestTest(name="slow", command=slow, timeout=1),
+        GuestTest(name="next", command="true"),
+    ]
+    counts, output = run(RUN_ALL, *chosen)
+    assert counts == {"passed": 2}
+    assert "slow uml-7.3/slow: it did not end within 1 s; starved: host load " in output
+    assert "the guest got 50% of the CPU it wanted; it runs again\n" in output
+    assert "ok   uml-7.3/slow (starved: host load " in output
+    assert "; repeated: ok)\n" in output
+    assert "FAIL" not in output
+
+
+def test_a_test_runs_again_once(run: Run, starved: None) -> None:
+    counts, output = run(RUN_ALL, GuestTest(name="slow", command="sleep 100", timeout=0.1))
+    assert counts == {"failed": 1}
+    assert "; repeated: FAIL): it did not end within 0.2 s; host load " in output
+
+
+def test_a_stall_of_user_mode_linux_is_not_excused(run: Run, starved: None) -> None:
+    stall = 'sed -i "s,> /dev/kmsg,>> $run/kmsg," "$run/command"; run_command\n'
+    say = "say 'rcu: INFO: rcu_sched self-detected stall on CPU'\n"
+    counts, output = run(stall + CONSOLE + say, *named(one="true"))
+    assert counts == {"failed": 1}
+    assert "FAIL uml-7.3/one: the console says 'rcu: INFO" in output
+
+
+STALL_LINES = [
+    "rcu: INFO: rcu_sched self-detected stall on CPU",
+    "watchdog: BUG: soft lockup - CPU#0 stuck for 122s! [batch:99]",
+    "INFO: task batch:123 blocked for more than 300 seconds.",
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "share", "status", "findings", "starved"),
+    [
+        ("x86-6.12", 0.4, 0, STALL_LINES, True),
+        ("debian-6.12", 0.4, 124, STALL_LINES[:1], True),
+        ("x86-6.12", 0.4, 124, [], True),
+        ("uml-7.3", 0.4, 124, [], True),
+        ("x86-6.12", 0.95, 0, STALL_LINES, False),
+        ("x86-6.12", 0.95, 124, [], False),
+        ("uml-7.3", 0.4, 0, STALL_LINES[:1], False),
+        ("x86-6.12-debug", 0.4, 0, STALL_LINES[:1], False),
+        ("x86-6.12", 0.4, 1, [], False),
+        ("x86-6.12", 0.4, 1, STALL_LINES[:1], False),
+        ("x86-6.12", 0.4, 0, [*STALL_LINES, "BUG: Bad rss-counter state mm:1"], False),
+        ("x86-6.12", 0.4, 0, [], False),
+    ],
+)
+def test_only_stalls_and_time_outs_without_cpu_time_are_excused(
+    target: str, share: float, status: int, findings: list[str], starved: bool
+) -> None:
+    test = GuestTest(name="a", command="true")
+    result = Result(test, status=status, findings=findings, share=share)
+    assert result.starved(find_target(target)) is starved
+
+
+def test_each_result_is_recorded_with_its_load(run: Run, tmp_path: Path) -> None:
+    result = Result(GuestTest(name="a", command="true"), status=0, seconds=1.5, share=0.5)
+    guest_tests.write_record(tmp_path / "record", {"uml-7.3": [result]})
+    assert json.loads((tmp_path / "record").read_text()) == [
+        {
+            "target": "uml-7.3",
+            "test": "a",
+            "verdict": "passed",
+            "seconds": 1.5,
+            "share": 0.5,
+            "starved": "",
+        }
+    ]
 
 
 def test_tests_with_other_wishes_get_another_guest(run: Run, cache: Path) -> None:
