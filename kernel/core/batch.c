@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * batch(): an array of system calls with forward jumps, run in one crossing.
- * Documentation/userspace-api/batch.rst says what a batch means.
+ * Documentation/userspace-api/batch.rst describes the semantics.
  *
- * This runs as the system call, and behind /dev/ferry of the module: what differs
- * is on the other side of struct ferry_caller.
+ * Both the system call and the module's /dev/ferry use this code; struct ferry_caller
+ * hides the differences.
  */
 #include <linux/errno.h>
 #include <linux/ferry.h>
@@ -26,15 +26,15 @@ struct batch {
 	long __user *rets;
 	const struct ferry_slot __user *calls;
 	unsigned long ncall;
-	/* Slots before this one lie in user space, and so do their results. */
+	/* Slots before this one are in user space, and so are their results. */
 	const struct ferry_slot __user *end;
-	struct ferry_head head; /* of the slot that runs */
+	struct ferry_head head; /* of the current slot */
 };
 
-/* Beside FERRY_BAD_RET and FERRY_BAD_SLOT. */
+/* In addition to FERRY_BAD_RET and FERRY_BAD_SLOT. */
 enum { BATCH_LEFT = FERRY_BAD_SLOT + 1 };
 
-/* A byte per number: one test per slot, without shifts. */
+/* A byte per number, so that a slot takes one test without shifts. */
 #define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = true,
 static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
@@ -47,8 +47,8 @@ static long bad_result(long __user *ret)
 }
 
 /*
- * Puts results in the place of arguments of slot I.  0, or the result of a slot
- * that cannot run.
+ * Replaces arguments of slot I by results.  Returns 0, or the slot's result if it
+ * cannot run.
  */
 static noinline long forward(struct batch *b, unsigned long i)
 {
@@ -115,7 +115,7 @@ long ferry_restart_call(void)
 	return restart->fn(restart);
 }
 
-/* A number that is no system call's. */
+/* For a number that is not a system call. */
 static noinline long run_odd_slot(struct batch *b, unsigned long nr)
 {
 	if (b->head.nr == FERRY_NR_WDCPY)
@@ -125,7 +125,7 @@ static noinline long run_odd_slot(struct batch *b, unsigned long nr)
 	return -ENOSYS;
 }
 
-/* Runs SLOT, which was fetched to b->head and the registers. */
+/* Runs SLOT, which has been fetched into b->head and the registers. */
 static __always_inline long run_slot(struct batch *b, struct pt_regs *regs,
 				     const struct ferry_slot __user *slot)
 {
@@ -147,7 +147,7 @@ static __always_inline long run_slot(struct batch *b, struct pt_regs *regs,
 	return ferry_dispatch(regs, nr);
 }
 
-/* Slots to skip after RESULT, negative when the batch ends. */
+/* The number of slots to skip after RESULT; negative if the batch ends. */
 static short jump(const struct ferry_head *head, long result)
 {
 	if (!result)
@@ -155,7 +155,7 @@ static short jump(const struct ferry_head *head, long result)
 	return IS_ERR_VALUE(result) ? head->jump_fail : head->jump_pos;
 }
 
-/* The batch goes on at slot I when the signals have been handled. */
+/* The batch continues at slot I after the signals have been handled. */
 static long leave_for_signals(struct batch *b, unsigned long i, unsigned long how)
 {
 	b->caller->position = FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT;
@@ -181,8 +181,8 @@ void ferry_do_pending_work(struct pt_regs *regs)
 }
 
 /*
- * The result of slot I, whose call ended with CODE; or, if that stops the batch,
- * what batch() returns.
+ * The result of slot I, whose call ended with CODE; or the return value of batch()
+ * if that stops the batch.
  */
 static noinline long settle(struct batch *b, unsigned long i, long code)
 {
@@ -190,7 +190,7 @@ static noinline long settle(struct batch *b, unsigned long i, long code)
 		return refuse(b, i);
 	if (b->caller->stopped == STOPPED_FAULTING)
 		return -EFAULT;
-	if (code == -ENOIOCTLCMD) /* among the restart codes, but a driver's */
+	if (code == -ENOIOCTLCMD) /* in the range of restart codes, but from a driver */
 		return code;
 	if (!ferry_call_restarts(code))
 		return -EINTR;
@@ -199,9 +199,9 @@ static noinline long settle(struct batch *b, unsigned long i, long code)
 }
 
 /*
- * The step from SLOT to NEXT when there is work to do that does not wait for the
- * end of the batch.  What ferry_store_and_fetch() says, or BATCH_LEFT if the batch
- * does not go on for now: *LEFT is what it returns then.
+ * Steps from SLOT to NEXT when there is work that cannot wait for the end of the
+ * batch.  Returns the result of ferry_store_and_fetch(), or BATCH_LEFT if the batch
+ * has to leave the kernel; *LEFT is then its return value.
  */
 static noinline int step_with_work(struct batch *b, const struct ferry_slot __user *slot,
 				   const struct ferry_slot __user *next, long result, long *left)
@@ -209,7 +209,7 @@ static noinline int step_with_work(struct batch *b, const struct ferry_slot __us
 	long __user *ret = b->rets + (slot - b->calls);
 	int error;
 
-	/* Nobody is left to see a result, and other processes must not. */
+	/* The caller will not see the result, and other processes must not. */
 	if (ferry_signal_kills()) {
 		*left = -EINTR;
 		return BATCH_LEFT;
@@ -224,7 +224,7 @@ static noinline int step_with_work(struct batch *b, const struct ferry_slot __us
 	return BATCH_LEFT;
 }
 
-/* Stores the result of slot I, after which none of the slots before b->end runs. */
+/* Stores the result of slot I, after which no slot before b->end runs. */
 static noinline long end_batch(struct batch *b, unsigned long i,
 			       const struct ferry_slot __user *next, long result)
 {
@@ -232,13 +232,13 @@ static noinline long end_batch(struct batch *b, unsigned long i,
 		return -EINTR;
 	if (put_user(result, b->rets + i))
 		return bad_result(b->rets + i);
-	/* The next slot may be there when the array of results has no room for it. */
+	/* The next slot may exist although its result would be outside user space. */
 	if (next && next < b->calls + b->ncall && access_ok(next, sizeof(*next)))
 		return bad_result(b->rets + (next - b->calls));
 	return i;
 }
 
-/* Runs slots from SLOT on, which was fetched; with RESTART it is in the middle of its call. */
+/* Runs slots from SLOT, which has been fetched; with RESTART its call was interrupted. */
 static long run_slots(struct batch *b, const struct ferry_slot __user *slot, bool restart)
 {
 	long __user *ret = b->rets + (slot - b->calls);
@@ -291,7 +291,7 @@ have_result:
 	}
 }
 
-/* Items of SIZE from USER on that lie in user space. */
+/* How many items of SIZE from USER on are in user space. */
 static unsigned long items_in_user_space(const void __user *user, size_t size)
 {
 	unsigned long address = (unsigned long)user;
@@ -299,7 +299,7 @@ static unsigned long items_in_user_space(const void __user *user, size_t size)
 	return address < FERRY_USER_END ? (FERRY_USER_END - address) / size : 0;
 }
 
-/* Runs the batch from the slot on that FLAGS say, 0 if they are 0. */
+/* Runs the batch from the slot encoded in FLAGS; from slot 0 if FLAGS is 0. */
 static long run_batch(struct ferry_caller *caller, long __user *rets,
 		      const struct ferry_slot __user *calls, unsigned long ncall,
 		      unsigned long flags)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between ferry's system calls and the kernel's entry code.
+ * The interface between ferry's system calls and the kernel's entry code.
  */
 #ifndef _LINUX_FERRY_H
 #define _LINUX_FERRY_H
@@ -10,7 +10,7 @@
 
 struct pt_regs;
 
-/* A slot without its arguments, which are fetched into the caller's registers. */
+/* A slot without its arguments; those are fetched into the caller's registers. */
 struct ferry_head {
 	union {
 		struct {
@@ -37,22 +37,22 @@ static __always_inline bool ferry_has_jumps(const struct ferry_head *head)
 	return head->first_word >> 16;
 }
 
-/* What ferry_store_and_fetch() of <asm/ferry.h> says: which of the two failed. */
+/* Errors of ferry_store_and_fetch() in <asm/ferry.h>: which of the two failed. */
 enum { FERRY_BAD_RET = 1, FERRY_BAD_SLOT };
 
 /*
- * A system call that makes others reports them to whoever watches the task,
- * as entry code does for calls from user space.  The caller's registers hold
- * the call: number, arguments, and -ENOSYS as its result.
+ * A system call that makes others reports them to ptrace, seccomp, audit and
+ * tracepoints, as entry code does for calls from user space.  The caller's
+ * registers hold the call: number, arguments, and -ENOSYS as its result.
  */
 
-/* Work at the entry of a call.  False: do not make it, the result is set. */
+/* The work at the entry of a call.  False: do not make the call, its result is set. */
 bool subcall_enter(struct pt_regs *regs);
 
-/* Work at the exit of a call, whose result is set. */
+/* The work at the exit of a call, whose result is set. */
 void subcall_exit(struct pt_regs *regs);
 
-/* Reports a call that was allowed before, and exited, as entered again. */
+/* Reports that a call that was allowed before, and exited, is entered again. */
 void subcall_reenter(struct pt_regs *regs);
 
 #ifdef CONFIG_SECCOMP_FILTER
@@ -60,8 +60,8 @@ void subcall_reenter(struct pt_regs *regs);
 bool seccomp_traps(void);
 
 /*
- * Whether seccomp lets the call in current's registers fail or kills for it; in strict mode
- * it would for all that ask.
+ * Whether seccomp makes the call in current's registers fail, or kills for it.  In strict
+ * mode it does so for every call that asks.
  */
 bool seccomp_refuses(void);
 #else

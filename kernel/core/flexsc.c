@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flexsc_serve(): a thread that stays in the kernel and makes the calls that others
- * of its process post to entries in memory.  <uapi/linux/ferry_flexsc.h> is the
- * protocol between the two sides, and names the pairs of stores and loads that the
- * fences here keep in order.
+ * flexsc_serve(): a thread stays in the kernel and makes the calls that other threads
+ * of its process post to entries in memory.  <uapi/linux/ferry_flexsc.h> describes the
+ * protocol, and names the pairs of stores and loads that the fences here order.
  *
  * All state is in the set, in user space: a thread that leaves, for a signal or for
- * good, leaves nothing here.  What user space stores there while it is served may
- * spoil its own calls; it is fetched once and bounded by what was checked before.
+ * good, leaves nothing behind in the kernel.  User space may spoil its own calls by
+ * writing to the set while it is served; the kernel fetches each value once and uses
+ * it within the bounds that it checked before.
  *
- * This runs as the system call, and behind /dev/ferry of the module: what differs
- * is on the other side of struct ferry_caller.
+ * Both the system call and the module's /dev/ferry use this code; struct ferry_caller
+ * hides the differences.
  */
 #include <linux/align.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
-#include <linux/mutex.h> /* which futex.h uses */
+#include <linux/mutex.h> /* used by futex.h */
 #include <linux/futex.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
@@ -35,33 +35,33 @@
 #include "flexsc.h"
 #include "restart.h"
 
-/* Steps without work between two looks at the clock and at all entries. */
+/* Idle steps between two checks of the clock and of all entries. */
 #define IDLE_STEPS 16
 
-/* Entries that a user may post to in a circle: at its end, all entries are looked at. */
+/* Entries that a user may post to in a circle.  The runner scans all entries at its end. */
 #define RING 64
 
-/* A limit that did not pay is halved down to this part of spin_ns. */
+/* Useless spinning halves the limit, down to this fraction of spin_ns. */
 #define LEAST_SPIN 16
 
-/* Arguments of an entry: of a batch, and where FERRY_FLEXSC_TIMES go. */
+/* Arguments of an entry: the flags of a batch, and the times of FERRY_FLEXSC_TIMES. */
 #define FLAGS_ARG 3
 #define TAKEN_ARG 4
 #define ENDED_ARG 5
 
-/* Beside 0 and -errno. */
+/* In addition to 0 and -errno. */
 enum { GATE_STOPS = 1 };
 
 struct server {
 	struct ferry_caller *caller;
-	struct pt_regs *regs; /* the caller's: hold the call that runs */
+	struct pt_regs *regs; /* the caller's: hold the current call */
 	struct ferry_flexsc_set __user *set;
-	size_t size; /* of the set, which lies in user space */
+	size_t size; /* of the set, in user space */
 	unsigned int flags;
 	unsigned int mask; /* of entry indexes */
 	u64 most_spin_ns;
 
-	struct ferry_head head; /* of the entry that runs */
+	struct ferry_head head; /* of the current entry */
 	unsigned int position;	/* where the next call is expected */
 	unsigned int steps;	/* without work */
 	u64 idle_since;		/* ns; 0: not measured yet */
@@ -96,7 +96,7 @@ static __always_inline struct ferry_entry __user *entry_at(const struct server *
 	return &s->set->entry[(s->position + offset) & s->mask];
 }
 
-/* Between a store and a load: its other half are user space's heavy fences. */
+/* Orders a store before a load.  Its other half is user space's heavy fence. */
 static __always_inline void light_fence(const struct server *s)
 {
 	if (s->flags & FERRY_FLEXSC_FENCES)
@@ -106,22 +106,22 @@ static __always_inline void light_fence(const struct server *s)
 }
 
 /*
- * A fence here, and on the CPUs that the other threads run on.  It was not asked for
- * by a call of the user's, so nobody is told of it.
+ * A fence here, and on the CPUs that the other threads run on.  It is not reported to
+ * tracers or audit, because no call of the user's asked for it.
  */
 static long heavy_fence(struct server *s)
 {
 	static const unsigned long args[FERRY_MAX_ARGS] = { MEMBARRIER_CMD_PRIVATE_EXPEDITED };
 
 	if (s->flags & FERRY_FLEXSC_FENCES) {
-		smp_mb(); /* pairs with the full fence of who posts */
+		smp_mb(); /* pairs with the full fence after a post */
 		return 0;
 	}
 	ferry_set_args(s->regs, args);
 	return ferry_dispatch(s->regs, __NR_membarrier);
 }
 
-/* Of CLOCK_MONOTONIC, as the caller's time namespace has it. */
+/* CLOCK_MONOTONIC in the caller's time namespace. */
 static u64 user_clock_ns(void)
 {
 	struct timespec64 now;
@@ -138,7 +138,7 @@ static void wake(u32 __user *word)
 
 /* ---- looking for calls ---- */
 
-/* The first offset from OFFSET on, before END, whose call is posted, and begun if asked for. */
+/* The first offset in OFFSET to END - 1 with a posted (if BEGUN: begun) call, or END. */
 static int find_in_chunk(const struct server *s, unsigned int offset, unsigned int end, bool begun)
 {
 	u64 word;
@@ -157,7 +157,7 @@ fault:
 	return -EFAULT;
 }
 
-/* The same without an end to how long it may take; END if there is none. */
+/* The same for any number of entries; reschedules between chunks. */
 static int find(const struct server *s, unsigned int offset, unsigned int end, bool begun)
 {
 	int found = offset;
@@ -174,7 +174,7 @@ static int find(const struct server *s, unsigned int offset, unsigned int end, b
 	return found;
 }
 
-/* Moves to the first posted call.  1 if there is one, or 0. */
+/* Moves to the first posted call.  Returns 1 if there is one, otherwise 0. */
 static int look_around(struct server *s)
 {
 	int found = find(s, 0, s->mask + 1, false);
@@ -182,7 +182,7 @@ static int look_around(struct server *s)
 
 	if (found < 0 || found > s->mask)
 		return min(found, 0);
-	/* Who posts to a ring in order is served in order: earlier ones are visible now. */
+	/* Calls posted to a ring in order are made in order: earlier ones are visible now. */
 	ferry_order();
 	in_ring = min((s->position + found) % RING, (unsigned int)found);
 	found = find(s, found - in_ring, found, false);
@@ -193,8 +193,8 @@ static int look_around(struct server *s)
 }
 
 /*
- * Takes the call at the position: its number and arguments are in the caller's
- * registers then.  1 if so, 0 if there is none to be had.
+ * Takes the call at the position and loads it into the caller's registers.  Returns
+ * 1 if it did, 0 if there is no call to take.
  */
 static int take(struct server *s)
 {
@@ -210,7 +210,7 @@ static int take(struct server *s)
 	}
 	unsafe_put_user(FERRY_BEGUN, &entry->begun, fault);
 	light_fence(s);
-	/* Between a look at the gate and one at status nobody withdraws and posts again. */
+	/* Between the reads of gate and status, user space cannot withdraw and post again. */
 	unsafe_get_user(gate, &s->set->gate, fault);
 	ferry_order();
 	unsafe_get_user(status, &entry->status, fault);
@@ -229,7 +229,7 @@ fault:
 	return -EFAULT;
 }
 
-/* ---- making them ---- */
+/* ---- making calls ---- */
 
 static long run_batch(struct server *s)
 {
@@ -237,7 +237,7 @@ static long run_batch(struct server *s)
 	unsigned long args[FERRY_MAX_ARGS];
 	long result;
 
-	/* Who watches would have to see it as well as its calls: it takes a call of its own. */
+	/* Watchers must see the batch as well as its calls, so user space has to make it. */
 	if (ferry_watched()) {
 		caller->stopped = STOPPED_REFUSING;
 		return FERRY_NO_RESULT;
@@ -272,8 +272,9 @@ static long make_call(struct server *s)
 }
 
 /*
- * What has become of a call that ended with *RESULT, which user space must not see.
- * 0 if it has another one; or what to leave with, and the entry stays begun.
+ * Settles a call that ended with *RESULT, a value user space must not see.  Returns 0
+ * if *RESULT now holds the final result; or the value to leave with, and the entry
+ * stays begun.
  */
 static noinline long settle(struct server *s, struct ferry_entry __user *entry, long *result)
 {
@@ -285,7 +286,7 @@ static noinline long settle(struct server *s, struct ferry_entry __user *entry, 
 		return -EOPNOTSUPP;
 	if (caller->position)
 		return -ERESTARTNOINTR;
-	if (*result == -ENOIOCTLCMD) /* among the restart codes, but a driver's */
+	if (*result == -ENOIOCTLCMD) /* in the range of restart codes, but from a driver */
 		return 0;
 	if (!ferry_call_restarts(*result)) {
 		*result = -EINTR;
@@ -296,7 +297,7 @@ static noinline long settle(struct server *s, struct ferry_entry __user *entry, 
 	return -ERESTARTNOINTR;
 }
 
-/* Stores RESULT and makes it known.  1 if somebody sleeps until then, or 0. */
+/* Stores RESULT and publishes it.  Returns 1 if a thread sleeps on it, otherwise 0. */
 static int publish(struct server *s, struct ferry_entry __user *entry, long result, u64 taken)
 {
 	u64 ended = taken ? user_clock_ns() : 0;
@@ -311,7 +312,7 @@ static int publish(struct server *s, struct ferry_entry __user *entry, long resu
 	unsafe_put_user(result, &entry->result, fault);
 	ferry_order();
 	unsafe_put_user(FERRY_ENTRY_DONE, &entry->status, fault);
-	/* Later than that: whoever finds it 0 and wants to withdraw the call finds DONE. */
+	/* Cleared after that: a thread that reads 0 and tries to withdraw the call sees DONE. */
 	ferry_order();
 	unsafe_put_user(0, &entry->begun, fault);
 	light_fence(s);
@@ -323,7 +324,7 @@ fault:
 	return -EFAULT;
 }
 
-/* Makes the call at the position, which was fetched. */
+/* Makes the call at the position, which has been fetched. */
 static long run(struct server *s)
 {
 	struct ferry_entry __user *entry = entry_at(s, 0);
@@ -349,8 +350,8 @@ static long run(struct server *s)
 }
 
 /*
- * Goes on with the call that the runner left in the middle of.  It was never given
- * back, so that the gate has no say.
+ * Continues the call in the middle of which the runner left.  It was never given
+ * back, so the gate does not matter.
  */
 static long resume(struct server *s)
 {
@@ -364,9 +365,9 @@ static long resume(struct server *s)
 	return run(s);
 }
 
-/* ---- having none ---- */
+/* ---- idling ---- */
 
-/* 1 if there is something to do before sleeping, or 0. */
+/* Returns 1 if there is something to do before sleeping, otherwise 0. */
 static int has_work(const struct server *s)
 {
 	int found = find(s, 0, s->mask + 1, false);
@@ -379,7 +380,7 @@ static int has_work(const struct server *s)
 	return get_user(gate, &s->set->gate) ? -EFAULT : gate == FERRY_GATE_STOP;
 }
 
-/* Spinning longer would have saved a short sleep, and was for nothing before a long one. */
+/* Longer spinning would have avoided a short sleep; before a long one it was useless. */
 static void adapt(struct server *s, u64 slept_ns)
 {
 	if (slept_ns < s->most_spin_ns)
@@ -388,7 +389,7 @@ static void adapt(struct server *s, u64 slept_ns)
 		s->spin_ns /= 2;
 }
 
-/* Returns early for signals, which step() sees. */
+/* Returns early for signals, which pause_for_others() handles. */
 static void sleep_on(struct server *s, u32 __user *word)
 {
 	u64 start = ktime_get_ns();
@@ -404,7 +405,7 @@ static long sleep_until_posted(struct server *s)
 
 	if (put_user(FERRY_RUNNER_ASLEEP, word))
 		return -EFAULT;
-	/* The fence may fail for want of memory: then a post may have been missed. */
+	/* If the fence fails, for lack of memory, a post may have been missed. */
 	work = heavy_fence(s) ? 1 : has_work(s);
 	if (!work)
 		sleep_on(s, word);
@@ -449,10 +450,10 @@ static long step(struct server *s)
 	return taken ? run(s) : idle(s);
 }
 
-/* What has to be done between two steps: a runner may stay in the kernel for ever. */
+/* Work that cannot wait until the runner leaves the kernel, which may be never. */
 static long pause_for_others(struct server *s)
 {
-	/* At the end of each ring, and every now and then without work. */
+	/* At the end of each ring, and from time to time while idle. */
 	if (s->steps % IDLE_STEPS == 0)
 		cond_resched_tasks_rcu_qs();
 	if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
@@ -461,7 +462,7 @@ static long pause_for_others(struct server *s)
 	return signal_pending(current) ? -ERESTARTNOINTR : 0;
 }
 
-/* Reads what is constant of the set.  What user space makes of it later has no effect. */
+/* Reads the constant part of the set.  Later changes by user space have no effect. */
 static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
 {
 	u64 spin_ns;
@@ -515,7 +516,7 @@ long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __u
 	left = resume(&s);
 	if (!left && heavy_fence(&s))
 		return -EPERM;
-	/* One step at least, so that signals do not keep it from all work. */
+	/* Makes at least one step, so that signals cannot keep it from all work. */
 	while (!left)
 		left = step(&s) ?: pause_for_others(&s);
 	if (left != GATE_STOPS)

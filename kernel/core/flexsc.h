@@ -14,12 +14,12 @@
 	 (IS_ENABLED(CONFIG_MEMBARRIER) ? FERRY_FLEXSC_FEATURE_MEMBARRIER : 0)		\
 		 << FERRY_FEATURE_SHIFT)
 
-/* What flexsc_register() says of a set that is SIZE bytes long. */
+/* Implements flexsc_register() for a set of SIZE bytes. */
 long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size);
 
 /*
- * Makes current the runner of SET, and returns what flexsc_serve() does; or
- * -ERESTARTNOINTR, to be called again once pending signals have been handled.
+ * Makes current the runner of SET, and returns the result of flexsc_serve(); or
+ * -ERESTARTNOINTR to be called again after pending signals have been handled.
  * Between two calls all state is in the set.
  */
 long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set);

@@ -2,7 +2,7 @@
 /* flexsc as system calls. */
 #include <linux/align.h>
 #include <linux/errno.h>
-#include <linux/mutex.h> /* which futex.h uses */
+#include <linux/mutex.h> /* used by futex.h */
 #include <linux/futex.h>
 #include <linux/minmax.h>
 #include <linux/pagemap.h>
@@ -29,7 +29,7 @@ SYSCALL_DEFINE1(flexsc_serve, struct ferry_flexsc_set __user *, set)
 	return ferry_outer_end(&call, ferry_flexsc_serve(&call.caller, set));
 }
 
-/* Changes *WORD from ASLEEP to RUNNING.  1 if it did, 0 if it was not, or -errno. */
+/* Changes *WORD from ASLEEP to RUNNING.  Returns 1 if it did, 0 if not, or -errno. */
 static int get_up(u32 __user *word)
 {
 	u32 was;
@@ -60,7 +60,7 @@ SYSCALL_DEFINE1(flexsc_exit, struct ferry_flexsc_set __user *, set)
 		return -EINVAL;
 	if (put_user(FERRY_GATE_STOP, &set->gate))
 		return -EFAULT;
-	/* As a post: the other half is the heavy fence before the runner sleeps. */
+	/* Like a post: the other half is the heavy fence before the runner sleeps. */
 	smp_mb();
 	asleep = get_up(word);
 	if (asleep > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kstats(): what /proc/stat, /proc/loadavg, /proc/meminfo and /proc/uptime are
- * most often read for, without their text.
+ * kstats(): the counters that are read most often from /proc/stat, /proc/loadavg,
+ * /proc/meminfo and /proc/uptime, without the text.
  */
 #include <linux/blkdev.h>
 #include <linux/build_bug.h>
@@ -57,7 +57,7 @@ SYSCALL_DEFINE2(kstats, struct kstats __user *, user, size_t, size)
 	error = put_kstats(user);
 	if (error)
 		return error;
-	/* What this kernel does not know is 0. */
+	/* Members that this kernel does not know are 0. */
 	if (size > sizeof(*user) && clear_user(user + 1, size - sizeof(*user)))
 		return -EFAULT;
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* null(): what a crossing costs by itself. */
+/* null(): does nothing, to measure the cost of a crossing. */
 #include <linux/syscalls.h>
 
 SYSCALL_DEFINE0(null)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of a call within a batch that a signal interrupted.
+ * Decides whether a call in a batch is restarted after a signal.
  *
- * For a call of its own the signal code decides that when it sets up a handler.
- * A batch has to know before: it goes back to user space to be restarted as a
- * whole, either at the interrupted slot or after it.  So this looks ahead, in
- * the order of get_signal().  A disposition that another thread changes after
- * that may decide otherwise, as it may for a call of its own just before.
+ * For a call outside a batch, the signal code decides this when it sets up a
+ * handler.  A batch has to know earlier: it returns to user space to be restarted
+ * as a whole, either at the interrupted slot or after it.  So this code looks ahead
+ * at the signals, in the order of get_signal().  If another thread changes a
+ * disposition afterwards, the decision stands; outside a batch the same race exists
+ * just before the decision.
  */
 #include <linux/errno.h>
 #include <linux/rcupdate.h>
@@ -15,7 +16,7 @@
 
 #include "restart.h"
 
-/* It stays while the task runs. */
+/* It is stable while the task runs. */
 static struct sighand_struct *own_sighand(void)
 {
 	return rcu_dereference_protected(current->sighand, true);
@@ -26,7 +27,7 @@ static __sighandler_t disposition(int sig)
 	return own_sighand()->action[sig - 1].sa.sa_handler;
 }
 
-/* Whether SIG, once delivered, leaves the task as it is, now or when it continues. */
+/* Whether delivering SIG neither runs a handler nor kills the task. */
 static bool passes_by(int sig)
 {
 	if (disposition(sig) == SIG_IGN)
@@ -34,7 +35,7 @@ static bool passes_by(int sig)
 	return disposition(sig) == SIG_DFL && (sig_kernel_ignore(sig) || sig_kernel_stop(sig));
 }
 
-/* The first of PENDING that has a handler or kills, 0 if there is none. */
+/* The first signal in PENDING that has a handler or kills; 0 if there is none. */
 static int first_signal(struct sigpending *pending)
 {
 	sigset_t skipped = current->blocked;
@@ -45,7 +46,7 @@ static int first_signal(struct sigpending *pending)
 	return sig;
 }
 
-/* The same of the signals of the task and of its process; with its siglock held. */
+/* The same for the signals of the task and of its process.  The siglock is held. */
 static int next_effect(void)
 {
 	int sig = first_signal(&current->pending);
@@ -59,7 +60,7 @@ bool ferry_call_restarts(long code)
 	bool restarts = true;
 	int sig;
 
-	/* Nobody would restart the batch. */
+	/* Without a signal, nothing restarts the batch. */
 	if (!signal_pending(current))
 		return false;
 	if (code == -ERESTARTNOINTR)
@@ -80,7 +81,7 @@ bool ferry_signal_kills(void)
 
 	if (!signal_pending(current))
 		return false;
-	/* A tracer may take the signal away, unless it is SIGKILL. */
+	/* A tracer may suppress the signal, unless it is SIGKILL. */
 	if (current->ptrace)
 		return fatal_signal_pending(current);
 	spin_lock_irq(&own_sighand()->siglock);

@@ -5,8 +5,8 @@
 #include <linux/types.h>
 
 /*
- * Whether a call that ended with CODE, one of -ERESTART*, is made again once
- * the pending signals have been handled.  If not, it ends with -EINTR.
+ * Whether a call that ended with CODE, one of -ERESTART*, is restarted after the
+ * pending signals have been handled.  If not, it ends with -EINTR.
  */
 bool ferry_call_restarts(long code);
 

@@ -4,7 +4,7 @@
  *
  * The caller's registers do double duty: while a slot runs they hold its call,
  * so that handlers, tracers, seccomp, audit and /proc find it where they look
- * for any other.  The caller's own values are put back before batch() returns.
+ * for any other call.  The caller's own values are restored before batch() returns.
  */
 #include <linux/container_of.h>
 #include <linux/errno.h>
@@ -31,9 +31,9 @@ static void set_registers(struct pt_regs *regs, const struct ferry_registers *sa
 }
 
 /*
- * Watchers expect calls one after another, not one within another.  So for
- * them the outer call exits before its first one, as a call that will be
- * restarted does, and enters again after its last.
+ * Watchers (ptrace, seccomp, audit, tracepoints) expect calls one after another, not
+ * nested.  So they see the outer call exit before its first inner call, like a call
+ * that will be restarted, and enter again after its last.
  */
 static void report_exit(struct ferry_outer_call *call, struct pt_regs *regs)
 {
@@ -43,7 +43,7 @@ static void report_exit(struct ferry_outer_call *call, struct pt_regs *regs)
 	set_registers(regs, &call->saved);
 	syscall_set_return_value(current, regs, -ERESTARTNOINTR, 0);
 	subcall_exit(regs);
-	/* A tracer may have changed what the caller will find. */
+	/* A tracer may have changed the registers that the caller gets back. */
 	get_registers(regs, &call->saved);
 	set_registers(regs, &slot);
 	call->reported = true;
@@ -60,15 +60,15 @@ long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
 	ferry_set_nr(regs, nr);
 	syscall_set_return_value(current, regs, -ENOSYS, 0);
 	/*
-	 * A handler of SIGSYS takes the call from the registers and leaves its
-	 * result there.  Only a call from user space has registers to show.
+	 * A SIGSYS handler reads the call from the registers and leaves its result
+	 * there.  Only a call from user space has such registers.
 	 */
 	if (ferry_dispatched_to_user() || seccomp_traps()) {
 		caller->stopped = STOPPED_REFUSING;
 		return FERRY_NO_RESULT;
 	}
 	if (subcall_enter(regs)) {
-		/* Tracers may have changed the number, and blocked ones stay blocked. */
+		/* A tracer may have changed the number; blocked calls stay blocked. */
 		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
 			result = ferry_restart_call();
 		else
@@ -99,7 +99,7 @@ long ferry_outer_end(struct ferry_outer_call *call, long answer)
 		syscall_set_return_value(current, regs, -ENOSYS, 0);
 		subcall_reenter(regs);
 	}
-	/* A filter that has come since it began may not allow it again. */
+	/* A filter installed since the call began may not allow it again. */
 	if (answer == -ERESTARTNOINTR && seccomp_refuses())
 		return -EOPNOTSUPP;
 	return answer;
@@ -114,8 +114,8 @@ long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned
 	ferry_outer_begin(&call);
 	answer = ferry_batch(&call.caller, rets, calls, ncall, flags, size);
 	if (answer == -ERESTARTNOINTR)
-		call.saved.nr = __NR_batch; /* for the alias too, which ignores flags */
-	/* A position is the kernel's; the caller had passed 0. */
+		call.saved.nr = __NR_batch; /* even for the alias, because that ignores flags */
+	/* Only the kernel stores a position in flags; the caller passed 0. */
 	if (call.caller.position || flags & FERRY_BATCH_RESUME)
 		call.saved.arg[FLAGS_REGISTER] = call.caller.position;
 	return ferry_outer_end(&call, answer);

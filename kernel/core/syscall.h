@@ -14,21 +14,21 @@ struct ferry_registers {
 /* A system call that makes others. */
 struct ferry_outer_call {
 	struct ferry_caller caller;
-	/* Tracers were told that it exited; they see its calls instead. */
+	/* Tracers saw it exit, and see its inner calls instead. */
 	bool reported;
-	struct ferry_registers saved; /* what it borrows of the caller's registers */
+	struct ferry_registers saved; /* the caller's values of the registers that it borrows */
 };
 
-/* The registers are the inner calls' from here on ... */
+/* From here on, the inner calls own the registers ... */
 void ferry_outer_begin(struct ferry_outer_call *call);
 
 /*
- * ... to here, where those in call->saved are put back.  Returns ANSWER; or -EOPNOTSUPP
- * where that is to restart the call and seccomp would not let it.
+ * ... up to here, where those in call->saved are restored.  Returns ANSWER; or -EOPNOTSUPP
+ * if ANSWER would restart the call and seccomp does not allow that.
  */
 long ferry_outer_end(struct ferry_outer_call *call, long answer);
 
-/* Runs the batch for current, whose registers hold the system call, as batch(2) says. */
+/* Implements batch(2) for current, whose registers hold the system call. */
 long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
 	      unsigned long flags, unsigned long size);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * multi_page_alloc(): an anonymous fault maps several pages.
- * Documentation/userspace-api/multi_page_alloc.rst says what user space sees.
+ * Documentation/userspace-api/multi_page_alloc.rst describes what user space sees.
  *
- * The page that was touched is allocated as ever, with reclaim and the OOM
- * killer behind it.  Those ahead of it are a guess: they are taken from what is
- * free, within the limits of the memory cgroup, and what is not to be had is
- * left to a fault of its own.
+ * The page that was touched is allocated as usual, with reclaim and the OOM killer.
+ * The pages ahead of it are a guess: they are taken only from free memory, within
+ * the limits of the memory cgroup.  A page that is not available is left to a later
+ * fault.
  *
- * Everything is allocated, zeroed and charged before the page-table lock is
- * taken, and what was not mapped in the end is put back after its release.
+ * All pages are allocated, zeroed and charged before the page-table lock is taken;
+ * pages that were not mapped are freed after it is released.
  */
 #include <linux/gfp.h>
 #include <linux/list.h>
@@ -30,8 +30,8 @@
 #define MAX_PAGES 512
 
 /*
- * Pages that are allocated at a time.  The bulk allocator zeroes them with
- * preemption disabled.
+ * Pages to allocate at a time.  The bulk allocator zeroes them with preemption
+ * disabled.
  */
 #define CHUNK 32
 
@@ -39,7 +39,7 @@
 #define GFP_AHEAD ((GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_NOMEMALLOC | __GFP_NOWARN) & \
 		   ~__GFP_RECLAIM)
 
-/* The number of entries, from the faulting one on, that the fault may fill. */
+/* How many entries, including the faulting one, the fault may fill. */
 static unsigned long window(const struct vm_fault *vmf)
 {
 	const struct vm_area_struct *vma = vmf->vma;
@@ -49,7 +49,7 @@ static unsigned long window(const struct vm_fault *vmf)
 		   (unsigned long)READ_ONCE(vma->vm_mm->multi_page_alloc));
 }
 
-/* Empty entries of the window behind the first; others may change them any time. */
+/* Counts empty entries after the first.  Other threads may change them at any time. */
 static unsigned long count_empty_ahead(const struct vm_fault *vmf, unsigned long entries)
 {
 	unsigned long empty = 0, i;
@@ -63,7 +63,7 @@ static unsigned long count_empty_ahead(const struct vm_fault *vmf, unsigned long
 	return empty;
 }
 
-/* The bulk allocator knows no memory policies. */
+/* The bulk allocator does not support memory policies. */
 static bool has_memory_policy(const struct vm_area_struct *vma)
 {
 #ifdef CONFIG_NUMA
@@ -73,7 +73,7 @@ static bool has_memory_policy(const struct vm_area_struct *vma)
 #endif
 }
 
-/* Adds the COUNT pages to FOLIOS.  False: the memory cgroup has no room for all of them. */
+/* Adds COUNT pages to FOLIOS.  False if the memory cgroup has no room for all of them. */
 static bool charge_pages(struct mm_struct *mm, struct page *pages[], unsigned long count,
 			 struct list_head *folios)
 {
@@ -108,8 +108,8 @@ static void alloc_ahead(struct mm_struct *mm, unsigned long count, struct list_h
 }
 
 /*
- * Maps and locks the page table.  NULL: there is nothing to do, *RET is what
- * the fault returns.
+ * Maps and locks the page table.  Returns NULL if there is nothing to do; *RET is
+ * then the fault's return value.
  */
 static pte_t *lock_empty_entry(struct vm_fault *vmf, vm_fault_t *ret)
 {
@@ -143,7 +143,7 @@ static void map_folio(struct vm_area_struct *vma, struct folio *folio, unsigned 
 	update_mmu_cache(vma, address, pte);
 }
 
-/* Maps FOLIOS into the empty ones of the entries from PTE on, as far as they go. */
+/* Maps FOLIOS into the empty entries from PTE on, until either runs out. */
 static void map_folios(struct vm_fault *vmf, pte_t *pte, unsigned long entries,
 		       struct list_head *folios)
 {

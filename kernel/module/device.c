@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * batch() and flexsc_serve() as ioctls of /dev/ferry.  The position of a batch lies in the
- * caller's struct ferry_batch_args while it is restarted, and all that flexsc knows in its set;
- * an open file has no state, so that it does not matter who opened it, or who else uses it.
+ * batch() and flexsc_serve() as ioctls on /dev/ferry.  Across a restart, the position of a
+ * batch is in the caller's struct ferry_batch_args, and all state of flexsc is in its set.  An
+ * open file has no state, so it does not matter who opened it or who else uses it.
  *
- * The caller's registers hold the ioctl.  The calls of slots are in registers of their own,
- * which seccomp, audit, tracers and tracepoints would not see: none of those may be
- * interested in the task.
+ * The caller's registers hold the ioctl.  The calls of slots are in separate registers, which
+ * seccomp, audit, tracers and tracepoints do not see, so none of these may be active for the
+ * task.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -20,20 +20,20 @@
 #include "../core/flexsc.h"
 #include "device.h"
 
-/* Asked for before each call: a filter that a slot installed stops the batch. */
+/* Checked before each call: a filter that a slot installs stops the batch. */
 long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
 {
 	caller->stopped = STOPPED_REFUSING;
 	return FERRY_NO_RESULT;
 }
 
-/* A tracer that wants to see calls has to stop the task first: it comes by here again. */
+/* A tracer that wants to see calls stops the task first, which is then checked again. */
 static bool is_watched(void)
 {
 	return ferry_watched() || current->ptrace;
 }
 
-/* One user access for all of them. */
+/* Reads all of them in one user access. */
 static __always_inline int read_args(struct ferry_batch_args *args,
 				     const struct ferry_batch_args __user *user)
 {
@@ -52,8 +52,8 @@ fault:
 }
 
 /*
- * Runs the batch in registers of its own; its number in the caller's tells that one runs.
- * Of the registers handlers read nothing but the arguments, which come with each slot.
+ * Runs the batch in separate registers; its number in the caller's registers marks that one
+ * is running.  Handlers read only the arguments, which come with each slot.
  */
 static __always_inline long run_batch(const struct ferry_batch_args *args,
 				      struct pt_regs *caller_regs, unsigned long *position)
@@ -88,12 +88,12 @@ static __always_inline long batch_ioctl(struct ferry_batch_args __user *user)
 		return answer;
 	if (!put_user(position, &user->flags))
 		return answer;
-	/* Restarted without its position the batch would run again. */
+	/* Without its position, the restarted batch would run again from the start. */
 	force_sig_fault(SIGSEGV, SEGV_MAPERR, &user->flags);
 	return -EFAULT;
 }
 
-/* As run_batch(): the calls that were posted are in registers of their own. */
+/* Like run_batch(): the posted calls are in separate registers. */
 static long serve_ioctl(struct ferry_flexsc_set __user *set)
 {
 	struct pt_regs *caller_regs = current_pt_regs();
@@ -112,7 +112,7 @@ static long serve_ioctl(struct ferry_flexsc_set __user *set)
 	return answer;
 }
 
-/* Whether the ioctl is a call that another one of them makes. */
+/* Whether a slot or a posted call made this ioctl. */
 static bool is_nested(void)
 {
 	unsigned long nr = ferry_get_nr(current_pt_regs());
@@ -126,12 +126,12 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 
 	if (command != FERRY_IOC_BATCH && command != FERRY_IOC_FLEXSC_SERVE)
 		return -ENOTTY;
-	/* A slot cannot make a batch: nothing would bound the depth of the stack. */
+	/* A slot must not run a batch: nothing would bound the depth of the stack. */
 	if (is_nested())
 		return -ENOSYS;
 	/*
-	 * A task with descriptors of its own has no reference to the file while it uses it,
-	 * since it cannot close it meanwhile.  A batch can.
+	 * A task that shares its descriptors with no other uses a file without a reference,
+	 * because it cannot close the file meanwhile.  A batch can.
 	 */
 	get_file(file);
 	if (command == FERRY_IOC_BATCH)
@@ -140,8 +140,8 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument);
 	fput(file);
 	/*
-	 * Going on would take another ioctl.  A filter that a slot installed was not there
-	 * when this one was made, and does not have to allow it.
+	 * Continuing would take another ioctl.  A filter that a slot installed was not active
+	 * when this one was made, and need not allow another.
 	 */
 	if (answer == -ERESTARTNOINTR && is_watched())
 		return -EOPNOTSUPP;

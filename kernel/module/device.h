@@ -4,7 +4,7 @@
 
 #include <linux/fs.h>
 
-/* What can be done with /dev/ferry: an ioctl runs a batch for current. */
+/* The operations of /dev/ferry: its ioctls run batches and posted calls for current. */
 extern const struct file_operations ferry_device;
 
 #endif /* _FERRY_DEVICE_H */

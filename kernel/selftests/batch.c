@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a batch means: order, jumps, word copies, forwarding, limits, faults. */
+/* The semantics of a batch: order, jumps, word copies, forwarding, limits, faults. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -10,12 +10,12 @@
 #define PAGE 4096UL
 #define NO_SUCH_CALL 600 /* no architecture here has as many */
 
-/* Arrays that end at pages which cannot be touched. */
+/* Arrays that end right before inaccessible pages. */
 FIXTURE(batch)
 {
 	char *calls_page;
 	char *rets_page;
-	/* Where place() put them. */
+	/* Set by PLACE(). */
 	struct ferry_slot *calls;
 	long *rets;
 };
@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(batch)
 {
 }
 
-/* Where NCALL slots end with their page. */
+/* The address at which NCALL slots end with their page. */
 static struct ferry_slot *place_calls(char *page, const struct ferry_slot calls[], size_t ncall)
 {
 	struct ferry_slot *placed = (struct ferry_slot *)(page + PAGE) - ncall;
@@ -70,7 +70,7 @@ static long *place_rets(char *page, size_t ncall)
 		self->rets = place_rets(self->rets_page, _n);			\
 	} while (0)
 
-/* Whether the bytes before the results are as guarded_page() left them. */
+/* Whether the bytes before the results still have the value from guarded_page(). */
 static bool is_intact(const char *page, const long *rets)
 {
 	while (page < (char *)rets)
@@ -225,7 +225,7 @@ TEST_F(batch, refuses_what_cannot_be_forwarded)
 	calls[2].reserved = 1;
 	calls[3].argc = FERRY_ARGC_FORWARD | 7;
 	calls[4].argc = 7;
-	calls[5].reserved = 1; /* only bit 7 of argc gives it a meaning */
+	calls[5].reserved = 1; /* used only with bit 7 of argc */
 	EXPECT_BATCH(5, calls, -EINVAL, -EINVAL, -EINVAL, -ENOSYS, -ENOSYS, THIS_PROCESS);
 }
 
@@ -308,7 +308,7 @@ TEST_F(batch, refuses_arrays_that_nothing_could_hold)
 	EXPECT_EQ(-EFAULT, batch(self->rets, (struct ferry_slot *)-64L, 1));
 	EXPECT_EQ(-EFAULT, batch(self->rets, (struct ferry_slot *)LONG_MIN, 1));
 	EXPECT_EQ(UNTOUCHED, self->rets[0]);
-	/* One that is shorter than it is said to be ends where its memory does. */
+	/* A batch shorter than ncall ends where its memory ends. */
 	EXPECT_EQ(0, batch(self->rets, self->calls, FERRY_MAX_SLOTS));
 	EXPECT_EQ(THIS_PROCESS, self->rets[0]);
 }
@@ -338,14 +338,14 @@ TEST_F(batch, ends_where_its_slots_do)
 	struct ferry_slot *last;
 
 	PLACE(calls);
-	/* There is room for the results of slots that are not there. */
+	/* rets has room for slots that do not exist. */
 	EXPECT_EQ(1, batch(self->rets - 8, self->calls, 8));
 	EXPECT_EQ(THIS_PROCESS, self->rets[-7]);
 	EXPECT_EQ(UNTOUCHED, self->rets[0]);
 	EXPECT_EQ(-EFAULT, batch(self->rets, self->calls + 2, 1));
 	EXPECT_EQ(UNTOUCHED, self->rets[0]);
 
-	/* Nor does a slot run that only begins where there is memory. */
+	/* A slot that is only partly in memory does not run either. */
 	last = (struct ferry_slot *)(self->calls_page + PAGE - 40);
 	memcpy(last, calls, 40);
 	EXPECT_EQ(-EFAULT, batch(self->rets, last, 1));
@@ -362,7 +362,7 @@ static void note_fault(int sig, siginfo_t *info, void *context)
 	siglongjmp(after_fault, sig);
 }
 
-/* Runs the batch; the address of the fault that ended it, or NULL. */
+/* Runs the batch.  Returns the address of the fault that ended it, or NULL. */
 static void *fault_of(long *rets, struct ferry_slot *calls, unsigned long ncall)
 {
 	const struct sigaction action = {

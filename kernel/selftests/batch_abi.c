@@ -52,7 +52,7 @@ TEST_F(abi, of_number_183_has_no_flags)
 	EXPECT_EQ(THIS_PROCESS, self->rets[0]);
 	EXPECT_EQ(getppid(), self->rets[1]);
 
-	/* Bits that mean a query, or a position, to batch(). */
+	/* Bits that batch() would take for a query or a position. */
 	EXPECT_EQ(0, alias(NULL, NULL, 0, FERRY_BATCH_QUERY, 0));
 	self->rets[0] = UNTOUCHED;
 	EXPECT_EQ(1, alias(self->rets, self->calls, 2,
@@ -78,7 +78,7 @@ TEST_F(abi, of_number_183_goes_on_after_signals)
 	};
 	long rets[4];
 	const long before[] = { P(rets), P(calls), 4, 0x5a5a5a5a, -77, 99 };
-	/* The position was kept in the register that batch() has for flags. */
+	/* The position was kept in the register of batch()'s flags. */
 	const long after[] = { P(rets), P(calls), 4, 0, -77, 99 };
 	long arg[FERRY_MAX_ARGS];
 
@@ -110,7 +110,7 @@ TEST_F(abi, x32_is_refused)
 	EXPECT_EQ(UNTOUCHED, self->rets[0]);
 }
 
-/* User-mode Linux takes every call of a 64-bit program for one of its own. */
+/* User-mode Linux treats every call of a 64-bit program as a 64-bit call. */
 static bool is_user_mode_linux(void)
 {
 	FILE *info = fopen("/proc/cpuinfo", "r");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ptrace: a tracer sees batch() exit before its first call, as if it were to be
- * restarted; each call enter and exit; and batch() enter again and exit with its
- * result.  It may see more of these restarts, as signals come.
+ * restarted; then each call enter and exit; then batch() enter again and exit with
+ * its result.  Signals may cause more of these restarts.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define RESTARTED (-513) /* -ERESTARTNOINTR, which tracers know and user space never sees */
 #define MAX_EVENTS 64
 
-/* One stop of the traced process at a call. */
+/* One stop of the tracee at a call. */
 struct event {
 	bool is_entry;
 	long nr; /* at an entry */
@@ -27,10 +27,10 @@ struct event {
 	long result; /* at an exit */
 };
 
-/* A process, the batch that it runs, and what was seen of it. */
+/* A traced process, the batch that it runs, and the events that were seen. */
 struct tracee {
 	struct ferry_slot calls[8];
-	long *rets; /* shared with it */
+	long *rets; /* shared with the tracee */
 	int file;
 	pid_t pid;
 	struct event events[MAX_EVENTS];
@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(ptrace)
 {
 }
 
-/* Starts a child that stops, and then runs NCALL of the calls and exits with 0. */
+/* Starts a child that stops, then runs NCALL of the calls and exits with 0. */
 static bool start(struct tracee *t, int ncall)
 {
 	int status;
@@ -106,8 +106,8 @@ static bool next_event(struct tracee *t, struct event *event, int *status)
 }
 
 /*
- * Notes what happens from the entry of batch() on, without restarts, which are
- * counted; returns the wait status of the end.
+ * Records the events from the entry of batch() on.  Restarts are only counted.
+ * Returns the wait status of the end.
  */
 static int watch(struct tracee *t)
 {
@@ -233,7 +233,7 @@ static void three_calls(struct tracee *t)
 	t->calls[2] = SLOT(__NR_getpid);
 }
 
-/* What the batch has when its second call has become another. */
+/* Checks the results after the tracer changed the second call. */
 #define EXPECT_SECOND(value)						\
 	do {								\
 		EXPECT_EQ(0, watch(t));				\
@@ -337,7 +337,7 @@ static bool is_call(const struct event *event, long nr)
 	return event->is_entry && event->nr == nr;
 }
 
-/* batch() is restarted, and each call is shown once all the same. */
+/* batch() is restarted, but each call is still shown once. */
 TEST_F(ptrace, shows_calls_among_signals_once)
 {
 	struct tracee *t = &self->tracee;

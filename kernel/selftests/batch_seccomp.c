@@ -43,7 +43,7 @@ static void make_filter(struct filter *filter, int nr, unsigned int action)
 	filter->program.filter = filter->code;
 }
 
-/* Installs such a filter; what seccomp() returns. */
+/* Installs such a filter.  Returns the result of seccomp(). */
 static long install(int nr, unsigned int action, unsigned int flags)
 {
 	struct filter filter;
@@ -155,7 +155,7 @@ TEST_F(seccomp, binds_the_slot_behind_the_one_that_installs_it)
 	EXPECT_EQ(1, lseek(self->file, 0, SEEK_END));
 }
 
-/* A filter that forbids batch() comes too late for the one that installs it. */
+/* A filter that forbids batch() does not affect the batch that installs it. */
 TEST_F(seccomp, does_not_apply_in_retrospect)
 {
 	struct filter filter;
@@ -171,7 +171,7 @@ TEST_F(seccomp, does_not_apply_in_retrospect)
 	EXPECT_EQ(THIS_PROCESS, rets[2]);
 }
 
-static int handled; /* in a system call, which the compiler takes to change all memory */
+static int handled; /* changes in a system call, a barrier for the compiler */
 
 static void handle(int sig)
 {
@@ -179,7 +179,7 @@ static void handle(int sig)
 	handled++;
 }
 
-/* Installs a filter that answers batch() with ACTION, is interrupted by a signal, goes on. */
+/* A batch that installs a filter with ACTION for batch(), then is interrupted by a signal. */
 static long interrupted_under(unsigned int action, long rets[4], long *flags)
 {
 	struct sigaction how = { .sa_handler = handle };
@@ -201,7 +201,7 @@ static long interrupted_under(unsigned int action, long rets[4], long *flags)
 	return answer;
 }
 
-/* Nor does it have to allow the batch() that goes on after a signal: the caller does. */
+/* Nor need it allow the batch() that continues after a signal: the caller continues. */
 TEST_F(seccomp, leaves_to_its_caller_what_a_restart_may_not)
 {
 	static const unsigned int actions[] = {
@@ -242,7 +242,7 @@ TEST_F(seccomp, restarts_as_far_as_it_is_allowed)
 
 /* ---- actions that end the caller ---- */
 
-/* How a child ended that ran CALLS under a filter which answers write with ACTION. */
+/* The wait status of a child that ran CALLS under a filter with ACTION for write. */
 static int status_under(unsigned int action, long rets[], struct ferry_slot calls[], int ncall)
 {
 	int status = -1;
@@ -300,9 +300,9 @@ TEST_F(seccomp, is_strict)
 	EXPECT_EQ(3, lseek(self->file, 0, SEEK_END));
 }
 
-/* ---- actions that take others ---- */
+/* ---- actions that involve others ---- */
 
-/* A slot that traps is the caller's to make: batch() says at which one it stands. */
+/* The caller has to make the call of a slot that traps: batch() returns the position. */
 TEST_F(seccomp, leaves_to_its_caller_what_traps)
 {
 	long arg[FERRY_MAX_ARGS] = { P(self->rets), P(self->calls), 3, 0, 64, 6 };
@@ -320,7 +320,7 @@ TEST_F(seccomp, leaves_to_its_caller_what_traps)
 	EXPECT_EQ(UNTOUCHED, self->rets[2]);
 	EXPECT_EQ(0, lseek(self->file, 0, SEEK_END));
 
-	/* From there on, nothing ran; and behind it, all does. */
+	/* No slot from there on ran.  Continuing after it runs the rest. */
 	arg[3] = FERRY_BATCH_RESUME | 2L << FERRY_RESUME_SHIFT;
 	EXPECT_EQ(2, raw_call(FERRY_NR_BATCH, arg));
 	EXPECT_EQ(THIS_PROCESS, self->rets[2]);

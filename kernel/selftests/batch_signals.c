@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Signals: a batch is as interruptible as the loop that it replaces. */
+/* Signals: a batch can be interrupted like the loop that it replaces. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "ferry_test.h"
 
 static long handled;
-static long wake_after; /* the handler writes a byte to wake_fd at this signal */
+static long wake_after; /* at this signal the handler writes a byte to wake_fd */
 static int wake_fd;
 
 static void handle(int sig)
@@ -30,7 +30,7 @@ static void catch_signal(int sig, int flags)
 		abort();
 }
 
-/* SIGALRM every USEC: a call that waits is sure to meet one. */
+/* SIGALRM every USEC: it is sure to interrupt a call that waits. */
 static void tick_every(long usec)
 {
 	const struct itimerval timer = { { 0, usec }, { 0, usec } };
@@ -156,7 +156,7 @@ static void fill_with_getpid(struct ferry_slot calls[], int ncall)
 		calls[i] = SLOT(__NR_getpid);
 }
 
-/* A handler runs a batch of its own, in the middle of another. */
+/* A handler runs its own batch in the middle of another. */
 static void run_inner(int sig)
 {
 	struct ferry_slot calls[16];
@@ -250,7 +250,7 @@ TEST_F(signals, end_calls_that_never_restart)
 	EXPECT_EQ(999, rest.tv_sec);
 }
 
-/* Waits until PID sleeps or has stopped: STATES as in /proc/PID/stat. */
+/* Waits until PID sleeps or has stopped; STATES are those of /proc/PID/stat. */
 static bool reaches(pid_t pid, const char *states)
 {
 	char path[64], text[512];
@@ -282,8 +282,8 @@ static long to_ms(const struct timespec *time)
 #define STOPPED_MS 500
 
 /*
- * nanosleep() notes the rest of its time when it is interrupted.  A stop does
- * not end it, nor make it start again: the time that went by is gone.
+ * nanosleep() stores the remaining time when it is interrupted.  A stop neither
+ * ends nor restarts it: the elapsed time counts.
  */
 TEST_F(signals, that_stop_do_not_lengthen_a_sleep)
 {
@@ -318,7 +318,7 @@ TEST_F(signals, that_stop_do_not_lengthen_a_sleep)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 }
 
-/* The sleep ends by itself after a stop, and the batch goes on. */
+/* After a stop the sleep ends normally and the batch continues. */
 TEST_F(signals, that_stop_do_not_end_a_batch)
 {
 	const struct timespec moment = { 0, 300 * 1000000 };
@@ -444,7 +444,7 @@ TEST_F(signals, that_are_fatal_end_a_call_that_waits)
 	EXPECT_TRUE(WIFSIGNALED(status));
 }
 
-/* ---- positions that no kernel gave ---- */
+/* ---- positions that no kernel stored ---- */
 
 TEST_F(signals, have_nothing_to_do_with_a_made_up_position)
 {
@@ -458,7 +458,7 @@ TEST_F(signals, have_nothing_to_do_with_a_made_up_position)
 	EXPECT_EQ(getppid(), rets[1]);
 	EXPECT_EQ(THIS_PROCESS, rets[2]);
 
-	/* There is no call to go on with. */
+	/* There is no call to continue. */
 	rets[2] = UNTOUCHED;
 	calls[1].jump_fail = -1;
 	EXPECT_EQ(1, raw_batch(rets, calls, 3, second | FERRY_BATCH_RESTART, 64));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of ferry's system calls share: raw calls, slots, skipping.
+ * Shared by the tests of ferry's system calls: raw calls, slots, skipping.
  */
 #ifndef FERRY_TEST_H
 #define FERRY_TEST_H
@@ -17,7 +17,7 @@
 
 #include "../kselftest_harness.h"
 
-/* What rets[] holds before a batch.  No call here returns it. */
+/* The initial value of rets[].  No call here returns it. */
 #define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
 
 /* A mask of one signal as the kernel takes it, and its size. */
@@ -32,7 +32,7 @@
 			      .arg = { __VA_ARGS__ } })
 #define WORD_COPY(to, from) SLOT(FERRY_NR_WDCPY, P(to), P(from))
 
-/* A system call, whose arguments are left as the kernel leaves the registers. */
+/* A system call.  Afterwards ARG holds the argument registers as the kernel left them. */
 static inline long raw_call(long nr, long arg[FERRY_MAX_ARGS])
 {
 	register long r10 asm("r10") = arg[3];
@@ -85,7 +85,7 @@ static inline struct ferry_slot forwarding(struct ferry_slot slot, int arg, unsi
 	return slot;
 }
 
-/* A result that does not need the C library's idea of it. */
+/* The raw result of getpid(), a long. */
 #define THIS_PROCESS ((long)syscall(__NR_getpid))
 
 #define NO_BATCH "no batch(): is CONFIG_FERRY_BATCH set?"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* flexsc: what is posted is made, as the same call is elsewhere; and the ways to stop. */
+/* flexsc: posted calls give the same results as plain ones; and the ways to stop. */
 #include <sys/wait.h>
 #include <time.h>
 
@@ -123,7 +123,7 @@ TEST_F(flexsc, an_idle_runner_sleeps_and_is_woken)
 	wait_until_idle(&self->runner);
 }
 
-/* What was withdrawn is not made, and what is begun is not withdrawn. */
+/* A withdrawn call is not made, and a begun call is not withdrawn. */
 TEST_F(flexsc, calls_are_withdrawn_or_made)
 {
 	struct ferry_entry *entry;
@@ -214,7 +214,7 @@ TEST(without_a_registered_fence_one_has_to_be_asked_for)
 	EXPECT_EQ(0, stop(&runner));
 }
 
-/* ---- what is no set ---- */
+/* ---- invalid sets ---- */
 
 FIXTURE(bad_set)
 {
@@ -322,12 +322,12 @@ TEST_F(bad_set, an_entry_that_cannot_be_written)
 	EXPECT_EQ(-EFAULT, end_of(&runner));
 }
 
-/* ---- a thread that writes whatever it likes ---- */
+/* ---- a thread that writes random values to the set ---- */
 
 struct scribbler {
 	struct ferry_flexsc_set *set;
 	unsigned int seed;
-	bool header; /* what is read once, too */
+	bool header; /* also scribbles over the part that is read once */
 	bool stop;
 };
 
@@ -335,7 +335,7 @@ static void *scribble(void *argument)
 {
 	static const short numbers[] = { __NR_getpid, __NR_sched_yield, 511, FERRY_NR_BATCH,
 					 FERRY_NR_FLEXSC_SERVE, __NR_getppid, -2, __NR_close };
-	/* Results of batches go here: one that cannot be stored would raise SIGSEGV. */
+	/* For results of batches: one that cannot be stored would raise SIGSEGV. */
 	static long scratch[8];
 	struct scribbler *s = argument;
 	struct ferry_flexsc_set *set = s->set;
@@ -367,7 +367,7 @@ static void ignore(int sig)
 	(void)sig;
 }
 
-/* What flexsc_serve() returns while it goes on for half a second, with signals or not. */
+/* Scribbles for half a second.  Returns the result of flexsc_serve(), with or without signals. */
 static long serve_scribbled(struct scribbler *scribbler, bool signals)
 {
 	const struct timespec pause = { 0, 1000000 };

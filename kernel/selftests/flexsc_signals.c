@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Signals: the runner leaves for them and goes on; and whatever ends a process ends it. */
+/* Signals: the runner leaves for them and continues; what ends a process ends the runner. */
 #include <sys/wait.h>
 #include <time.h>
 
@@ -93,7 +93,7 @@ TEST_F(signals, with_sa_restart_it_goes_on)
 	EXPECT_EQ('x', self->byte);
 }
 
-/* Others that were posted meanwhile come after the one that was begun. */
+/* Calls posted meanwhile are made after the begun one. */
 TEST_F(signals, the_interrupted_call_comes_first)
 {
 	struct ferry_entry *entry;
@@ -124,7 +124,7 @@ TEST_F(signals, a_sleep_is_not_restarted_by_a_handler)
 	EXPECT_LT(900, left.tv_sec);
 }
 
-/* restart_syscall() goes on with what is left of it. */
+/* restart_syscall() continues the rest of it. */
 TEST_F(signals, a_sleep_goes_on_after_a_stop)
 {
 	const struct timespec pause = { 0, 400000000 };
@@ -187,7 +187,7 @@ TEST_F(signals, a_runner_that_sleeps_or_spins_handles_them)
 	}
 }
 
-/* The calls are made once each, whatever else happens. */
+/* Each call is made exactly once, whatever else happens. */
 TEST_F(signals, many_signals_lose_no_call)
 {
 	int file = memfd_create("many", 0), i;
@@ -203,7 +203,7 @@ TEST_F(signals, many_signals_lose_no_call)
 	EXPECT_LT(0, handled);
 }
 
-/* A handler that jumps away leaves the call begun; who serves next goes on with it. */
+/* A handler that jumps away leaves the call begun; the next runner continues it. */
 TEST_F(signals, another_runner_takes_over)
 {
 	struct ferry_flexsc_set *set = new_set(0);
@@ -309,7 +309,7 @@ TEST(exec_and_exit_end_it)
 	}
 }
 
-/* A call that kills: SIGPIPE goes to the runner. */
+/* The call raises SIGPIPE, which kills the runner. */
 TEST(a_signal_that_a_call_raises_ends_the_process)
 {
 	struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of flexsc share: sets, posting, a runner.  The user's side of the
- * protocol here makes full fences wherever one may be needed.
+ * Shared by the tests of flexsc: sets, posting, a runner.  The user's side of the
+ * protocol here uses a full fence wherever one may be needed.
  */
 #ifndef FLEXSC_TEST_H
 #define FLEXSC_TEST_H
@@ -85,7 +85,7 @@ static inline void wake_runner(struct ferry_flexsc_set *set)
 		own_call(__NR_futex, P(&set->runner), FUTEX_WAKE_PRIVATE, INT_MAX, 0);
 }
 
-/* ENTRY(nr, arguments...) is a call that is not posted yet. */
+/* ENTRY(nr, arguments...) is a call that has not been posted. */
 #define ENTRY(number, ...)						\
 	((struct ferry_entry){ .nr = (number), .argc = FERRY_MAX_ARGS,	\
 			       .arg = { __VA_ARGS__ } })
@@ -108,7 +108,7 @@ static inline long collect(struct ferry_entry *entry)
 {
 	int looks;
 
-	/* There may be more threads that look than CPUs. */
+	/* There may be more spinning threads than CPUs. */
 	for (looks = 0; LOAD(entry->status) != FERRY_ENTRY_DONE; looks++) {
 		if (looks < 1000)
 			sched_yield();
@@ -130,7 +130,7 @@ struct runner {
 	long (*prepare)(void); /* in the thread, before it serves, or NULL */
 	pthread_t thread;
 	pid_t tid;
-	long answer; /* of flexsc_serve(), or of PREPARE where that fails */
+	long answer; /* of flexsc_serve(), or of PREPARE if that fails */
 };
 
 static inline void *runner_main(void *argument)
@@ -169,7 +169,7 @@ static inline long stop(struct runner *runner)
 	return error ? error : end_of(runner);
 }
 
-/* The state of a thread of this process as /proc shows it, 0 when it is gone. */
+/* The state of a thread of this process in /proc; 0 if it no longer exists. */
 static inline char state_of(pid_t tid)
 {
 	char path[64], line[256] = "", *end;
@@ -186,14 +186,14 @@ static inline char state_of(pid_t tid)
 	return end ? end[2] : 0;
 }
 
-/* Until the runner sleeps in the call of ENTRY. */
+/* Waits until the runner sleeps in the call of ENTRY. */
 static inline void wait_until_blocked(const struct runner *runner, struct ferry_entry *entry)
 {
 	while (!LOAD(entry->begun) || state_of(runner->tid) != 'S')
 		sched_yield();
 }
 
-/* Until it sleeps because it has nothing to do. */
+/* Waits until the runner sleeps because it has nothing to do. */
 static inline void wait_until_idle(const struct runner *runner)
 {
 	while (LOAD(runner->set->runner) != FERRY_RUNNER_ASLEEP || state_of(runner->tid) != 'S')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* seccomp, syscall user dispatch and ptrace see each call that is posted, and those of batches. */
+/* seccomp, syscall user dispatch and ptrace see each posted call and the calls of batches. */
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -13,7 +13,7 @@
 
 /* ---- seccomp ---- */
 
-/* What seccomp() returns for a filter that answers call NR with ACTION. */
+/* Installs a filter with ACTION for call NR.  Returns the result of seccomp(). */
 static long install(int nr, unsigned int action, unsigned int flags)
 {
 	struct sock_filter code[] = {
@@ -82,7 +82,7 @@ static void handle(int sig)
 	(void)sig;
 }
 
-/* The signal would have flexsc_serve() made again. */
+/* The signal would restart flexsc_serve(). */
 TEST_F(filtered, one_that_forbids_to_serve_again_leaves_it_to_user_space)
 {
 	signal(SIGUSR1, handle);
@@ -96,7 +96,7 @@ TEST_F(filtered, one_that_forbids_to_serve_again_leaves_it_to_user_space)
 	EXPECT_EQ(0, self->set->entry[0].begun);
 }
 
-/* A trapped call is left to user space, begun; after it the kernel serves again. */
+/* A trapped call is left to user space, begun; after that the kernel serves again. */
 TEST_F(filtered, a_call_that_is_trapped_is_left)
 {
 	struct ferry_entry *entry;
@@ -126,7 +126,7 @@ TEST_F(filtered, batches_are_left)
 	EXPECT_EQ(FERRY_BEGUN, self->set->entry[0].begun);
 }
 
-/* SIGKILL for all but read(), write(), exit() and sigreturn(). */
+/* SIGKILL for every call but read(), write(), exit() and sigreturn(). */
 TEST_F(filtered, strict_mode)
 {
 	int status, ends[2];
@@ -135,7 +135,7 @@ TEST_F(filtered, strict_mode)
 	if (!child) {
 		if (pipe(ends) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 			_exit(1);
-		/* flexsc_serve() is none of them. */
+		/* Strict mode does not allow flexsc_serve(). */
 		flexsc_serve(self->set);
 		_exit(2);
 	}
@@ -153,7 +153,7 @@ static long dispatch_to_user(void)
 	return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector);
 }
 
-/* Whatever the selector says: only a call from user space can be sent back there. */
+/* Whatever the selector: only a call from user space can be sent back there. */
 TEST_F(filtered, calls_are_left_to_dispatch_to_user_space)
 {
 	struct ferry_entry *entry;
@@ -173,7 +173,7 @@ TEST_F(filtered, calls_are_left_to_dispatch_to_user_space)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define RESTARTED (-513) /* -ERESTARTNOINTR, which tracers know and user space never sees */
 
-/* Makes the calls of a set by itself, the last of which stores STOP in the gate. */
+/* Serves a set on its own; the last call stores STOP in the gate. */
 static long serve_alone(struct ferry_flexsc_set *set)
 {
 	static const unsigned int stop_it = FERRY_GATE_STOP;
@@ -260,7 +260,7 @@ TEST(a_tracer_sees_each_call)
 	EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
-/* Each time the runner is met in another place: in a call, between two, spinning, asleep. */
+/* Finds the runner in various states: in a call, between two calls, spinning, asleep. */
 TEST(tracers_come_and_go)
 {
 	int i, status, ready[2], end[2];
@@ -297,12 +297,12 @@ TEST(tracers_come_and_go)
 		if (i % 2) {
 			ptrace(PTRACE_SYSCALL, runner_tid, 0, 0);
 			usleep(i * 3 % 200);
-			/* It stops at a call, or sleeps and has to be made to. */
+			/* It stops at a call; if it sleeps, it has to be stopped. */
 			syscall(__NR_tgkill, child, runner_tid, SIGSTOP);
 			waitpid(runner_tid, &status, __WALL);
 		}
 		ASSERT_EQ(0, ptrace(PTRACE_DETACH, runner_tid, 0, 0));
-		/* The SIGSTOP may still be there. */
+		/* The SIGSTOP may still be pending. */
 		kill(child, SIGCONT);
 	}
 	ASSERT_EQ(1, write(end[1], "e", 1));

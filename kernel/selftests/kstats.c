@@ -71,7 +71,7 @@ TEST_F(kstats, agrees_with_proc)
 	EXPECT_LT(0, stats->memory_free);
 	EXPECT_GT(stats->memory_total, stats->memory_buffers);
 	EXPECT_LE(1, stats->runnable);
-	/* Threads are what sysinfo() counts, and every process has one. */
+	/* sysinfo() counts threads, and every process has at least one. */
 	EXPECT_LE(2, stats->processes);
 	EXPECT_GE(info.procs + 1, stats->processes);
 }
@@ -92,7 +92,7 @@ TEST_F(kstats, sees_processes_come)
 		}
 	}
 	EXPECT_EQ(0, kstats(&self->stats, sizeof(self->stats)));
-	/* Others may end meanwhile, but hardly this many. */
+	/* Other processes may end meanwhile, but hardly this many. */
 	EXPECT_LE(before + CHILDREN / 2, self->stats.processes);
 	for (i = 0; i < CHILDREN; i++) {
 		kill(children[i], SIGKILL);
@@ -123,7 +123,7 @@ TEST_F(kstats, grows_by_size)
 	EXPECT_EQ(-E2BIG, kstats(bytes, sizeof(bytes) + 1));
 	EXPECT_EQ(-E2BIG, kstats(bytes, -1));
 
-	/* A caller that knows more gets zeros, and no byte behind its structure. */
+	/* A caller with a larger structure gets zeros, and no byte after the structure changes. */
 	memset(bytes, 0xa7, sizeof(bytes));
 	EXPECT_EQ(0, kstats(bytes, sizeof(bytes) - 1));
 	for (i = sizeof(struct kstats); i < sizeof(bytes) - 1; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * multi_page_alloc(): what a fault maps, what it leaves alone, and that nothing
- * is lost or counted twice in the end.
+ * multi_page_alloc(): which pages a fault maps, which it leaves alone, and that no
+ * page is lost or counted twice.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include "ferry_test.h"
 
 #define PAGE 4096UL
-#define TABLE (512 * PAGE) /* what a page-table page maps */
+#define TABLE (512 * PAGE) /* the range that a page-table page maps */
 #define PAGES 1024
 #define N 16
 
@@ -31,7 +31,7 @@ static long multi_page_alloc(long pages)
 	return syscall(FERRY_NR_MULTI_PAGE_ALLOC, pages) < 0 ? -errno : 0;
 }
 
-/* The environment variable that makes this program report how many pages a fault maps. */
+/* With this environment variable the program reports how many pages a fault maps. */
 #define REPORT "FERRY_REPORT_PAGES_PER_FAULT"
 
 static char *map_pages(size_t pages)
@@ -42,7 +42,7 @@ static char *map_pages(size_t pages)
 
 	if (map == MAP_FAILED)
 		return NULL;
-	/* A neighbour would be one VMA with this one. */
+	/* An adjacent mapping would be merged into the same VMA. */
 	munmap(map, aligned - map);
 	munmap(aligned + pages * PAGE, map + 2 * TABLE - aligned);
 	madvise(aligned, pages * PAGE, MADV_NOHUGEPAGE);
@@ -66,7 +66,7 @@ static size_t count_mapped(const char *map, size_t pages)
 	return count;
 }
 
-/* Whether exactly the pages from FIRST to before END are mapped. */
+/* Whether exactly the pages FIRST to END - 1 are mapped. */
 static bool only_mapped(const char *map, size_t pages, size_t first, size_t end)
 {
 	size_t i;
@@ -97,7 +97,7 @@ static void read_page(const char *map, size_t i)
 	(void)*(volatile const char *)(map + i * PAGE);
 }
 
-/* Kilobytes of a line of a file of /proc, or -1. */
+/* The kilobytes in a line of a /proc file, or -1. */
 static long kilobytes(const char *path, const char *name)
 {
 	size_t length = strlen(name);
@@ -118,7 +118,7 @@ static long anonymous_pages(void)
 	return kilobytes("/proc/self/smaps_rollup", "Anonymous:") / 4;
 }
 
-/* Pages that a write fault maps now. */
+/* How many pages a write fault maps now. */
 static int pages_per_fault(void)
 {
 	char *map = map_pages(PAGES);
@@ -136,7 +136,7 @@ static __attribute__((constructor)) void report(void)
 		_exit(pages_per_fault() & 0xff);
 }
 
-/* What pages_per_fault() says in a child that runs this program anew. */
+/* The result of pages_per_fault() in a child that executes this program. */
 static int pages_per_fault_after_exec(void)
 {
 	pid_t child = fork();
@@ -150,7 +150,7 @@ static int pages_per_fault_after_exec(void)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Whether BODY(MAP) of a child process says true. */
+/* Whether BODY(MAP) returns true in a child process. */
 static bool child_says(bool (*body)(char *map), char *map)
 {
 	pid_t child = fork();
@@ -161,11 +161,11 @@ static bool child_says(bool (*body)(char *map), char *map)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* Complaints about RSS and pages in the kernel's log, or -1 when that cannot be read. */
+/* The number of errors about RSS and pages in the kernel log, or -1 if it cannot be read. */
 static int complaints(void)
 {
 	static char log[1 << 20];
-	int length = klogctl(3 /* read all */, log, sizeof(log) - 1), count = 0;
+	int length = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, log, sizeof(log) - 1), count = 0;
 	const char *at;
 
 	if (length < 0)
@@ -228,7 +228,7 @@ TEST_F(pages, maps_zeroed_pages_ahead)
 		EXPECT_TRUE(is_zero(self->map + i * PAGE));
 }
 
-/* Pages that others dirtied before are zero as well. */
+/* Pages that others dirtied before are zeroed too. */
 TEST_F(pages, are_zero_when_memory_was_used)
 {
 	int round, i;
@@ -249,7 +249,7 @@ TEST_F(pages, stay_within_the_mapping)
 	write_page(self->map, PAGES - 3);
 	EXPECT_TRUE(only_mapped(self->map, PAGES, PAGES - 3, PAGES));
 
-	/* Another protection makes another VMA. */
+	/* A different protection makes a separate VMA. */
 	ASSERT_EQ(0, mprotect(self->map + 104 * PAGE, PAGE, PROT_READ));
 	write_page(self->map, 100);
 	EXPECT_TRUE(is_mapped(self->map, 103));
@@ -275,7 +275,7 @@ TEST_F(pages, fill_empty_entries_only)
 	EXPECT_TRUE(only_mapped(self->map, PAGES, 0, N));
 	EXPECT_EQ(3, self->map[3 * PAGE]);
 	EXPECT_EQ(3, self->map[4 * PAGE - 1]);
-	/* Page 5 is the zero page still. */
+	/* Page 5 is still the zero page. */
 	EXPECT_EQ(before + N - 1, anonymous_pages());
 	EXPECT_TRUE(is_zero(self->map + 5 * PAGE));
 }
@@ -290,7 +290,7 @@ TEST_F(pages, are_the_zero_page_when_read)
 	EXPECT_EQ(before, anonymous_pages());
 	for (i = 7; i < 7 + N; i++)
 		EXPECT_TRUE(is_zero(self->map + i * PAGE));
-	/* A write gets a page of its own, and only for itself. */
+	/* A write allocates one page, for the page written. */
 	write_page(self->map, 8);
 	EXPECT_EQ(before + 1, anonymous_pages());
 	EXPECT_TRUE(is_zero(self->map + 9 * PAGE));
@@ -325,7 +325,7 @@ TEST_F(pages, are_set_for_all_threads)
 	EXPECT_EQ(N, count);
 }
 
-/* Pages that the parent mapped ahead are the child's own as soon as one of them writes. */
+/* Pages that the parent mapped ahead become private when parent or child writes. */
 static bool child_writes(char *map)
 {
 	int i;
@@ -375,7 +375,7 @@ TEST_F(pages, obey_mprotect)
 	memset(self->map, 9, N * PAGE);
 	EXPECT_EQ(9, self->map[N * PAGE - 1]);
 
-	/* Mapped ahead for reading only: writable after mprotect(), and not before. */
+	/* Pages mapped ahead read-only become writable with mprotect(). */
 	ASSERT_EQ(0, mprotect(self->map + 64 * PAGE, N * PAGE, PROT_READ));
 	read_page(self->map, 64);
 	ASSERT_EQ(0, mprotect(self->map + 64 * PAGE, N * PAGE, PROT_READ | PROT_WRITE));
@@ -497,7 +497,7 @@ TEST_F(pages, leave_userfaultfd_its_faults)
 	pthread_join(thread, NULL);
 	EXPECT_TRUE(only_mapped(self->map, PAGES, 4, 5));
 	close(fd);
-	/* Not registered any more. */
+	/* No longer registered. */
 	write_page(self->map, 32);
 	EXPECT_TRUE(is_mapped(self->map, 33));
 }
@@ -510,7 +510,7 @@ TEST_F(pages, leave_huge_pages_their_faults)
 		SKIP(return, "no transparent huge pages");
 	write_page(map, 3);
 	if (kilobytes("/proc/self/smaps_rollup", "AnonHugePages:") != TABLE / 1024)
-		SKIP(return, "no huge page was to be had");
+		SKIP(return, "no huge page was available");
 	EXPECT_EQ(512, count_mapped(map, PAGES));
 	munmap(map, PAGES * PAGE);
 }
@@ -529,7 +529,7 @@ static void *touch_all(void *map)
 	return NULL;
 }
 
-/* No page is mapped over another one's place. */
+/* No page replaces another that is mapped already. */
 TEST_F(pages, survive_racing_threads)
 {
 	pthread_t threads[THREADS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* null(): returns 0, whatever its caller's registers hold, and changes none. */
+/* null() returns 0 whatever its caller's registers hold, and changes none of them. */
 #include "ferry_test.h"
 
 TEST(returns_zero_and_keeps_the_registers)

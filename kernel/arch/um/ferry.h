@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What batch() needs to know of user-mode Linux on x86-64: the registers that
- * hold a call, how it is dispatched, and how a slot is fetched.
+ * The part of batch() specific to user-mode Linux on x86-64: the registers that
+ * hold a call, dispatching a call, and fetching a slot.
  */
 #ifndef __UM_FERRY_H
 #define __UM_FERRY_H
@@ -20,15 +20,15 @@
 /* User space ends here. */
 #define FERRY_USER_END TASK_SIZE
 
-/* Numbers from here on are no system calls. */
+/* Numbers from here on are not system calls. */
 #define FERRY_NR_CALLS __NR_syscalls
 
-/* Pending work that a loop of calls would see done between two of them. */
+/* Pending work that would be done between two calls of a loop. */
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
 #define FERRY_TIF_RESUME _TIF_NOTIFY_RESUME
 #define FERRY_TIF_WORK _TIF_WORK_MASK
 
-/* Does what FERRY_TIF_RESUME stands for. */
+/* Does the work that FERRY_TIF_RESUME marks. */
 static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
 {
 	resume_user_mode_work(regs);
@@ -57,7 +57,7 @@ static inline void ferry_get_args(struct pt_regs *regs, unsigned long args[])
 	syscall_get_arguments(current, regs, args);
 }
 
-/* syscall_set_arguments() would look up the task, which costs a call. */
+/* syscall_set_arguments() would look up the task, at the cost of a call. */
 static inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
 {
 	struct uml_pt_regs *r = &regs->regs;
@@ -80,20 +80,20 @@ static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
 	return PT_REGS_SYSCALL_NR(regs);
 }
 
-/* Whether entry code has more to do for a call of this task than make it. */
+/* Whether entry code does more for a call of this task than dispatch it. */
 static __always_inline bool ferry_watched(void)
 {
 	return read_thread_flags() & (_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP |
 				      BIT(TIF_SYSCALL_TRACEPOINT));
 }
 
-/* There is no dispatch to user space here. */
+/* User-mode Linux has no syscall user dispatch. */
 static inline bool ferry_dispatched_to_user(void)
 {
 	return false;
 }
 
-/* Makes the call NR < FERRY_NR_CALLS, whose arguments are in REGS. */
+/* Makes call NR < FERRY_NR_CALLS, whose arguments are in REGS. */
 static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long nr)
 {
 	struct uml_pt_regs *r = &regs->regs;
@@ -103,11 +103,11 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
 }
 
-/* The CPU keeps loads and stores in order but for a load after a store. */
+/* The CPU reorders only a load after a store. */
 #define ferry_order() barrier()
 
 /*
- * Fetches SLOT, each byte once.  The caller has checked that it lies below
+ * Fetches SLOT, each byte once.  The caller has checked that it is below
  * FERRY_USER_END.
  */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
@@ -126,7 +126,7 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 /* The same within a user access. */
 #define ferry_unsafe_fetch ferry_fetch
 
-/* Stores RESULT in *RET, then fetches SLOT.  0, or which of the two failed. */
+/* Stores RESULT in *RET, then fetches SLOT.  Returns 0, or which of the two failed. */
 static __always_inline int ferry_store_and_fetch(long __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
 						 const struct ferry_slot __user *slot)

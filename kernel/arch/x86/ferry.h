@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What batch() needs to know of x86-64: the registers that hold a call, how
- * it is dispatched, and how a slot is fetched.
+ * The part of batch() specific to x86-64: the registers that hold a call,
+ * dispatching a call, and fetching a slot.
  */
 #ifndef _ASM_X86_FERRY_H
 #define _ASM_X86_FERRY_H
@@ -21,10 +21,10 @@
 /* User space ends here. */
 #define FERRY_USER_END TASK_SIZE_MAX
 
-/* Numbers from here on are no system calls. */
+/* Numbers from here on are not system calls. */
 #define FERRY_NR_CALLS NR_syscalls
 
-/* Pending work that a loop of calls would see done between two of them. */
+/* Pending work that would be done between two calls of a loop. */
 #ifdef _TIF_NEED_RESCHED_LAZY
 #define FERRY_TIF_NEED_RESCHED (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY)
 #else
@@ -38,13 +38,13 @@
 #define FERRY_TIF_WORK							\
 	(FERRY_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | FERRY_TIF_RESUME)
 
-/* Does what FERRY_TIF_RESUME stands for. */
+/* Does the work that FERRY_TIF_RESUME marks. */
 static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
 {
 #if defined(CONFIG_RSEQ) && defined(TIF_RSEQ)
 	/*
-	 * Restartable sequences have a flag of their own, which is looked at on
-	 * the very last step to user space.  What fails there is done here.
+	 * Restartable sequences have a separate flag, which is checked in the very
+	 * last step to user space.  What fails there is done here.
 	 */
 	if (test_and_clear_thread_flag(TIF_RSEQ))
 		current->rseq.event.slowpath = true;
@@ -93,23 +93,23 @@ static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
 	return regs->orig_ax;
 }
 
-/* Whether entry code has more to do for a call of this task than make it. */
+/* Whether entry code does more for a call of this task than dispatch it. */
 static __always_inline bool ferry_watched(void)
 {
 	return READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_ENTER;
 }
 
-/* Whether calls go back to user space, by prctl(PR_SET_SYSCALL_USER_DISPATCH). */
+/* Whether prctl(PR_SET_SYSCALL_USER_DISPATCH) sends calls back to user space. */
 static inline bool ferry_dispatched_to_user(void)
 {
 	return test_syscall_work(SYSCALL_USER_DISPATCH);
 }
 
 /*
- * Makes the call NR < FERRY_NR_CALLS, whose arguments are in REGS.  Entry code
- * has a switch in the place of the table, lest user space train the very first
- * indirect branch of the kernel.  Here the fence of the fetch lies in between,
- * and the branch is like those that the handlers make.
+ * Makes call NR < FERRY_NR_CALLS, whose arguments are in REGS.  Entry code uses
+ * a switch instead of the table, so that user space cannot train the kernel's
+ * very first indirect branch.  Here the fence of the fetch precedes the branch,
+ * which is like those that the handlers make.
  */
 static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long nr)
 {
@@ -117,7 +117,7 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 	return sys_call_table[nr](regs);
 }
 
-/* The CPU keeps loads and stores in order but for a load after a store. */
+/* The CPU reorders only a load after a store. */
 #define ferry_order() barrier()
 
 #define FERRY_WORD(address) "m" (*(u64 __force *)(address))
@@ -128,9 +128,9 @@ static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long n
 	_ASM_EXTABLE_UA(1b, %l[fault])
 
 /*
- * Moves a slot to HEAD and REGS, within a user access.  One asm statement
+ * Copies a slot to HEAD and REGS, within a user access.  It is one asm statement
  * instead of an unsafe_get_user() per word: a compiler without asm goto
- * outputs would test for a fault after each of them.
+ * outputs would test for a fault after each word.
  */
 static __always_inline int ferry_unsafe_fetch(struct ferry_head *head, struct pt_regs *regs,
 					      const struct ferry_slot __user *slot)
@@ -159,7 +159,7 @@ fault:
 }
 
 /*
- * Fetches SLOT, each byte once.  The caller has checked that it lies below
+ * Fetches SLOT, each byte once.  The caller has checked that it is below
  * FERRY_USER_END.
  */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
@@ -174,8 +174,8 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 }
 
 /*
- * Stores RESULT in *RET, then fetches SLOT.  0, or which of the two failed.
- * One user access for both, whose bounds the caller has checked.
+ * Stores RESULT in *RET, then fetches SLOT.  Returns 0, or which of the two failed.
+ * One user access covers both; the caller has checked the bounds.
  */
 static __always_inline int ferry_store_and_fetch(long __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What stock kernels keep from modules, and what takes its place.  Included in front of
- * every file, so that those of the series are compiled here as they are.
+ * Replacements for what stock kernels do not export to modules.  Included before every
+ * file, so that the files of the series compile here unchanged.
  */
 #ifndef _FERRY_COMPAT_H
 #define _FERRY_COMPAT_H
@@ -17,11 +17,11 @@
 #include <linux/thread_info.h>
 #include <asm/syscall.h>
 
-/* The kernel's table of system calls, from ferry_find_table() on. */
+/* The kernel's system call table, set by ferry_find_table(). */
 extern const sys_call_ptr_t *ferry_table;
 #define sys_call_table ferry_table
 
-/* Finds the table and makes sure that it is the one.  Says why when it returns -errno. */
+/* Finds and verifies the table.  Logs the reason if it returns -errno. */
 int ferry_find_table(void);
 
 #define do_futex ferry_do_futex
@@ -35,8 +35,8 @@ int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
 void ferry_force_sig_fault(int sig, int code, void __user *address);
 
 /*
- * Nothing that this does is exported.  The way out of the kernel does all of it, also when
- * it has no signal to deliver, and then restarts the call.
+ * The functions for this are not exported.  The exit to user space does all of it, even if
+ * there is no signal to deliver, and then restarts the call.
  */
 static inline void resume_on_the_way_out(struct pt_regs *regs)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The futex functions are not exported: this goes through the table. */
-#include <linux/mutex.h> /* which futex.h uses */
+/* The futex functions are not exported, so this calls futex() through the table. */
+#include <linux/mutex.h> /* used by futex.h */
 #include <linux/futex.h>
 #include <asm/ferry.h>
 #include <asm/unistd.h>
 
-/* Without what flexsc does not use. */
+/* Supports only what flexsc uses. */
 long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout,
 		    u32 __user *word2, u32 value2, u32 value3)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The signal functions that are not exported. */
+/* Signal functions that the kernel does not export. */
 #include <linux/bitops.h>
 #include <linux/signal.h>
 #include <linux/spinlock.h>
 
-/* Those that an instruction raises are delivered before others; so it is in kernel/signal.c. */
+/* As in kernel/signal.c, signals that an instruction raises are delivered first. */
 #define SYNCHRONOUS                                                                             \
 	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) |              \
 	 sigmask(SIGFPE) | sigmask(SIGSYS))
 
-/* The next of PENDING that MASK does not hold back, 0 if there is none. */
+/* The next signal in PENDING that MASK does not block; 0 if there is none. */
 int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask)
 {
 	unsigned long set = pending->signal.sig[0] & ~mask->sig[0];
@@ -31,7 +31,7 @@ static bool is_held_back(int sig)
 	return held_back;
 }
 
-/* force_sig() overrides what would hold SIG back; it cannot pass CODE and ADDRESS on. */
+/* force_sig() overrides blocking and ignoring SIG, but cannot pass CODE and ADDRESS. */
 void ferry_force_sig_fault(int sig, int code, void __user *address)
 {
 	struct kernel_siginfo info;

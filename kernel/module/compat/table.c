@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds sys_call_table.  Kprobes take the name of a symbol, look it up whatever users may
- * see of kallsyms, and tell its address; that of data is refused only after that.  So
- * nothing is probed, and no function is called that is not exported: with indirect branch
- * tracking such a call would be fatal.
+ * Finds sys_call_table.  register_kprobe() accepts the name of a symbol, looks it up whatever
+ * kptr_restrict hides, and stores its address before it refuses to probe data.  So nothing is
+ * probed, and no unexported function is called, which would be fatal with indirect branch
+ * tracking.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -16,7 +16,7 @@
 
 const sys_call_ptr_t *ferry_table __ro_after_init;
 
-/* The address of a symbol that is not code, NULL without one. */
+/* The address of a data symbol; NULL if there is none. */
 static void *__init find_data(const char *name)
 {
 	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
@@ -27,24 +27,24 @@ static void *__init find_data(const char *name)
 	return NULL;
 }
 
-/* Whether an indirect branch to HANDLER is allowed, where the kernel tracks them. */
+/* Whether an indirect branch to HANDLER is allowed, if the kernel tracks these branches. */
 static bool __init may_be_called(sys_call_ptr_t handler)
 {
 	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-	/* Instead, kCFI checks a type, which is the same for all handlers. */
+	/* kCFI checks a type instead, which is the same for all handlers. */
 	if (!IS_ENABLED(CONFIG_X86_KERNEL_IBT) || IS_ENABLED(CONFIG_CFI_CLANG) ||
 	    IS_ENABLED(CONFIG_CFI))
 		return true;
 	return !memcmp(handler, endbr64, sizeof(endbr64));
 }
 
-/* The call that SYMBOL is the handler of, NULL for none. */
+/* The name of the call whose handler is SYMBOL; NULL if it is not a handler. */
 static const char *__init call_of(const char *symbol)
 {
 	static const char *const prefixes[] = {
 		"__x64_sys_",
-		"__do_sys_", /* of calls without arguments the same function has two names */
+		"__do_sys_", /* the second name of handlers without arguments */
 	};
 	size_t i;
 
@@ -54,7 +54,7 @@ static const char *__init call_of(const char *symbol)
 	return NULL;
 }
 
-/* Whether entry NR is a handler, and if NAME is given, that of this call. */
+/* Whether entry NR is a handler, of call NAME if that is given. */
 static bool __init is_handler(unsigned long nr, const char *name)
 {
 	char symbol[KSYM_NAME_LEN];
