@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
 C_SOURCES = $(shell find include lib cli measure examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib measure report lab tests
-SHELL_SOURCES := setup .ci/run lab/ferry-lab $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
+SHELL_SOURCES := setup .ci/run lab/ferry-lab tests/setup/inside $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -84,6 +84,24 @@ check-full: check ## long random runs, long fuzzing, valgrind
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
 	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug
+
+RELEASE := 12 13
+STEPS := run check
+
+.PHONY: check-fresh
+check-fresh: setup-check ## make run and make check in minimal roots; RELEASE="12 13" STEPS="run check"
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release $(RELEASE) --steps $(STEPS)
+
+.PHONY: check-setup
+check-setup: setup-check ## check that setup's packages exist, and build with them in a minimal root
+ifdef FERRY_FRESH
+	@echo "check-setup: skipped, because this is such a root"
+else ifneq ($(shell id -u),0)
+	@echo "check-setup: skipped, because it needs root"
+else
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build
+endif
 
 .PHONY: lint
 lint: build-tests ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
