@@ -86,6 +86,7 @@ def bootstrap(release: str, root: Path) -> None:
     options.write_text(transport_options())
     command: list[str | Path] = ["mmdebstrap", "--mode=root", "--variant=minbase", "--format=dir"]
     command += [f"--include={INCLUDED}", f"--aptopt={options}", f"--keyring={KEYRING}"]
+    command.append("--dpkgopt=force-unsafe-io")  # a root is thrown away
     lines = sources(release).splitlines()
     with running([*command, CODENAMES[release], root, *lines], log) as process:
         status = process.wait()
