@@ -147,7 +147,7 @@ static int run(int argc, char *argv[])
 		}
 	}
 	if (optind == argc) {
-		complain("report: which directory of results? 'ferry report --help' tells more");
+		complain("report: name a directory of results; see 'ferry report --help'");
 		return EXIT_USAGE;
 	}
 	if (argc - optind > 1)
@@ -160,15 +160,15 @@ const struct command report_command = {
 	.summary = "make a page of figures from what bench measured",
 	.help = "Usage: ferry report [-o FILE] DIRECTORY\n"
 		"Makes one HTML page, with figures and tables, from the results in DIRECTORY: the\n"
-		"files named *.json that ferry bench wrote.  Takes Python 3.11 with NumPy, SciPy "
-		"and\n"
-		"Matplotlib.\n\n"
-		"  -o, --output FILE  write the page to FILE, not to DIRECTORY/report.html; '-' "
-		"is\n"
-		"                     standard output\n"
-		"  -h, --help         this text\n\n"
-		"Exit status: 0 if the page is made, 1 if Python or a package of it is missing,\n"
-		"2 for bad input.\n"
+		"*.json files that ferry bench wrote.  Needs Python 3.11 with Matplotlib and "
+		"Jinja2.\n"
+		"\n"
+		"  -o, --output FILE  write the page to FILE instead of DIRECTORY/report.html;\n"
+		"                     '-' is standard output\n"
+		"  -h, --help         print this text\n"
+		"\n"
+		"Exit status: 0 on success, 1 if Python or a Python package is missing, 2 for bad\n"
+		"input.\n"
 		"Example: ferry report -o report.html results\n",
 	.run = run,
 };

@@ -1,41 +1,65 @@
 # SPDX-License-Identifier: MIT
 """Called by `ferry report` as: python -m report DIRECTORY OUTPUT."""
 
+import shlex
 import signal
 import sys
+from pathlib import Path
 
 OLDEST = (3, 11)
-INSTALL = "python3 -m pip install numpy scipy matplotlib jinja2 pydantic"
-PACKAGES = ("numpy", "scipy", "matplotlib", "jinja2", "markupsafe", "pydantic", "pydantic_core")
+PACKAGES = ("matplotlib", "numpy", "jinja2", "markupsafe")
+INSTALL = "python3 -m pip install matplotlib jinja2"
+
+
+def complain(text: str) -> None:
+    for line in text.splitlines():
+        print(f"ferry: report: {line}", file=sys.stderr)
 
 
 def end_on_ctrl_c() -> None:
-    """At once and in silence.  The command has blocked the signal until here."""
+    """At once and without a traceback.  The command has blocked the signal until here."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
-def main() -> int:
-    end_on_ctrl_c()
-    if sys.version_info < OLDEST:
-        print(
-            f"ferry: report: {sys.executable} is Python {sys.version.split()[0]}; "
-            "3.11 or later is needed",
-            file=sys.stderr,
-        )
-        return 1
+def report(directory: str, output: str) -> None:
+    from .files import read_folder, write
+    from .page import render
+
+    folder = read_folder(Path(directory))
+    for note in folder.left_out:
+        complain(note)
+    page = render(folder, shlex.join(["ferry", "report", directory, "-o", output]))
+    write(output, page.encode("utf-8", errors="replace"))
+    if output != "-":
+        print(f"{output}: {folder.summary()}")
+
+
+def run(directory: str, output: str) -> int:
+    """The exit status: 0, 1 when a package is missing, or 2 for bad input."""
     try:
-        from .application import run
+        from .files import BadInput
+
+        report(directory, output)
+    except BadInput as error:
+        complain(str(error))
+        return 2
     except ModuleNotFoundError as error:
         package = (error.name or "").split(".")[0]
         if package not in PACKAGES:
             raise
-        print(
-            f"ferry: report: {sys.executable} has no package '{package}'; "
-            f"'{INSTALL}' installs what is needed",
-            file=sys.stderr,
+        complain(
+            f"{sys.executable} lacks the package '{package}'; '{INSTALL}' installs what is needed"
         )
+        return 1
+    return 0
+
+
+def main() -> int:
+    end_on_ctrl_c()
+    if sys.version_info < OLDEST:
+        complain(f"{sys.executable} is Python {sys.version.split()[0]}; 3.11 or later is needed")
         return 1
     return run(sys.argv[1], sys.argv[2])
 

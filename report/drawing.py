@@ -1,155 +1,206 @@
 # SPDX-License-Identifier: MIT
-"""Matplotlib figures as inline SVG whose colours and font are the page's.
+"""Matplotlib panels as inline SVG: drawn once, in colours that page.css gives.
 
-Colours are roles: a figure is drawn in placeholder colours, which become CSS variables.
+A panel is narrow enough for a phone; on wider screens the page sets two beside each other.
 Text stays text.  It is laid out in DejaVu Sans, wider than what a page is likely to use.
 """
 
 import io
+import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from typing import Literal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import matplotlib
+import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from numpy.typing import ArrayLike
+
+from .words import MINUS, scaled
 
 matplotlib.use("svg")
 
-Shape = Literal["wide", "narrow"]
+N = TypeVar("N", int, float)
 
-# Placeholder for each role; page.css gives --NAME its colours.
-ROLES = {
-    "ink": "#010101",
-    "soft": "#020202",
-    "grid": "#030303",
-    "paper": "#040404",
-    "user": "#050505",
-    "bare": "#060606",
-    "beyond": "#070707",
-    "loop": "#080808",
-    "uring": "#090909",
-    "device": "#0a0a0a",
-    "syscall": "#0b0b0b",
-    "auto": "#0c0c0c",
-    "other": "#0d0d0d",
-}
-MARKERS = {"loop": "o", "uring": "s", "device": "^", "syscall": "D", "auto": "v"}
-WIDTHS = {"wide": 547.0, "narrow": 236.0}  # points; the page shows a point as 1.39 CSS pixels
+WIDTH = 240.0  # points; a phone shows a point as 1.37 CSS pixels
 TEXT = 8.5  # points
+ROW = 25.0  # points, with the words above its marks
+ROW_CHARACTERS = 46  # that fit above a row
+MOST_DOTS = 200  # of one distribution; beyond that an even selection is drawn
+CSS = (Path(__file__).parent / "page.css").read_text()
 
+# Each colour of the light page stands for its name; all are different.
+COLOURS: dict[str, str] = dict(re.findall(r"--(\w+): (#\w{6});", CSS[: CSS.index("@media")]))
 
-def role(engine: str) -> str:
-    """The colour role of an engine."""
-    return engine if engine in MARKERS else "other"
-
-
-def colour(name: str) -> str:
-    return ROLES[name]
-
-
-STYLE = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "ferry",
+    "path.simplify": False,
     "font.family": "DejaVu Sans",
     "font.size": TEXT,
-    "text.color": ROLES["ink"],
-    "axes.edgecolor": ROLES["soft"],
-    "axes.labelcolor": ROLES["soft"],
+    "text.color": COLOURS["ink"],
+    "axes.edgecolor": COLOURS["soft"],
+    "axes.labelcolor": COLOURS["soft"],
     "axes.linewidth": 0.6,
     "axes.titlesize": TEXT,
     "axes.titlelocation": "left",
-    "axes.titlecolor": ROLES["soft"],
+    "axes.titlecolor": COLOURS["soft"],
     "axes.titlepad": 7,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "axes.unicode_minus": True,
-    "xtick.color": ROLES["soft"],
-    "ytick.color": ROLES["soft"],
+    "axes.grid": True,
+    "xtick.color": COLOURS["soft"],
+    "ytick.color": COLOURS["soft"],
     "xtick.labelsize": TEXT,
     "ytick.labelsize": TEXT,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "grid.color": ROLES["grid"],
+    "grid.color": COLOURS["grid"],
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.4,
+    "lines.markersize": 4.6,
+    "lines.markeredgewidth": 0.7,
+    "lines.markeredgecolor": COLOURS["paper"],
+    "legend.frameon": False,
+    "legend.columnspacing": 1.2,
+    "legend.handlelength": 1.6,
+    "legend.borderaxespad": 0.0,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
 }
 
 
-@dataclass(frozen=True)
-class Layout:
-    """A sheet of the given shape, in points from its top left corner."""
-
-    canvas: Canvas
-    shape: Shape
-    width: float
-    height: float
-
-    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        return self.canvas.add_axes(
-            (
-                left / self.width,
-                1 - (top + height) / self.height,
-                width / self.width,
-                height / self.height,
-            )
-        )
+def rounded(tag: re.Match[str]) -> str:
+    """Nobody sees less than a hundredth of a point."""
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
 
 
-def unique_ids(svg: str, prefix: str) -> str:
-    """Several SVGs share a page, so their ids may not be the same."""
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
-    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
-
-
-def themed(svg: str) -> str:
-    for name, placeholder in ROLES.items():
-        svg = svg.replace(placeholder, f"var(--{name})")
-    svg = re.sub(r"font: ([\d.]+)px [^;\"]+", r"font-size: \1px", svg)
-    return re.sub(r"font-family: [^;\"]+;? ?", "", svg)
-
-
-MARKER = re.compile(r'<use xlink:href="([^"]+)" x="([^"]+)" y="([^"]+)" style="([^"]*)"/>\s*')
-MARKERS_IN_A_ROW = re.compile(rf"(?:{MARKER.pattern})+")
-
-
-def grouped(row: str) -> str:
-    """Markers that look the same as one group: its style and theirs would be most of the page."""
-    groups = []
-    for (shape, style), markers in groupby(MARKER.findall(row), key=itemgetter(0, 3)):
-        # A hundredth of a point is less than anybody sees.
-        uses = [
-            f'<use href="{shape}" x="{float(x):.2f}" y="{float(y):.2f}"/>' for _, x, y, _ in markers
-        ]
-        groups.append(f'<g class="markers" style="{style}">\n' + "\n".join(uses) + "\n</g>\n")
-    return "".join(groups)
-
-
-def inline(canvas: Canvas, prefix: str) -> str:
+def as_markup(figure: Figure) -> Markup:
     buffer = io.StringIO()
-    canvas.savefig(buffer, format="svg", metadata=dict.fromkeys(["Creator", "Date"]))
-    svg = buffer.getvalue()
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.DOTALL)
-    view = re.search(r'viewBox="[^"]+"', body)
-    assert view
-    body = re.sub(
-        r"<svg[^>]*>", f'<svg {view[0]} aria-hidden="true" focusable="false">', body, count=1
+    figure.savefig(
+        buffer, format="svg", metadata=dict.fromkeys(["Creator", "Date", "Format", "Type"])
     )
-    body = unique_ids(re.sub(r"\n\s*", "\n", body).strip(), prefix)
-    return themed(MARKERS_IN_A_ROW.sub(lambda row: grouped(row[0]), body))
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' id="[\w.]+_\d+"', "", svg)  # of groups; the same in every panel
+    svg = svg.replace(' id="dots"', ' class="dots"')
+    svg = re.sub(r"<[^>]*>", rounded, svg)
+    svg = re.sub(r"\n\s*", "\n", svg)
+    for name, colour in COLOURS.items():
+        svg = svg.replace(colour, f"var(--{name})")
+    return Markup(svg)
 
 
-def draw(prefix: str, shape: Shape, height: float, plot: Callable[[Layout], None]) -> str:
-    """What PLOT draws on a sheet of SHAPE and HEIGHT (points), as inline SVG."""
-    with matplotlib.rc_context(STYLE):
-        canvas = Canvas(figsize=(WIDTHS[shape] / 72, height / 72))
-        plot(Layout(canvas, shape, WIDTHS[shape], height))
-        return inline(canvas, prefix)
+def draw(name: str, height: float, plot: Callable[[Axes], None]) -> Markup:
+    """What PLOT draws on a panel of HEIGHT (points), as inline SVG.  NAME is unique on the page."""
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
+        figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
+        plot(figure.add_subplot())
+        return as_markup(figure)
+
+
+def draw_rows(name: str, words: Sequence[tuple[str, str]], plot: Callable[[Axes], None]) -> Markup:
+    """A panel of rows, row i at y = i, with the two WORDS of each above it."""
+
+    def plot_rows(axes: Axes) -> None:
+        plot(axes)
+        axes.set_ylim(len(words) - 0.5, -0.6)
+        axes.yaxis.set_visible(False)
+        axes.spines["left"].set_visible(False)
+        behind = {"facecolor": COLOURS["paper"], "edgecolor": "none", "pad": 0.8}
+        for i, (left, right) in enumerate(words):
+            left = shortened(left, ROW_CHARACTERS - len(right))
+            for x, text, side in ((0, left, "left"), (1, right, "right")):
+                axes.text(
+                    x,
+                    i - 0.3,
+                    text,
+                    ha=side,
+                    va="center",
+                    bbox=behind,
+                    transform=axes.get_yaxis_transform(),
+                )
+
+    return draw(name, ROW * len(words) + 46, plot_rows)
+
+
+def shortened(text: str, most: int) -> str:
+    """TEXT, without its middle when it has more than MOST characters."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - most // 2 + 1 :]}"
+
+
+def plain(value: float, _: object = None) -> str:
+    return f"{value:,.12g}".replace("-", MINUS)
+
+
+def time_label(time: float, _: object = None) -> str:
+    number, name = scaled(time)
+    return f"{plain(round(number, 6))} {name}"
+
+
+def set_ticks(axis: Axis, ticks: Sequence[float], label: Callable[..., str] = plain) -> None:
+    axis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(label))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers in LOW..HIGH: powers of ten, or closer ones where there is room for MOST."""
+    if high / low < 5:
+        found = MaxNLocator(most - 1, steps=[1, 2, 5, 10]).tick_values(low, high)
+        return [float(tick) for tick in found if low <= tick <= high]
+    tens = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    for steps in ((1, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
+        ticks = [s * 10.0**t for t in tens for s in steps if low <= s * 10.0**t <= high]
+        if len(ticks) <= most:
+            return ticks
+    return ticks[:: math.ceil(len(ticks) / most)]
+
+
+def log_axis(
+    axes: Axes, which: str, low: float, high: float, label: Callable[..., str] = plain
+) -> None:
+    """A logarithmic axis that holds LOW..HIGH."""
+    margin = (high / low) ** 0.04 * 1.01
+    low, high = low / margin, high * margin
+    axes.set(**{f"{which}scale": "log", f"{which}lim": (low, high)})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    set_ticks(axis, log_ticks(low, high, 5 if which == "x" else 7), label)
+
+
+def size_ticks(sizes: Sequence[N], most: int = 6) -> list[N]:
+    """Some of SIZES, evenly taken, first and last included."""
+    places = np.linspace(0, len(sizes) - 1, min(most, len(sizes))).round().astype(int)
+    return [sizes[i] for i in dict.fromkeys(places.tolist())]
+
+
+def selection(values: Sequence[float]) -> list[float]:
+    """VALUES, or MOST_DOTS of them spread evenly over the run."""
+    return [values[i] for i in size_ticks(range(len(values)), MOST_DOTS)]
+
+
+def spread(count: int) -> list[float]:
+    """Offsets in -0.5..0.5 that keep neighbours apart (golden ratio, no chance)."""
+    return [(i * 0.6180339887) % 1 - 0.5 for i in range(count)]
+
+
+def dots(axes: Axes, x: ArrayLike, y: ArrayLike, colour: str) -> None:
+    """A dot for each trial: one path of strokes without length, much smaller than markers."""
+    gap = np.full(np.size(x), np.nan)
+    xs, ys = (np.column_stack([one, one, gap]).ravel() for one in (x, y))
+    axes.plot(
+        xs, ys, color=COLOURS[colour], alpha=0.5, linewidth=2.8, solid_capstyle="round", gid="dots"
+    )
+
+
+def legend(axes: Axes) -> None:
+    """Above the panel, so that it hides nothing."""
+    figure = axes.figure
+    assert isinstance(figure, Figure)
+    figure.legend(loc="outside upper left", ncols=3)

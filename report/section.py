@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What a section of the page is made of."""
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from .schema import AnyRun
+from markupsafe import Markup
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -15,30 +19,31 @@ class Table:
     words: bool = False  # its cells are text, not numbers
 
 
+def table(
+    title: str, records: Sequence[T], columns: Mapping[str, Callable[[T], str]], words: bool = False
+) -> Table:
+    """A row for each of RECORDS; COLUMNS: each heading, and how to get the cell below it."""
+    rows = [[cell(record) for cell in columns.values()] for record in records]
+    return Table(title, list(columns), rows, words=words)
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A drawing in two shapes, of which the page shows the one that fits."""
-
     name: str  # unique on the page
     title: str
-    see: str  # what to see in it, computed from the data
-    description: str  # for those who do not see it
-    wide: str  # SVG
-    narrow: str
-    key: list[tuple[str, str]] = field(default_factory=list)  # colour role, meaning
-    note: str = ""  # how to read it
+    panels: list[Markup]  # SVG
+    values: list[tuple[str, str]]  # what is drawn, for those who do not see it
+    note: str  # how to read it
+    key: list[tuple[str, str]] = field(default_factory=list)  # colour, meaning
+    about: Collection[str] = ()  # findings about these stand above it
 
 
 @dataclass(frozen=True)
 class Section:
-    """One run."""
+    """What the page shows of one run."""
 
-    name: str  # unique on the page
     topic: str  # a word or two
     title: str
-    file: str
-    run: AnyRun
-    headline: str
     figures: list[Figure]
     tables: list[Table]
     notes: list[str] = field(default_factory=list)

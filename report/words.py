@@ -2,12 +2,41 @@
 """Numbers and lists as people read them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+UNITS = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "instructions": ((1e9, "G instr."), (1e6, "M instr."), (1e3, "k instr."), (1.0, "instr.")),
+}
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
+
+_unit: ContextVar[str] = ContextVar("unit", default="ns")
+
+
+@contextmanager
+def measured_in(unit: str) -> Iterator[None]:
+    """Within it, times are of the run that has this unit."""
+    token = _unit.set(unit)
+    try:
+        yield
+    finally:
+        _unit.reset(token)
+
+
+def unit() -> str:
+    """Of the times in the document: ns, or instructions."""
+    return _unit.get()
+
+
+def scaled(time: float) -> tuple[float, str]:
+    """TIME in the largest unit of which it has one."""
+    units = UNITS[unit()]
+    size, name = next((pair for pair in units if abs(time) * 1.0000001 >= pair[0]), units[-1])
+    return time / size, name
 
 
 def fixed(value: float, digits: int) -> str:
@@ -17,29 +46,18 @@ def fixed(value: float, digits: int) -> str:
     return MINUS + text if negative else text
 
 
-def significant(value: float, digits: int = 3) -> str:
+def significant(value: float | None, digits: int = 3) -> str:
     """VALUE rounded to DIGITS significant ones, never as a power of ten."""
+    if value is None:
+        return NONE
     if value == 0 or not math.isfinite(value):
         return fixed(value, 0)
     return fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
-def doubt(is_significant: bool) -> str:
-    """What is said behind a ratio."""
-    return "" if is_significant else ", which the noise could have made"
-
-
-def unit_of(ns: float) -> tuple[float, str]:
-    """The unit to write NS in, and how many ns it has."""
-    for size, name in UNITS:
-        if abs(ns) >= size:
-            return size, name
-    return 1.0, "ns"
-
-
-def time(ns: float, digits: int = 3) -> str:
-    size, name = unit_of(ns)
-    return f"{significant(ns / size, digits)}{NO_BREAK}{name}"
+def time(value: float, digits: int = 3) -> str:
+    number, name = scaled(value)
+    return f"{significant(number, digits)}{NO_BREAK}{name}"
 
 
 def digits_of_error(error: float) -> int:
@@ -51,37 +69,34 @@ def digits_of_error(error: float) -> int:
     return first + 1 if first < 3 else first
 
 
-def with_error(value: float, error: float | None, unit: str = "") -> str:
+def with_error(value: float | None, error: float | None) -> str:
     """VALUE ± ERROR, rounded to two digits of the error."""
-    tail = f"{NO_BREAK}{unit}" if unit else ""
-    if error is None:
-        return significant(value) + tail
+    if value is None or error is None:
+        return significant(value)
     digits = digits_of_error(error)
-    return f"{fixed(value, digits)}{NO_BREAK}±{NO_BREAK}{fixed(error, digits)}{tail}"
+    return f"{fixed(value, digits)}{NO_BREAK}±{NO_BREAK}{fixed(error, digits)}"
 
 
-def time_with_error(ns: float, error: float) -> str:
-    size, name = unit_of(ns)
-    return with_error(ns / size, error / size, name)
-
-
-def times(ratio: float) -> str:
-    return f"{significant(ratio)} times"
-
-
-def percent(share: float) -> str:
+def percent(share: float | None) -> str:
+    if share is None:
+        return NONE
     return f"{fixed(100 * share, 0 if abs(share) >= 0.1 else 1)}{NO_BREAK}%"
 
 
-def joined(words: Sequence[str], last: str = "and") -> str:
+def whole(number: float | None) -> str:
+    return NONE if number is None else f"{number:,.0f}"
+
+
+def yes_no(value: bool | None) -> str:
+    return {True: "yes", False: "no", None: NONE}[value]
+
+
+def joined(words: Sequence[str]) -> str:
     """One, two and three."""
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def counted(number: int, thing: str) -> str:
-    if number == 1:
-        return f"1 {thing}"
-    plural = thing[:-1] + "ies" if thing.endswith("y") else thing + "s"
-    return f"{number:,} {plural}"
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -19,7 +19,7 @@ sys.path.insert(0, str(SOURCE))  # the package report
 
 import sample  # noqa: E402
 
-from report import application  # noqa: E402
+from report import __main__  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,29 @@ def make_report(directory: Path, output: Path | None = None) -> Result:
     """What the command would do with DIRECTORY, in this process: imports take long."""
     out, error = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(error):
-        status = application.run(str(directory), str(output or directory / "report.html"))
+        status = __main__.run(str(directory), str(output or directory / "report.html"))
     return Result(status, out.getvalue(), error.getvalue())
 
 
+def write_runs(directory: Path, runs: Mapping[str, Any]) -> Path:
+    directory.mkdir(exist_ok=True)
+    for name, run in runs.items():
+        (directory / f"{name}.json").write_text(json.dumps(run))
+    return directory
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Write:
+    return lambda runs: write_runs(tmp_path / "results", runs)
+
+
 @pytest.fixture(scope="session")
-def report() -> Report:
-    return make_report
+def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of one run of each bench; drawing it takes longer than most tests."""
+    directory = write_runs(tmp_path_factory.mktemp("all") / "results", sample.all_benches())
+    done = make_report(directory)
+    assert done == Result(0, f"{directory / 'report.html'}: 6 runs\n", "")
+    return directory / "report.html"
 
 
 @pytest.fixture(scope="session")
@@ -76,25 +92,3 @@ def command(ferry_path: Path, environment: dict[str, str]) -> Report:
         return Result(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-def write_runs(directory: Path, runs: Mapping[str, Any]) -> Path:
-    directory.mkdir(exist_ok=True)
-    for name, run in runs.items():
-        (directory / f"{name}.json").write_text(json.dumps(run))
-    return directory
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Write:
-    return lambda runs: write_runs(tmp_path / "results", runs)
-
-
-@pytest.fixture(scope="session")
-def page_path(command: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of one run of each bench."""
-    directory = write_runs(tmp_path_factory.mktemp("all") / "results", sample.all_benches())
-    done = command(directory)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{directory / 'report.html'}: 6 runs\n"
-    return directory / "report.html"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 import sample
-from conftest import Report, Write
+from conftest import Write, make_report
 
 
-def refuse(report: Report, directory: Path, *words: str) -> None:
+def refuse(directory: Path, *words: str) -> None:
     """DIRECTORY is refused in one line that has all WORDS."""
     before = sorted(directory.iterdir()) if directory.is_dir() else []
-    done = report(directory)
+    done = make_report(directory)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("ferry: report: ")
@@ -25,55 +25,55 @@ def refuse(report: Report, directory: Path, *words: str) -> None:
         assert sorted(directory.iterdir()) == before
 
 
-def test_a_directory_that_is_not_there(report: Report, tmp_path: Path) -> None:
-    refuse(report, tmp_path / "absent", str(tmp_path / "absent"), "No such file")
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    refuse(tmp_path / "absent", str(tmp_path / "absent"), "No such file")
 
 
-def test_a_file_in_its_place(report: Report, tmp_path: Path) -> None:
+def test_a_file_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("{}")
-    refuse(report, tmp_path / "file", "file", "Not a directory")
+    refuse(tmp_path / "file", "file", "Not a directory")
 
 
-def test_an_empty_directory(report: Report, tmp_path: Path) -> None:
-    refuse(report, tmp_path, str(tmp_path), "no result of ferry bench")
+def test_an_empty_directory(tmp_path: Path) -> None:
+    refuse(tmp_path, str(tmp_path), "no result of ferry bench")
 
 
-def test_a_directory_of_other_things(report: Report, results: Write) -> None:
+def test_a_directory_of_other_things(results: Write) -> None:
     directory = results({"package": {"name": "something"}})
-    done = report(directory)
+    done = make_report(directory)
     assert done.returncode == 2
     assert "no result of ferry bench" in done.stderr
     assert "package.json" in done.stderr
 
 
-def test_another_version(report: Report, results: Write) -> None:
+def test_another_version(results: Write) -> None:
     run = sample.dispatch() | {"version": 3}
-    refuse(report, results({"new": run}), "new.json", "version 3", "reads version 2")
+    refuse(results({"new": run}), "new.json", "version 3", "reads version 2")
 
 
-def test_another_version_of_an_unknown_shape(report: Report, results: Write) -> None:
+def test_another_version_of_an_unknown_shape(results: Write) -> None:
     run = {"schema": "ferry-bench", "version": 3, "bench": "dispatch"}
-    refuse(report, results({"new": run}), "new.json", "version 3")
+    refuse(results({"new": run}), "new.json", "version 3")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9, 0.9999])
-def test_a_file_that_was_cut_short(report: Report, results: Write, share: float) -> None:
+def test_a_file_that_was_cut_short(results: Write, share: float) -> None:
     directory = results({})
     text = json.dumps(sample.crossing())
     (directory / "cut.json").write_text(text[: int(len(text) * share)])
-    refuse(report, directory, "cut.json", "cut short")
+    refuse(directory, "cut.json", "cut short")
 
 
-def test_bytes_that_are_no_text(report: Report, results: Write) -> None:
+def test_bytes_that_are_no_text(results: Write) -> None:
     directory = results({})
     (directory / "bytes.json").write_bytes(bytes(range(256)))
-    refuse(report, directory, "bytes.json", "not JSON")
+    refuse(directory, "bytes.json", "not JSON")
 
 
-def test_json_too_deep_to_read(report: Report, results: Write) -> None:
+def test_json_too_deep_to_read(results: Write) -> None:
     directory = results({})
     (directory / "deep.json").write_text("[" * 200_000)
-    refuse(report, directory, "deep.json")
+    refuse(directory, "deep.json")
 
 
 def without(*place: str | int) -> Callable[[Any], None]:
@@ -96,48 +96,47 @@ def with_value(value: object, *place: str | int) -> Callable[[Any], None]:
 
 BROKEN = [
     ("crossing", without("bench"), "'bench' is missing"),
-    ("crossing", without("machine"), "'machine' is missing"),
     ("crossing", without("machine", "cpu"), "'machine.cpu' is missing"),
     ("crossing", without("rows"), "'rows' is missing"),
     ("crossing", without("rows", 3, "median"), "'rows[3].median' is missing"),
-    ("crossing", without("rows", 3, "available"), "'rows[3].available'"),
+    ("crossing", without("rows", 3, "available"), "'rows[3].available' is null"),
     ("crossing", without("rows", 7, "reason"), "'rows[7].reason' is missing"),
-    ("crossing", with_value([], "rows", 0, "trials_ns"), "'rows[0].trials_ns'"),
-    ("crossing", with_value([1.0, -2.0], "rows", 0, "trials_ns"), "'rows[0].trials_ns[1]'"),
-    ("crossing", with_value("9", "rows", 0, "median"), "'rows[0].median'"),
-    ("crossing", with_value(float("nan"), "rows", 0, "median"), "'rows[0].median'"),
-    ("crossing", with_value(None, "warnings"), "'warnings'"),
-    ("crossing", with_value("yes", "complete"), "'complete'"),
-    ("crossing", with_value(3, "rows"), "'rows'"),
-    ("crossing", with_value([5], "rows"), "'rows[0].available'"),
-    ("crossing", with_value("one", "version"), "'version'"),
+    ("crossing", with_value([], "rows", 0, "trials_ns"), "a list that is not empty"),
+    ("crossing", with_value([1.0, -2.0], "rows", 0, "trials_ns"), "'rows[0].trials_ns[1]' is -2"),
+    ("crossing", with_value("9", "rows", 0, "median"), "'rows[0].median' is \"9\""),
+    ("crossing", with_value(True, "rows", 0, "median"), "'rows[0].median' is true"),
+    ("crossing", with_value(float("nan"), "rows", 0, "median"), "'rows[0].median' is NaN"),
+    ("crossing", with_value(None, "warnings"), "'warnings' is null"),
+    ("crossing", with_value("yes", "complete"), "wants true or false"),
+    ("crossing", with_value([5], "rows"), "'rows[0]' is 5"),
+    ("crossing", with_value([1], "machine"), "wants an object"),
+    ("crossing", with_value("one", "version"), "'version' is \"one\""),
+    ("crossing", with_value("seconds", "unit"), 'wants "ns" or "instructions"'),
     ("batch", without("series", 2, "fit", "a_se"), "'series[2].fit.a_se' is missing"),
-    ("batch", with_value([1, 2], "series", 0, "sizes"), "'series[0]'"),
-    ("batch", with_value([], "series", 0, "sizes"), "'series[0].sizes'"),
-    ("apps", with_value([[1.0]], "comparisons", 0, "pairs_ns"), "'comparisons[0].pairs_ns[0]"),
-    ("apps", without("comparisons", 1, "ratio"), "'comparisons[1].ratio' is missing"),
-    ("flexsc", without("cells", 4, "phases_ns", "see"), "'cells[4].phases_ns.see' is missing"),
-    ("flexsc", with_value(None, "cells", 4, "threads"), "'cells[4]'"),
-    ("flexsc", with_value("thread", "cells", 4, "way"), "'cells[4].way'"),
-    ("dispatch", without("clock", "overhead_ns"), "'clock.overhead_ns' is missing"),
+    ("batch", with_value([1, 2], "series", 0, "sizes"), "'series[0]' has a trial without one"),
+    ("batch", with_value([1.5], "series", 0, "sizes"), "wants an integer"),
+    ("apps", with_value([[1.0]], "comparisons", 0, "pairs_ns"), "wants a list of 2"),
+    ("apps", with_value([["a", 1]], "comparisons", 0, "commands"), "commands[0][1]' is 1"),
+    ("flexsc", with_value(None, "cells", 4, "threads"), "'cells[4]' is a cell of flexsc without"),
+    ("flexsc", with_value("thread", "cells", 4, "way"), "'cells[4].way' is \"thread\""),
 ]
 
 
 @pytest.mark.parametrize(("bench", "change", "words"), BROKEN)
 def test_fields_that_are_missing_or_wrong(
-    report: Report, results: Write, bench: str, change: Callable[[Any], None], words: str
+    results: Write, bench: str, change: Callable[[Any], None], words: str
 ) -> None:
     run = sample.all_benches()[bench]
     change(run)
-    refuse(report, results({"run": run}), "run.json", words)
+    refuse(results({"run": run}), "run.json", words)
 
 
-def test_every_broken_file_is_named_beside_good_ones(report: Report, results: Write) -> None:
+def test_every_broken_file_is_named_beside_good_ones(results: Write) -> None:
     directory = results(
         {"good": sample.dispatch(), "old": sample.dispatch() | {"version": 0}, "no": {}}
     )
     (directory / "cut.json").write_text('{"schema"')
-    done = report(directory)
+    done = make_report(directory)
     assert done.returncode == 2
     assert [line.split(": ")[2] for line in done.stderr.splitlines()] == [
         str(directory / "cut.json"),
@@ -146,25 +145,25 @@ def test_every_broken_file_is_named_beside_good_ones(report: Report, results: Wr
     assert not (directory / "report.html").exists()
 
 
-def test_an_output_that_cannot_be_written(report: Report, results: Write, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written(results: Write, tmp_path: Path) -> None:
     directory = results({"dispatch": sample.dispatch()})
     (tmp_path / "folder").mkdir()
     for output in (tmp_path / "absent" / "page.html", tmp_path / "folder", Path("/dev/full")):
-        done = report(directory, output)
+        done = make_report(directory, output)
         assert done.returncode == 2
         assert done.stderr.startswith(f"ferry: report: {output}: cannot write: ")
         assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "results"]
 
 
-def test_an_older_page_stays_until_there_is_a_new_one(report: Report, results: Write) -> None:
+def test_an_older_page_stays_until_there_is_a_new_one(results: Write) -> None:
     directory = results({"dispatch": sample.dispatch() | {"version": 3}})
     page = directory / "report.html"
     page.write_text("the older page")
     page.chmod(0o640)
-    assert report(directory).returncode == 2
+    assert make_report(directory).returncode == 2
     assert page.read_text() == "the older page"
     (directory / "dispatch.json").write_text(json.dumps(sample.dispatch()))
-    assert report(directory).returncode == 0
+    assert make_report(directory).returncode == 0
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert page.stat().st_mode & 0o777 == 0o640

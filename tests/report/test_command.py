@@ -25,9 +25,7 @@ REAL_RUNS = {
 }
 
 
-def test_what_ferry_bench_writes_is_read_and_agrees_with_scipy(
-    ferry_path: Path, command: Report, tmp_path: Path
-) -> None:
+def test_what_ferry_bench_writes_is_read(ferry_path: Path, command: Report, tmp_path: Path) -> None:
     for bench, options in REAL_RUNS.items():
         done = subprocess.run(
             [ferry_path, "bench", bench, *options, "--json", tmp_path / f"{bench}.json"],
@@ -41,10 +39,9 @@ def test_what_ferry_bench_writes_is_read_and_agrees_with_scipy(
     done_report = command(tmp_path)
     assert (done_report.returncode, done_report.stderr) == (0, "")
     page = parse((tmp_path / "report.html").read_text())
-    assert "All of them agree." in page.one("section", id="checks").text()
     touches = json.loads((tmp_path / "pagefault.json").read_text())["touches"]
     ahead = any(touch["way"] == "ahead" and touch["available"] for touch in touches)
-    assert len(page.all("figure")) == (13 if ahead else 12)
+    assert len(page.all("figure")) == (11 if ahead else 10)
 
 
 def test_the_same_runs_make_the_same_page_also_on_standard_output(
@@ -136,8 +133,8 @@ def test_a_python_without_the_packages(tree: Path, tmp_path: Path) -> None:
     script(tmp_path / "bin" / "python3", f'exec "{sys.executable}" -S "$@"')
     done = run(tree / "cli" / "ferry", "results", env=with_path(tmp_path / "bin"))
     assert done.returncode == 1
-    assert "has no package '" in done.stderr
-    assert "pip install numpy scipy matplotlib" in done.stderr
+    assert "lacks the package '" in done.stderr
+    assert "pip install matplotlib jinja2" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

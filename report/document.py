@@ -1,31 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The JSON of ferry bench, as ferry-bench(5) has it: the fields that the report uses."""
+"""The JSON of ferry bench, as ferry-bench(5) describes it: the fields that the page shows."""
 
-from typing import Annotated, Any, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from .reader import Record, Rule
 
 SCHEMA = "ferry-bench"
 VERSION = 2
 
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(gt=0)]
-Trials = Annotated[list[Positive], Field(min_length=1)]
-
-
-MEASURED, ABSENT = "(measured)", "(absent)"
-
-
-def is_measured(value: Any) -> str | None:  # noqa: ANN401
-    """Which of two kinds of row an object is: one with figures, or one that tells why not."""
-    available = value.get("available") if isinstance(value, dict) else None
-    return {True: MEASURED, False: ABSENT}.get(available) if available in (True, False) else None
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
+Positive = Annotated[float, Rule("a number above 0", lambda value: value > 0)]
+NotNegative = Annotated[float, Rule("a number of 0 or more", lambda value: value >= 0)]
+Share = Annotated[float, Rule("a number from 0 to 1", lambda value: 0 <= value <= 1)]
+Count = Annotated[int, Rule("an integer above 0", lambda value: value > 0)]
+NotEmpty = Rule("a list that is not empty", bool)
+Trials = Annotated[list[Positive], NotEmpty]
 
 
 class Header(Record):
@@ -72,11 +61,21 @@ class Finding(Record):
     text: str
 
 
+class FigureOf(Record):
+    """A figure by which runs are compared."""
+
+    what: str
+    unit: str
+    value: float
+    se: float | None
+
+
 class Earlier(Record):
     """One figure of this run beside that of an earlier run."""
 
     what: str
-    unit: Literal["ns", "ratio"]
+    unit: str
+    ratio: float
     before: float
     before_se: float | None
     now: float
@@ -93,7 +92,7 @@ class Against(Record):
 class Run(Record):
     """What every bench states."""
 
-    version: int
+    bench: str
     command: list[str]
     ferry: str
     started: str
@@ -106,16 +105,20 @@ class Run(Record):
     settings: dict[str, object]
     warnings: list[Caution]
     findings: list[Finding]
+    unit: Literal["ns", "instructions"] = "ns"  # of the times, also where a name ends in _ns
+    figures: list[FigureOf] = field(default_factory=list)
     against: Against | None = None
 
 
 class Absent(Record):
-    """A row for a call that the measured kernel does not have."""
+    """A row, cell or touch that the measured kernel does not have."""
 
     available: Literal[False]
     name: str
-    label: str
     reason: str | None
+    label: str = ""
+    call: str = ""
+    way: str = ""
 
 
 class Measurement(Record):
@@ -124,36 +127,26 @@ class Measurement(Record):
     available: Literal[True]
     name: str
     trials_ns: Trials
-    mean: float
-    min: float
-    max: float
-    sd: float | None
-    median: float
+    median: Positive
     se: float | None
 
 
 class Row(Measurement):
     label: str
     calls: int
+    mean: float
+    min: float
+    max: float
+    sd: float | None
     cycles: float | None
     ratio: float | None
-    kernel_share: Annotated[float, Field(le=1)] | None = None
+    kernel_share: float | None = None
 
 
-AnyRow = Annotated[
-    Annotated[Row, Tag(MEASURED)] | Annotated[Absent, Tag(ABSENT)], Discriminator(is_measured)
-]
+class Rows(Run):
+    """Of crossing and dispatch."""
 
-
-class Crossing(Run):
-    bench: Literal["crossing"]
-    loop_ns: float | None
-    rows: list[AnyRow]
-
-
-class Dispatch(Run):
-    bench: Literal["dispatch"]
-    rows: list[AnyRow]
+    rows: list[Row | Absent]
 
 
 class Fit(Record):
@@ -161,7 +154,7 @@ class Fit(Record):
     b_ns: float
     a_se: float
     b_se: float
-    correlation: Annotated[float, Field(ge=-1, le=1)]
+    correlation: float
     misfit: float
 
 
@@ -169,23 +162,21 @@ class Series(Record):
     engine: str
     call: str
     label: str
-    sizes: Annotated[list[Count], Field(min_length=1)]
+    sizes: Annotated[list[Count], NotEmpty]
     body: int
     trials_ns: list[list[Positive]]
     fit: Fit | None
 
-    @model_validator(mode="after")
-    def every_trial_has_every_size(self) -> "Series":
+    def __post_init__(self) -> None:
         if any(len(trial) != len(self.sizes) for trial in self.trials_ns):
-            raise ValueError("a trial has not one time for each size")
-        return self
+            raise ValueError("has a trial without one time for each size")
 
 
 class Ratio(Record):
     call: str
     engine: str
     against: str
-    ratio: float
+    ratio: Positive
     se: float
     significant: bool
     break_even: float | None
@@ -195,19 +186,17 @@ class Ratio(Record):
 
 
 class Batch(Run):
-    bench: Literal["batch"]
     series: list[Series]
     ratios: list[Ratio]
 
 
 class Missing(Record):
-    """A comparison of which one side was not there."""
+    """A comparison of which one side is not available."""
 
     available: Literal[False]
     app: str
     side: str
     against: str
-    what: str
     reason: str | None
 
 
@@ -215,7 +204,6 @@ class PairRatio(Record):
     median: Positive
     low: Positive | None
     high: Positive | None
-    confidence: Share | None
     quartile_low: Positive
     quartile_high: Positive
 
@@ -227,32 +215,15 @@ class Comparison(Record):
     against: str
     what: str
     commands: list[list[str]]
-    pairs_ns: Annotated[list[tuple[Positive, Positive]], Field(min_length=1)]
+    pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
     median_ns: tuple[float, float]
     ratio: PairRatio
     significant: bool
     equal: bool | None
 
 
-AnyComparison = Annotated[
-    Annotated[Comparison, Tag(MEASURED)] | Annotated[Missing, Tag(ABSENT)],
-    Discriminator(is_measured),
-]
-
-
 class Apps(Run):
-    bench: Literal["apps"]
-    comparisons: list[AnyComparison]
-
-
-class AbsentCell(Record):
-    """A way to make a call that the measured kernel does not have, or not for this call."""
-
-    available: Literal[False]
-    name: str
-    call: Literal["write", "getpid"]
-    way: str
-    reason: str | None
+    comparisons: list[Comparison | Missing]
 
 
 class Latency(Record):
@@ -272,12 +243,11 @@ class Phases(Record):
 
 
 class Cell(Measurement):
-    call: Literal["write", "getpid"]
+    call: str
     way: Literal["plain", "batch", "uring", "sqpoll", "flexsc"]
     threads: Count | None
     runners: Count | None
     work_ns: NotNegative
-    calls: Count
     ratio: Positive
     ratio_se: float | None
     significant: bool
@@ -286,32 +256,13 @@ class Cell(Measurement):
     latency_ns: Latency
     phases_ns: Phases | None
 
-    @model_validator(mode="after")
-    def flexsc_has_threads_and_runners(self) -> "Cell":
+    def __post_init__(self) -> None:
         if self.way == "flexsc" and None in (self.threads, self.runners, self.phases_ns):
-            raise ValueError("a cell of flexsc lacks its threads, runners or phases")
-        return self
-
-
-AnyCell = Annotated[
-    Annotated[Cell, Tag(MEASURED)] | Annotated[AbsentCell, Tag(ABSENT)],
-    Discriminator(is_measured),
-]
+            raise ValueError("is a cell of flexsc without threads, runners or phases")
 
 
 class Flexsc(Run):
-    bench: Literal["flexsc"]
-    cells: list[AnyCell]
-
-
-class AbsentTouch(Record):
-    """A way to have pages that the measured kernel does not have."""
-
-    available: Literal[False]
-    name: str
-    label: str
-    way: str
-    reason: str | None
+    cells: list[Cell | Absent]
 
 
 class Touch(Measurement):
@@ -320,37 +271,25 @@ class Touch(Measurement):
     order: Literal["sequential", "random", "one_in_64"]
     way: str
     per_fault: Count | None
-    large_page: Count | None
     touched: Positive
     ratio: float
     ratio_se: float | None
-    significant: bool
     later_ns: float
     faults: float
     exceptions: float | None
-    mapped_pages: float
     resident_bytes: float | None
     wasted_bytes: float | None
 
 
-AnyTouch = Annotated[
-    Annotated[Touch, Tag(MEASURED)] | Annotated[AbsentTouch, Tag(ABSENT)],
-    Discriminator(is_measured),
-]
-
-
 class Pagefault(Run):
-    bench: Literal["pagefault"]
     memory_bytes: Count
-    page_bytes: Count
-    touches: list[AnyTouch]
+    touches: list[Touch | Absent]
 
 
-AnyRun = Crossing | Batch | Dispatch | Apps | Flexsc | Pagefault
-BENCHES: dict[str, type[AnyRun]] = {
-    "crossing": Crossing,
+KINDS: dict[str, type[Run]] = {
+    "crossing": Rows,
     "batch": Batch,
-    "dispatch": Dispatch,
+    "dispatch": Rows,
     "apps": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,

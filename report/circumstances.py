@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What runs were made on and how, and what a reader has to know before trusting them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .document import Run
+from .files import Measured
+from .words import counted, joined, percent, significant, time
+
+Facts = list[tuple[str, str]]
+YES_NO = {True: "yes", False: "no", None: "not known"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A machine with its kernel and mitigations, and the files of the runs made there."""
+
+    facts: Facts
+    mitigations: Facts
+    files: list[str]
+
+
+def machine_facts(run: Run) -> Facts:
+    machine, clock = run.machine, run.clock
+    return [
+        ("CPU", f"{machine.cpu}, {machine.architecture}, {counted(machine.cpus, 'CPU')} online"),
+        ("Virtual machine", YES_NO[machine.virtual_machine]),
+        ("CPUs share cores (SMT)", YES_NO[machine.smt]),
+        ("Frequency governor", machine.governor or "not known"),
+        ("Kernel", f"{run.kernel.release} ({run.kernel.version})"),
+        ("Clock", f"{clock.name}, source {clock.source or 'not known'}"),
+        (
+            "Time stamp counter",
+            f"{significant(clock.tsc_hz / 1e9, 4)} GHz" if clock.tsc_hz else "not usable",
+        ),
+    ]
+
+
+def places(measured: Sequence[Measured]) -> list[Place]:
+    """Two kernels or settings of one machine count as two."""
+    found: list[Place] = []
+    for each in measured:
+        facts = machine_facts(each.run)
+        mitigations = sorted(each.run.mitigations.items()) or [("none", "the kernel names none")]
+        same = (
+            place for place in found if (place.facts, place.mitigations) == (facts, mitigations)
+        )
+        place = next(same, None)
+        if place:
+            place.files.append(each.file)
+        else:
+            found.append(Place(facts, mitigations, [each.file]))
+    return found
+
+
+def setting(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(setting(each) for each in value)
+    if value is None:
+        return "any"
+    if isinstance(value, float):
+        return f"{value:,g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def run_facts(run: Run) -> Facts:
+    machine, clock = run.machine, run.clock
+    where = "not pinned" if machine.cpu_pinned is None else f"pinned to CPU {machine.cpu_pinned}"
+    load = "not known" if machine.load is None else significant(machine.load)
+    where += f"; load before {load}"
+    if machine.others is not None:
+        where += f"; others took {percent(machine.others)} of that CPU"
+    return [
+        ("Started", run.started),
+        ("Took", f"{significant(run.seconds)} s"),
+        ("Where", where),
+        ("Clock", f"step {time(clock.resolution_ns)}, one reading {time(clock.overhead_ns)}"),
+        *((f"Setting: {name}", setting(value)) for name, value in run.settings.items()),
+        ("ferry", run.ferry),
+    ]
+
+
+def cautions(measured: Sequence[Measured]) -> list[tuple[str, str]]:
+    """Every warning of the runs once, with the files that have it."""
+    files: dict[str, list[str]] = {}
+    for each in measured:
+        for warning in each.run.warnings:
+            files.setdefault(warning.text, []).append(each.file)
+    found = [
+        (text, "all runs" if len(names) == len(measured) > 1 else joined(names))
+        for text, names in files.items()
+    ]
+    if len(places(measured)) > 1:
+        found.insert(0, ("The runs are from several machines, kernels or settings of them.", ""))
+    return found

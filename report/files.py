@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""A directory of results is read; a page is written whole or not at all."""
+
+import json
+import os
+import signal
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .document import KINDS, SCHEMA, VERSION, Header, Run
+from .reader import Unfit, read
+from .words import counted
+
+
+class BadInput(Exception):
+    """A sentence for the user, or a line with one for each file."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run and the name of the file that holds it."""
+
+    file: str
+    run: Run
+
+
+@dataclass
+class Folder:
+    measured: list[Measured] = field(default_factory=list)  # oldest first
+    left_out: list[str] = field(default_factory=list)  # a sentence for each file
+
+    def summary(self) -> str:
+        incomplete = sum(not each.run.complete for each in self.measured)
+        text = counted(len(self.measured), "run")
+        text += f", {incomplete} of them incomplete" if incomplete else ""
+        return text + (f"; left out: {len(self.left_out)}" if self.left_out else "")
+
+
+def parse(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{path}: cannot read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not JSON, or cut short: {error}") from None
+
+
+def read_file(path: Path) -> Measured | str:
+    """The run in PATH, or why it is left out."""
+    content = parse(path)
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        return f"{path.name} is not from ferry bench."
+    try:
+        header = read(Header, content)
+        if header.version != VERSION:
+            raise BadInput(
+                f"{path}: version {header.version} of the format, but this ferry report "
+                f"reads version {VERSION}"
+            )
+        if header.bench not in KINDS:
+            return f"{path.name} is from the bench '{header.bench}', which this report lacks."
+        return Measured(path.name, read(KINDS[header.bench], content))
+    except Unfit as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def json_files(directory: Path) -> list[Path]:
+    try:
+        return sorted(path for path in directory.iterdir() if path.suffix == ".json")
+    except OSError as error:
+        raise BadInput(f"{directory}: cannot read the directory: {error.strerror}") from None
+
+
+def read_folder(directory: Path) -> Folder:
+    """Every run in DIRECTORY.  BadInput names each file that is broken."""
+    folder = Folder()
+    broken = []
+    for path in json_files(directory):
+        try:
+            found = read_file(path)
+        except BadInput as error:
+            broken.append(str(error))
+            continue
+        if isinstance(found, str):
+            folder.left_out.append(found)
+        else:
+            folder.measured.append(found)
+    if broken:
+        raise BadInput("\n".join(broken))
+    if not folder.measured:
+        why = "; ".join(note.rstrip(".") for note in folder.left_out)
+        raise BadInput(
+            f"{directory}: no result of ferry bench in it"
+            + (f" ({why})" if why else "; 'ferry bench BENCH --json FILE.json' makes one")
+        )
+    folder.measured.sort(key=lambda measured: (measured.run.started, measured.file))
+    return folder
+
+
+def permissions(path: Path) -> int:
+    """Those that PATH has, or that creating it would give."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def replace(path: Path, content: bytes) -> None:
+    number, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            os.fchmod(file.fileno(), permissions(path))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def replace_undisturbed(path: Path, content: bytes) -> None:
+    """Ctrl-C waits until the new file is in place, or its temporary file is gone."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+    try:
+        replace(path, content)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def write(name: str, content: bytes) -> None:
+    """Writes CONTENT to the file NAME, or to standard output for "-"."""
+    path = Path(name)
+    try:
+        if name == "-":
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        elif path.exists() and not path.is_file():
+            path.write_bytes(content)
+        else:
+            replace_undisturbed(path, content)
+    except OSError as error:
+        place = "standard output" if name == "-" else name
+        raise BadInput(f"{place}: cannot write: {error.strerror}") from None
