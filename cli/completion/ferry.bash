@@ -39,7 +39,7 @@ _ferry() {
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
 	elif [[ ${COMP_WORDS[1]} == bench ]] && ((COMP_CWORD == 2)); then
-		mapfile -t COMPREPLY < <(compgen -W "crossing batch dispatch apps flexsc pagefault" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "crossing batch dispatch chain apps flexsc pagefault" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi

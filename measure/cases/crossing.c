@@ -18,6 +18,7 @@
 #include "empty.h"
 #include "measure/harness/memory.h"
 #include "measure/harness/show.h"
+#include "test_module.h"
 
 #define FILE_PATH "/etc/passwd"
 
@@ -56,9 +57,11 @@ LOOP(gettimeofday_vdso, gettimeofday(&time_of_day, NULL))
 LOOP(gettimeofday_trap, RAW(SYS_gettimeofday, &time_of_day, NULL))
 LOOP(getpid_libc, (void)getpid())
 LOOP(getpid_raw, RAW(SYS_getpid, 0, 0))
+LOOP(getppid, RAW(SYS_getppid, 0, 0))
 LOOP(unimplemented, RAW(UNIMPLEMENTED, 0, 0))
 LOOP(null, RAW(FERRY_NR_NULL, 0, 0))
 LOOP(kstats, RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats)))
+LOOP(kstats_refused, RAW(FERRY_NR_KSTATS, kstats, 0))
 LOOP(read, (void)!read(zero, &byte, 1))
 LOOP(write, (void)!write(null, &byte, 1))
 LOOP(stat, stat(FILE_PATH, &status))
@@ -108,7 +111,13 @@ static const char *missing_file(void)
 	return file < 0 ? FILE_PATH " cannot be opened" : NULL;
 }
 
-/* The first is the empty loop that all of them share. */
+static const char *missing_counters(void)
+{
+	return clock_counts_instructions() ? NULL : "the clock does not count instructions";
+}
+
+/* The first is the empty loop that all of them share; the last ones take the test module. */
+#define WITH_MODULE 2
 static const struct kind kinds[] = {
 	{ "loop", "empty loop", loop_empty, NULL },
 	{ "function", "empty function call", loop_function, NULL },
@@ -117,6 +126,7 @@ static const struct kind kinds[] = {
 	{ "gettimeofday_trap", "gettimeofday, trap", loop_gettimeofday_trap, NULL },
 	{ "getpid_libc", "getpid, libc", loop_getpid_libc, NULL },
 	{ "getpid_raw", "getpid, raw", loop_getpid_raw, NULL },
+	{ "getppid", "getppid, raw", loop_getppid, NULL },
 	{ "unimplemented", "unimplemented call", loop_unimplemented, missing_unimplemented },
 	{ "null", "null", loop_null, missing_null },
 	{ "kstats", "kstats", loop_kstats, missing_kstats },
@@ -125,6 +135,9 @@ static const struct kind kinds[] = {
 	{ "stat", "stat " FILE_PATH, loop_stat, missing_file },
 	{ "fstat", "fstat", loop_fstat, missing_file },
 	{ "open_close", "open and close " FILE_PATH, loop_open_close, missing_file },
+	{ "kstats_refused", "kstats, refused for its size", loop_kstats_refused, missing_kstats },
+	{ "kstats_counters", "counters, read in the kernel", NULL, missing_counters,
+	  counters_cost },
 };
 
 static void open_files(void)
@@ -153,7 +166,8 @@ static void close_files(void)
 /* The rows that do not enter the kernel. */
 static bool stays_outside(const struct row *row)
 {
-	return !strcmp(row->name, "function") || strstr(row->name, "_vdso");
+	return !strcmp(row->name, "function") || !strcmp(row->name, "kstats_counters") ||
+	       strstr(row->name, "_vdso");
 }
 
 static const struct row *bare_crossing(const struct crossing *c)
@@ -288,10 +302,11 @@ static const struct field fields[] = {
 static int measure(struct run *run)
 {
 	struct crossing *c = keep(1, sizeof(*c));
+	size_t count = COUNT_OF(kinds) - (test_module() < 0 ? WITH_MODULE : 0);
 	int failed;
 
 	open_files();
-	failed = measure_rows(run, kinds, COUNT_OF(kinds), &c->rows, &c->count);
+	failed = measure_rows(run, kinds, count, &c->rows, &c->count);
 	if (RAW(UNIMPLEMENTED, 0, 0) == -EPERM)
 		add_warning(run, "filter",
 			    "A filter of system calls answers the unimplemented call with EPERM: "

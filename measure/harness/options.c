@@ -44,7 +44,7 @@ struct choice {
 
 static const struct choice choices[] = {
 	{ 't', "trials", "N", NUMBER_OPTION, 1, 10000, AT(trials),
-	  "crossing batch dispatch flexsc pagefault", "trials", NONE, NULL,
+	  "crossing batch dispatch chain flexsc pagefault", "trials", NONE, NULL,
 	  "trials of every figure" },
 	{ 'w', "warmup", "N", NUMBER_OPTION, 0, 1000000000, AT(warmup), NULL, "warmup", NONE, NULL,
 	  "calls, batches, pairs or passes before, which are not timed" },
@@ -62,8 +62,8 @@ static const struct choice choices[] = {
 	  "about so many slots are timed at once" },
 	{ 'r', "pairs", "N", NUMBER_OPTION, 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
 	  NULL, "pairs of runs" },
-	{ 'd', "directory", "DIR", TEXT_OPTION, 0, 0, AT(directory), "apps", "directory", NONE,
-	  NULL, "the tree to work on" },
+	{ 'd', "directory", "DIR", TEXT_OPTION, 0, 0, AT(directory), "apps chain", "directory",
+	  NONE, NULL, "the tree to work on; where to make a file" },
 	{ 'x', "examples", "DIR", TEXT_OPTION, 0, 0, AT(examples), "apps", NULL, NONE, NULL,
 	  "where the example programs are" },
 	{ 'f', "threads", "N,...", NUMBERS_OPTION, 1, 100000, AT(threads), "flexsc", "threads",

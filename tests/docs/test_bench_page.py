@@ -15,6 +15,7 @@ PAGE = "ferry-bench.5"
 RUNS = {
     "crossing": ["--trials", "4", "--calls", "50"],
     "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8"],
+    "chain": ["--trials", "4"],
     "apps": ["--pairs", "6"],
     "flexsc": [
         "--trials",
@@ -35,6 +36,7 @@ ONLY_IN = {
     "rows": "crossing",
     "series": "batch",
     "ratios": "batch",
+    "chains": "chain",
     "comparisons": "apps",
     "cells": "flexsc",
     "memory_bytes": "pagefault",
@@ -60,13 +62,14 @@ def described(part: int) -> set[str]:
     SERIES,
     FIT,
     RATIOS,
+    CHAINS,
     COMPARISONS,
     RATIO,
     CELLS,
     TOUCHES,
     AGAINST,
     PAIRS,
-) = range(14)
+) = range(15)
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +92,12 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("apps", "flexsc", "pagefault")
+        bench: run(bench) for bench in ("chain", "apps", "flexsc", "pagefault")
     }
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 14
+    assert len(tables(PAGE)) == 15
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -104,6 +107,7 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "rows",
         "series",
         "ratios",
+        "chains",
         "comparisons",
         "cells",
         "touches",
@@ -145,6 +149,12 @@ def test_series_and_ratios(documents: dict[str, Any]) -> None:
         assert set(series["fit"]) == described(FIT)
     for ratio in documents["batch"]["ratios"]:
         assert set(ratio) == described(RATIOS)
+
+
+def test_chains(documents: dict[str, Any]) -> None:
+    unmeasured = {"name", "chain", "engine", "available", "reason"}
+    for row in documents["chain"]["chains"]:
+        assert set(row) == (described(CHAINS) if row["available"] else unmeasured)
 
 
 def test_comparisons(documents: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ SHORT = {
     "crossing": ["--trials", "4", "--calls", "200"],
     "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64"],
     "dispatch": ["--trials", "4", "--calls", "2000"],
+    "chain": ["--trials", "4"],
     "apps": ["--pairs", "7"],
     "flexsc": [
         "--trials",

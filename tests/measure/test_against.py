@@ -66,7 +66,9 @@ def test_people_see_both_runs_and_what_was_not_alike(ferry: Ferry, earlier: Path
     assert "Not alike: settings.calls was 200 and is 300." in done.stdout
 
 
-@pytest.mark.parametrize("bench", ["crossing", "batch", "dispatch", "apps", "flexsc", "pagefault"])
+@pytest.mark.parametrize(
+    "bench", ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault"]
+)
 def test_every_bench_can_be_compared(
     bench: str,
     ferry: Ferry,

@@ -21,8 +21,8 @@ def refused(done: Result, *words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], ["which one", "crossing, batch, dispatch, apps, flexsc and pagefault"]),
-        (["speed"], ["'speed'", "crossing, batch, dispatch, apps, flexsc and pagefault"]),
+        ([], ["which one", "crossing, batch, dispatch, chain, apps, flexsc and pagefault"]),
+        (["speed"], ["'speed'", "crossing, batch, dispatch, chain, apps, flexsc and pagefault"]),
         (["batch", "--engine", "warp"], ["'warp'", "loop"]),
         (["batch", "--engine", "loop,warp"], ["'warp'"]),
         (["batch", "--engine", "loop,loop"], ["'loop' twice"]),

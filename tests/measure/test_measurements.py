@@ -18,6 +18,7 @@ ROWS = {
     "crossing": "rows",
     "batch": "series",
     "dispatch": "rows",
+    "chain": "chains",
     "apps": "comparisons",
     "flexsc": "cells",
     "pagefault": "touches",
@@ -62,6 +63,25 @@ def test_rows_summarize_their_trials(bench: str, documents: Documents) -> None:
         if document["clock"]["tsc_hz"]:
             cycles = row["median"] * document["clock"]["tsc_hz"] / 1e9
             assert row["cycles"] == pytest.approx(cycles, rel=0.01)
+
+
+def test_chains_are_compared_with_the_loop(documents: Documents) -> None:
+    rows = [row for row in rows_of(documents["chain"]) if row["available"]]
+    assert {row["engine"] for row in rows} >= {"loop", "raw"}
+    loops = {row["chain"]: row for row in rows if row["engine"] == "loop"}
+    for row in rows:
+        trials = np.array(row["trials_ns"])
+        assert row["median"] == pytest.approx(np.median(trials), rel=1e-6)
+        if row["engine"] == "loop":
+            assert row["ratio"] is None
+            continue
+        ratios = np.array(loops[row["chain"]]["trials_ns"]) / trials
+        assert row["ratio"] == pytest.approx(np.median(ratios), rel=1e-6)
+
+
+def test_chains_leave_nothing_behind(ferry: Ferry, tmp_path: Path) -> None:
+    assert ferry("chain", "--trials", "1", "--directory", tmp_path).returncode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_findings_of_flexsc_are_those_of_its_cells(documents: Documents) -> None:
@@ -168,6 +188,7 @@ def test_crossing_has_every_row_and_the_share_beyond_the_crossing(documents: Doc
         "gettimeofday_trap",
         "getpid_libc",
         "getpid_raw",
+        "getppid",
         "unimplemented",
         "null",
         "kstats",

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/* ferry bench chain: the calls that a program makes for each small file, in one crossing or not. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "chain_calls.h"
+#include "chain_uring.h"
+#include "cli/report.h"
+#include "measure/harness/bench.h"
+#include "measure/harness/interrupt.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
+#include "measure/harness/turns.h"
+
+#define MAX_ROWS 16
+#define REPEATS 50 /* of which a trial keeps the least */
+#define CALLS 5	   /* in a chain, about */
+#define DIRECTORY "/dev/shm"
+
+struct row {
+	const char *missing, *name, *calls, *engine;
+	chain_function *run;
+	enum ferry_engine on;
+	const struct row *loop; /* the same calls, one crossing each; NULL: it is that itself */
+	struct numbers trials;
+	struct summary summary;
+	struct comparison to_loop; /* times as fast */
+};
+
+struct chain_run {
+	struct run *run;
+	const char *directory;
+	struct row *rows;
+	size_t count;
+};
+
+static const struct field fields[] = {
+	{ "name", F_TEXT, offsetof(struct row, name), CSV | ALWAYS },
+	{ "chain", F_TEXT, offsetof(struct row, calls), CSV | ALWAYS },
+	{ "engine", F_TEXT, offsetof(struct row, engine), CSV | ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	{ "trials_ns", F_NUMBERS, offsetof(struct row, trials), 0 },
+	{ "mean", F_NUMBER, offsetof(struct row, summary.mean), CSV },
+	{ "min", F_NUMBER, offsetof(struct row, summary.min), CSV },
+	{ "max", F_NUMBER, offsetof(struct row, summary.max), CSV },
+	{ "sd", F_NUMBER, offsetof(struct row, summary.sd), CSV },
+	{ "median", F_NUMBER, offsetof(struct row, summary.median), CSV },
+	{ "se", F_NUMBER, offsetof(struct row, summary.se), CSV },
+	{ "ratio", F_NUMBER, offsetof(struct row, to_loop.ratio), CSV },
+	{ "ratio_se", F_NUMBER, offsetof(struct row, to_loop.se), CSV },
+	{ "significant", F_YES_NO, offsetof(struct row, to_loop.significant), CSV },
+};
+
+static const struct column columns[] = {
+	{ "CALLS", F_TEXT, offsetof(struct row, name), 0 },
+	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
+	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
+	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, to_loop.ratio), 3 },
+};
+
+/* ---- which there are ---- */
+
+static struct row *add_row(struct chain_run *chain, const char *calls, const char *engine,
+			   chain_function *run, enum ferry_engine on)
+{
+	struct row *row = &chain->rows[chain->count++];
+
+	*row = (struct row){ .name = keep_text("%s, %s", calls, engine),
+			     .calls = calls,
+			     .engine = engine,
+			     .run = run,
+			     .on = on,
+			     .to_loop = { .ratio = NAN, .se = NAN } };
+	return row;
+}
+
+static void add_chain(struct chain_run *chain, const struct chain *calls)
+{
+	static const enum ferry_engine engines[] = { FERRY_LOOP, FERRY_SYSCALL, FERRY_DEVICE };
+	struct row *loop = &chain->rows[chain->count], *row;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(engines); i++) {
+		row = add_row(chain, calls->calls, ferry_engine_name(engines[i]), calls->by_batch,
+			      engines[i]);
+		if (!ferry_engine_probe(engines[i], &row->missing))
+			row->missing = NULL;
+	}
+	add_row(chain, calls->calls, "raw", calls->by_hand, FERRY_LOOP);
+	if (calls->by_uring) {
+		row = add_row(chain, calls->calls, "uring", calls->by_uring, FERRY_LOOP);
+		row->missing = chain_uring_missing();
+	}
+	for (row = loop + 1; row < chain->rows + chain->count; row++)
+		row->loop = loop;
+}
+
+/* ---- measuring ---- */
+
+static int enter_directory(void *context, size_t trial)
+{
+	const struct chain_run *chain = context;
+
+	(void)trial;
+	if (!chdir(chain->directory))
+		return 0;
+	complain("bench: chain: cannot enter %s: %s", chain->directory, strerror(errno));
+	return EXIT_FOUND;
+}
+
+static bool is_available(void *context, size_t row)
+{
+	return !((struct chain_run *)context)->rows[row].missing;
+}
+
+static void run_row(void *context)
+{
+	const struct row *row = context;
+
+	row->run(row->on);
+}
+
+static void unmap(void *context)
+{
+	(void)context;
+	chain_unmap();
+}
+
+static int time_row(void *context, size_t index, size_t trial, double *value)
+{
+	struct chain_run *chain = context;
+	struct row *row = &chain->rows[index];
+	long length, i;
+
+	(void)trial;
+	for (i = 0; i < chain->run->settings->warmup; i++) {
+		run_row(row);
+		unmap(NULL);
+	}
+	length = row->run(row->on);
+	unmap(NULL);
+	if (length != CHAIN_FILE_SIZE && !interrupted()) {
+		complain("bench: chain: %s: the file has %d bytes, and %ld came", row->name,
+			 CHAIN_FILE_SIZE, length);
+		return EXIT_FOUND;
+	}
+	*value = clock_least(run_row, unmap, row, REPEATS);
+	note_duration(chain->run, *value);
+	return 0;
+}
+
+/* ---- what came of it ---- */
+
+static void say_row(struct run *run, const struct row *row)
+{
+	if (!row->loop || isnan(row->to_loop.ratio))
+		return;
+	add_finding(run, row->calls, "%s: %s takes %.0f %s, and one crossing for each call %.0f%s.",
+		    row->calls, row->engine, row->summary.median, clock_unit(),
+		    row->loop->summary.median,
+		    row->to_loop.significant || clock_counts_instructions() ?
+			    "" :
+			    ": the noise could have made the difference");
+}
+
+static void conclude(struct chain_run *chain)
+{
+	struct run *run = chain->run;
+	struct row *row;
+
+	for (row = chain->rows; row < chain->rows + chain->count; row++) {
+		if (!row->trials.count)
+			continue;
+		row->summary =
+			summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
+		note_trials(run, row->trials.of, row->trials.count);
+		add_figure(run, clock_unit(),
+			   (struct estimate){ row->summary.median, row->summary.se }, "%s",
+			   row->name);
+		if (!row->loop || row->loop->trials.count != row->trials.count)
+			continue;
+		row->to_loop = compare_pairs(row->trials.of, row->loop->trials.of,
+					     row->trials.count, run->settings->bootstrap);
+		add_comparison(run, &row->to_loop);
+	}
+	judge_run(run);
+	for (row = chain->rows; row < chain->rows + chain->count; row++)
+		say_row(run, row);
+}
+
+static int take_trials(struct chain_run *chain)
+{
+	const struct turns turns = { .what = "trial and row",
+				     .contestants = chain->count,
+				     .trials = (size_t)chain->run->settings->trials,
+				     .per_child = 1,
+				     .begin = enter_directory,
+				     .run = time_row,
+				     .plays = is_available,
+				     .context = chain };
+	struct numbers *times = keep(chain->count, sizeof(*times));
+	int status = take_turns(&turns, times);
+	size_t i;
+
+	for (i = 0; i < chain->count; i++)
+		chain->rows[i].trials = times[i];
+	return status;
+}
+
+static int measure(struct run *run)
+{
+	const char *directory = run->settings->directory;
+	struct chain_run chain = { .run = run,
+				   .directory = directory,
+				   .rows = keep(MAX_ROWS, sizeof(struct row)) };
+	const char *path = keep_text("%s/" CHAIN_FILE, directory);
+	static const char page[CHAIN_FILE_SIZE];
+	int status;
+	size_t i;
+
+	if (write_file(path, page, sizeof(page)))
+		return EXIT_USAGE;
+	for (i = 0; i < chain_count; i++)
+		add_chain(&chain, &chains[i]);
+	status = take_trials(&chain);
+	unlink(path);
+	conclude(&chain);
+	add_records(run, "chains", fields, COUNT_OF(fields), chain.rows, chain.count,
+		    sizeof(*chain.rows));
+	return status;
+}
+
+static double seconds(const struct settings *settings, double call_ns)
+{
+	return (double)settings->trials * MAX_ROWS * REPEATS * CALLS * call_ns / 1e9;
+}
+
+static void print(const struct run *run)
+{
+	show_heading("What the calls on one small file take, in %s", clock_unit());
+	show_records(columns, COUNT_OF(columns), &run->sets[0]);
+	show_paragraph("", "MEDIAN: of the trials, each the least of 50 tries. RATIO: times as "
+			   "fast as the loop, which makes one crossing for each call. raw: the "
+			   "calls by hand, without slots.");
+}
+
+const struct bench chain_bench = {
+	.name = "chain",
+	.summary = "the calls on one small file, in one crossing or not",
+	.defaults = { .warmup = 2, .trials = 10, .directory = DIRECTORY },
+	.seconds = seconds,
+	.measure = measure,
+	.print = print,
+	.example = "chain --directory /tmp",
+};

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* Filling in slots and requests counts, for a program does it anew for each file. */
+#include "chain_calls.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <ferry/rawcall.h>
+
+#include "chain_uring.h"
+
+static struct stat status;
+static struct statx statx_status;
+static char data[CHAIN_FILE_SIZE];
+static long mapped; /* address of the last mapping, 0 when there is none */
+
+static long open_by_hand(void)
+{
+	return ferry_rawcall(SYS_openat, AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+}
+
+/* ---- openat, fstat, mmap, close: as in examples/total.c ---- */
+
+enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, MAP_SLOTS };
+
+static long map_by_batch(enum ferry_engine engine)
+{
+	long results[MAP_SLOTS];
+	struct ferry_slot calls[MAP_SLOTS] = {
+		[OPEN] = { .nr = SYS_openat,
+			   .jump_fail = -1,
+			   .argc = 3,
+			   .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
+		[STAT] = { .nr = SYS_fstat,
+			   .jump_fail = CLOSE - STAT - 1,
+			   .argc = 2 | FERRY_ARGC_FORWARD,
+			   .from = { STAT - OPEN },
+			   .arg = { 0, (long)&status } },
+		[COPY_SIZE] = { .nr = FERRY_NR_WDCPY,
+				.argc = 2,
+				.arg = { (long)&calls[MAP].arg[1], (long)&status.st_size } },
+		[MAP] = { .nr = SYS_mmap,
+			  .jump_fail = CLOSE - MAP - 1,
+			  .argc = 6 | FERRY_ARGC_FORWARD,
+			  .from = { [4] = MAP - OPEN },
+			  .arg = { 0, 0, PROT_READ, MAP_PRIVATE, 0, 0 } },
+		[CLOSE] = { .nr = SYS_close,
+			    .argc = 1 | FERRY_ARGC_FORWARD,
+			    .from = { CLOSE - OPEN } },
+	};
+
+	ferry_batch_on(engine, results, calls, MAP_SLOTS, 0, 0);
+	mapped = results[MAP];
+	return status.st_size;
+}
+
+static long map_by_hand(enum ferry_engine engine)
+{
+	long fd = open_by_hand();
+
+	(void)engine;
+	if (fd < 0)
+		return fd;
+	if (ferry_rawcall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) < 0)
+		return -1;
+	mapped = ferry_rawcall(SYS_mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return status.st_size;
+}
+
+void chain_unmap(void)
+{
+	if (mapped > 0)
+		munmap((void *)mapped, CHAIN_FILE_SIZE);
+	mapped = 0;
+}
+
+/* ---- openat, statx, read, close: io_uring has them all ---- */
+
+enum { READ_OPEN, READ_STAT, READ_READ, READ_CLOSE, READ_SLOTS };
+
+static long read_by_batch(enum ferry_engine engine)
+{
+	long results[READ_SLOTS];
+	struct ferry_slot calls[READ_SLOTS] = {
+		[READ_OPEN] = { .nr = SYS_openat,
+				.jump_fail = -1,
+				.argc = 3,
+				.arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
+		[READ_STAT] = { .nr = SYS_statx,
+				.jump_fail = READ_CLOSE - READ_STAT - 1,
+				.argc = 5,
+				.arg = { AT_FDCWD, (long)CHAIN_FILE, 0, STATX_BASIC_STATS,
+					 (long)&statx_status } },
+		[READ_READ] = { .nr = SYS_read,
+				.argc = 3 | FERRY_ARGC_FORWARD,
+				.from = { READ_READ - READ_OPEN },
+				.arg = { 0, (long)data, sizeof(data) } },
+		[READ_CLOSE] = { .nr = SYS_close,
+				 .argc = 1 | FERRY_ARGC_FORWARD,
+				 .from = { READ_CLOSE - READ_OPEN } },
+	};
+
+	ferry_batch_on(engine, results, calls, READ_SLOTS, 0, 0);
+	return results[READ_READ];
+}
+
+static long read_by_hand(enum ferry_engine engine)
+{
+	long fd = open_by_hand();
+	long length;
+
+	(void)engine;
+	if (fd < 0)
+		return fd;
+	if (ferry_rawcall(SYS_statx, AT_FDCWD, (long)CHAIN_FILE, 0, STATX_BASIC_STATS,
+			  (long)&statx_status, 0) < 0)
+		return -1;
+	length = ferry_rawcall(SYS_read, fd, (long)data, sizeof(data), 0, 0, 0);
+	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return length;
+}
+
+static long read_by_uring(enum ferry_engine engine)
+{
+	(void)engine;
+	return uring_read_file(CHAIN_FILE, &statx_status, data, sizeof(data));
+}
+
+/* ---- openat, read, close: no path is looked up twice ---- */
+
+enum { SHORT_OPEN, SHORT_READ, SHORT_CLOSE, SHORT_SLOTS };
+
+static long short_by_batch(enum ferry_engine engine)
+{
+	long results[SHORT_SLOTS];
+	struct ferry_slot calls[SHORT_SLOTS] = {
+		[SHORT_OPEN] = { .nr = SYS_openat,
+				 .jump_fail = -1,
+				 .argc = 3,
+				 .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
+		[SHORT_READ] = { .nr = SYS_read,
+				 .argc = 3 | FERRY_ARGC_FORWARD,
+				 .from = { SHORT_READ - SHORT_OPEN },
+				 .arg = { 0, (long)data, sizeof(data) } },
+		[SHORT_CLOSE] = { .nr = SYS_close,
+				  .argc = 1 | FERRY_ARGC_FORWARD,
+				  .from = { SHORT_CLOSE - SHORT_OPEN } },
+	};
+
+	ferry_batch_on(engine, results, calls, SHORT_SLOTS, 0, 0);
+	return results[SHORT_READ];
+}
+
+static long short_by_hand(enum ferry_engine engine)
+{
+	long fd = open_by_hand();
+	long length;
+
+	(void)engine;
+	if (fd < 0)
+		return fd;
+	length = ferry_rawcall(SYS_read, fd, (long)data, sizeof(data), 0, 0, 0);
+	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return length;
+}
+
+static long short_by_uring(enum ferry_engine engine)
+{
+	(void)engine;
+	return uring_read_file(CHAIN_FILE, NULL, data, sizeof(data));
+}
+
+const struct chain chains[] = {
+	{ "openat fstat mmap close", map_by_batch, map_by_hand, NULL },
+	{ "openat statx read close", read_by_batch, read_by_hand, read_by_uring },
+	{ "openat read close", short_by_batch, short_by_hand, short_by_uring },
+};
+
+const size_t chain_count = sizeof(chains) / sizeof(chains[0]);
