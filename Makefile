@@ -93,14 +93,14 @@ check-fresh: setup-check ## make run and make check in minimal roots; RELEASE="1
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release $(RELEASE) --steps $(STEPS)
 
 .PHONY: check-setup
-check-setup: setup-check ## check that setup's packages exist, and build with them in a minimal root
+check-setup: setup-check ## check set-up itself: its packages exist, and suffice to build in a minimal root
 ifdef FERRY_FRESH
 	@echo "check-setup: skipped, because this is such a root"
 else ifneq ($(shell id -u),0)
 	@echo "check-setup: skipped, because it needs root"
 else
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names
-	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build module
 endif
 
 .PHONY: lint
