@@ -1,26 +1,56 @@
 # SPDX-License-Identifier: MIT
-"""Prints one line on all tests that the latest runs in the given build directories made."""
+"""What `make check` did: how long each step and the slowest tests took, and the verdicts.
+
+summary.py TIMES BUILD... GUESTS.json...: TIMES is what tests/step wrote, BUILD a build
+directory with Meson's log of the latest run, GUESTS.json what `ferry-lab test --json` wrote.
+"""
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-PASSED = {"OK", "EXPECTEDFAIL"}
-SKIPPED = {"SKIP"}
+VERDICTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}  # others failed
+SLOWEST = 15
+
+Test = tuple[float, str, str]  # seconds, name, verdict
 
 
-def results(build: Path) -> list[str]:
-    log = build / "meson-logs" / "testlog.json"
-    return [json.loads(line)["result"] for line in log.read_text().splitlines()]
+def meson_tests(build: Path) -> Iterator[Test]:
+    for line in (build / "meson-logs" / "testlog.json").read_text().splitlines():
+        test = json.loads(line)
+        verdict = VERDICTS.get(test["result"], "failed")
+        yield test["duration"], f"{build.name}: {test['name'].rpartition(' / ')[2]}", verdict
+
+
+def guest_tests(record: Path) -> Iterator[Test]:
+    for test in json.loads(record.read_text()):
+        again = f" ({test['starved']})" if test["starved"] else ""
+        yield test["seconds"], f"{test['target']}: {test['test']}{again}", test["verdict"]
+
+
+def duration(seconds: float) -> str:
+    return f"{int(seconds) // 60:4} min {int(seconds) % 60:2} s"
 
 
 def main() -> int:
-    found = [result for build in sys.argv[1:] for result in results(Path(build))]
-    passed = sum(result in PASSED for result in found)
-    skipped = sum(result in SKIPPED for result in found)
-    failed = len(found) - passed - skipped
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or not passed else 0
+    times, *sources = (Path(argument) for argument in sys.argv[1:])
+    tests: list[Test] = []
+    for source in sources:
+        tests += guest_tests(source) if source.suffix == ".json" else meson_tests(source)
+    steps = [line.split("\t") for line in times.read_text().splitlines()]
+    print("\nWhat took how long:")
+    for seconds, name in steps:
+        print(f"{duration(float(seconds))}  {name}")
+    print(f"{duration(sum(float(seconds) for seconds, _ in steps))}  together")
+    print("\nThe slowest tests:")
+    for took, name, _ in sorted(tests, reverse=True)[:SLOWEST]:
+        print(f"{duration(took)}  {name}")
+    counts = Counter(verdict for _, _, verdict in tests)
+    words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "skipped"))
+    print(f"\n{words}")
+    return 1 if counts["failed"] or not counts["passed"] else 0
 
 
 if __name__ == "__main__":
