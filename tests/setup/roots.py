@@ -98,36 +98,49 @@ def bootstrap(release: str, root: Path) -> None:
     os.utime(root)
 
 
+@contextlib.contextmanager
+def owned(path: Path, wait: bool = True) -> Iterator[None]:
+    """Holds the lock of a directory; raises BlockingIOError when another has it."""
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(directory)
+
+
 def sweep(folder: Path) -> None:
     """Removes the copies whose owners are gone."""
     for path in folder.glob("use-*"):
-        with (path / "lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
+        with contextlib.suppress(BlockingIOError, FileNotFoundError), owned(path, wait=False):
             shutil.rmtree(path)
+
+
+@contextlib.contextmanager
+def own_directory(folder: Path) -> Iterator[Path]:
+    """An empty directory, removed at the end, or by the next run when this one is killed."""
+    with contextlib.ExitStack() as stack:
+        with locked("fresh"):  # so that no other run sweeps it before it is owned
+            sweep(folder)
+            path = Path(tempfile.mkdtemp(prefix="use-", dir=folder))
+            stack.enter_context(owned(path))
+        stack.callback(shutil.rmtree, path)
+        yield path
 
 
 @contextlib.contextmanager
 def fresh_root(release: str) -> Iterator[Path]:
     """A copy of the root of RELEASE, which reaches the network as this machine does."""
     original = base(release)
-    sweep(original.parent)
-    used = Path(tempfile.mkdtemp(prefix="use-", dir=original.parent))
-    try:
-        with (used / "lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            root = used / "root"
-            subprocess.run(["cp", "-a", "--reflink=auto", original, root], check=True)
-            certificates = [value for name, value in network() if Path(value).is_file()]
-            for path in map(Path, {*COPIED, *certificates}):
-                if path.is_file():
-                    make_directory((root / path.relative_to("/")).parent)
-                    shutil.copy(path, root / path.relative_to("/"))
-            yield root
-    finally:
-        shutil.rmtree(used)
+    with own_directory(original.parent) as directory:
+        root = directory / "root"
+        subprocess.run(["cp", "-a", "--reflink=auto", original, root], check=True)
+        certificates = [value for _, value in network() if Path(value).is_file()]
+        for path in map(Path, {*COPIED, *certificates}):
+            if path.is_file():
+                make_directory((root / path.relative_to("/")).parent)
+                shutil.copy(path, root / path.relative_to("/"))
+        yield root
 
 
 def network() -> list[tuple[str, str]]:

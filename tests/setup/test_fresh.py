@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What make check-fresh reports, and that it leaves nothing behind."""
 
-import fcntl
 import json
 import os
 import signal
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from downloads import packages, python_packages
 from fresh import Step, skipped_tests
-from roots import environment, running, sources, sweep
+from roots import environment, own_directory, owned, running, sources, sweep
 
 import lab.debian.mirrors
 
@@ -78,10 +77,26 @@ def test_the_environment_is_a_new_users(tmp_path: Path, monkeypatch: pytest.Monk
 def test_only_roots_without_an_owner_are_swept(tmp_path: Path) -> None:
     for name in ("use-dead", "use-alive"):
         (tmp_path / name / "root").mkdir(parents=True)
-    with (tmp_path / "use-alive" / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with owned(tmp_path / "use-alive"):
         sweep(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["use-alive"]
+
+
+def test_a_root_is_owned_until_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FERRY_CACHE", str(tmp_path / "cache"))
+    removed = []
+
+    def remove(path: Path) -> None:
+        with pytest.raises(BlockingIOError), owned(path, wait=False):
+            pass
+        removed.append(path)
+
+    monkeypatch.setattr("roots.shutil.rmtree", remove)
+    with own_directory(tmp_path) as path:
+        assert path.is_dir()
+    assert removed == [path]
 
 
 def processes_with(word: str) -> list[str]:
