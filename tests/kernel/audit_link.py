@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's audit by netlink: rules, and the records that they make.  See audit.h."""
+"""The kernel's audit netlink interface: rules and their records.  See <linux/audit.h>."""
 
 import os
 import socket
@@ -19,10 +19,10 @@ HEADER = struct.Struct("=IHHII")
 
 
 class AuditLink:
-    """Audit switched on, with its records for this process, for a with statement."""
+    """A context manager that enables audit and sends its records to this process."""
 
     def __init__(self) -> None:
-        """Raises OSError where there is no audit, or not for this user."""
+        """Raises OSError if audit is not available, or not to this user."""
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_AUDIT)
         self.socket.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER, 1 << 24)
         self.socket.settimeout(20)
@@ -45,7 +45,7 @@ class AuditLink:
         self.request(SET, struct.pack("=10I", *words))
 
     def log_children(self) -> None:
-        """A rule that logs every call of processes that this one starts."""
+        """Adds a rule that logs every call of processes that this one starts."""
         mask = [0xFFFFFFFF] * 64
         fields = [FIELD_PARENT] + [0] * 63
         values = [os.getpid()] + [0] * 63
@@ -56,7 +56,7 @@ class AuditLink:
         self.rules.append(rule)
 
     def request(self, kind: int, payload: bytes) -> None:
-        """Raises OSError if the kernel refuses; keeps the records that come meanwhile."""
+        """Raises OSError if the kernel refuses.  Keeps the records that arrive meanwhile."""
         header = HEADER.pack(HEADER.size + len(payload), kind, REQUEST_AND_ACK, 0, 0)
         self.socket.sendto(header + payload, (0, 0))
         while True:
@@ -69,7 +69,7 @@ class AuditLink:
             return
 
     def wait_for(self, text: str, times: int) -> None:
-        """Waits until TEXT is in as many records, and fails after a while."""
+        """Waits until that many records contain TEXT, and fails after a while."""
         while sum(text in record for record in self.records) < times:
             self.receive()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The calls that `watched batch` and `watched flexsc` make, as watchers are to see them."""
+"""The calls of `watched batch` and `watched flexsc` that watchers must see."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ MAKERS = {
 
 
 def expected(maker: Maker, own_group: int) -> list[Call]:
-    """All calls from the first one that MAKER makes to its end."""
+    """The calls that MAKER makes, from the first to its end."""
     return [
         Call(GETPGID, (0,), own_group),
         Call(LSEEK, (-7, 1001, 0), EBADF),
@@ -54,9 +54,9 @@ Seen = tuple[int, tuple[int, ...], int]  # number, arguments, result
 
 
 def check(seen: list[Seen], maker: Maker, own_group: int, restarted: int = RESTARTED) -> None:
-    """Fails unless SEEN, all calls of the program, has those of MAKER once, in order.
+    """Fails unless SEEN, all calls of the program, contains those of MAKER once, in order.
 
-    RESTARTED is the result that the watcher gives MAKER when it makes way for its
+    RESTARTED is the result that the watcher shows for MAKER when it exits before its
     calls, or for signals.
     """
     outer = [i for i, call in enumerate(seen) if call[0] == maker.number]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of watchers share: the program that is watched."""
+"""Shared by the tests of watchers: the watched program."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ def maker(request: pytest.FixtureRequest) -> Maker:
 
 @pytest.fixture(scope="session")
 def watched(maker: Maker) -> Path:
-    """The program, on a kernel that has what MAKER is."""
+    """The program, on a kernel that has MAKER."""
     build = os.environ.get("FERRY_BUILD")
     assert build, "set FERRY_BUILD to the build directory"
     program = Path(build).absolute() / "tests" / "kernel" / "watched"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory runs out while a batch runs: for the batch's calls, or for its own pages. */
+/* Memory runs out during a batch: for the batch's calls, or for its own pages. */
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ static void address_space_may_run_out(void **state)
 		SLOT(SYS_brk, -1),
 		SLOT(SYS_getpid),
 	};
-	struct ferry_slot *lazy = new_page(); /* these pages are there, but not yet in memory */
+	struct ferry_slot *lazy = new_page(); /* these pages are mapped, but not yet in memory */
 	long *rets = new_page();
 
 	(void)state;
@@ -60,7 +60,7 @@ static void remove_cgroup(void)
 {
 	int i;
 
-	/* The killed are still on their way out. */
+	/* Killed processes may still be exiting. */
 	for (i = 0; i < 1000 && rmdir(CGROUP); i++)
 		usleep(1000);
 }
@@ -70,7 +70,7 @@ static void enter_cgroup(void)
 	write_file(CGROUP "/cgroup.procs", "0");
 }
 
-/* Twice as many results as the limit has room for; all slots are the same page. */
+/* Twice as many results as fit the limit; all slots share one page. */
 static void write_too_many_results(void *arg)
 {
 	const unsigned long count = LIMIT / sizeof(long) * 2;
@@ -104,7 +104,7 @@ static void a_batch_without_memory_for_its_results_is_killed(void **state)
 	remove_cgroup();
 }
 
-/* The calls of a batch ask for too much: pages are touched by read(). */
+/* The calls of a batch need too much memory: read() touches the pages. */
 static void read_too_much(void *arg)
 {
 	const size_t size = 2 * LIMIT;
@@ -134,7 +134,7 @@ static void a_batch_whose_calls_want_too_much_is_killed(void **state)
 	remove_cgroup();
 }
 
-/* Over memory.high the kernel slows a task down on its way out of a call. */
+/* Above memory.high the kernel slows a task down when it leaves a call. */
 static void a_batch_over_the_high_mark_goes_on(void **state)
 {
 	pid_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the hostile tests share; hostile.h describes it. */
+/* Shared by the hostile tests; see hostile.h. */
 #include "hostile.h"
 
 void *new_page(void)
@@ -10,7 +10,7 @@ void *new_page(void)
 	return page;
 }
 
-/* The state of process PID as in /proc/PID/stat, 0 when there is no such process. */
+/* The state of process PID in /proc/PID/stat; 0 if it does not exist. */
 static char state_of(pid_t pid)
 {
 	char path[64];
@@ -26,7 +26,7 @@ static char state_of(pid_t pid)
 	if (size <= 0)
 		return 0;
 	text[size] = '\0';
-	/* The command, in parentheses, may hold anything. */
+	/* The command, in parentheses, may contain any character. */
 	state = strrchr(text, ')');
 	return state ? state[2] : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hostile tests share.  run_batch() is the kernel's own batch() here, with
- * nothing of the library in between; or the library's device engine.
+ * Shared by the hostile tests.  run_batch() is the kernel's batch() here, without the
+ * library in between; or the library's device engine.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -11,16 +11,16 @@
 #include "tests/lib/conformance/group.h"
 #include "tests/lib/differential/random.h"
 
-/** FERRY_SYSCALL or FERRY_DEVICE: who is under attack. */
+/** FERRY_SYSCALL or FERRY_DEVICE: the engine under attack. */
 extern enum ferry_engine engine;
 
 /** Whether this is the full run. */
 extern bool full_run;
 
-/** What random choices of this run depend on; printed when it begins. */
+/** The seed of all random choices; printed at the start. */
 extern uint64_t seed;
 
-/** How often to do something: QUICK times, or FULL in the full run. */
+/** A number of repetitions: QUICK, or FULL in the full run. */
 static inline int times(int quick, int full)
 {
 	return full_run ? full : quick;
@@ -32,7 +32,7 @@ static inline struct random random_new(uint64_t purpose)
 	return random_for(seed, purpose);
 }
 
-/** Lets the calling child run for SECONDS, 0: for ever. */
+/** Lets the calling child run for SECONDS; 0 means for ever. */
 static inline void patience(unsigned int seconds)
 {
 	alarm(seconds);
@@ -41,13 +41,13 @@ static inline void patience(unsigned int seconds)
 /** A page for slots or results: readable, writable, zero. */
 void *new_page(void);
 
-/** Waits until process PID sleeps in a call.  Fails when it does not come to that. */
+/** Waits until process PID sleeps in a call.  Fails if it does not. */
 void expect_asleep(pid_t pid);
 
-/** Fails unless PID has ended by signal SIG. */
+/** Fails unless signal SIG ended PID. */
 void expect_killed_by(pid_t pid, int sig);
 
-/** Starts a thread; fails when there is none. */
+/** Starts a thread, or fails. */
 pthread_t thread_start(void *(*body)(void *), void *arg);
 
 extern const struct group exhaustion_group;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Signals at every boundary between slots, from outside and from slots: each is handled
- * once, no result changes, and the caller's registers come back as they went in.
+ * once, no result changes, and the caller's registers are unchanged afterwards.
  */
 #include <poll.h>
 #include <sys/prctl.h>
@@ -28,7 +28,7 @@ static void catch_signal(int sig, int flags)
 	expect(!sigaction(sig, &action, NULL));
 }
 
-/* batch() by the bare instruction, which shows what the kernel leaves in the registers. */
+/* batch() by the bare instruction, to see what the kernel leaves in the registers. */
 static long run_checked(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	const unsigned long mark = 0x123456789abcdef;
@@ -146,12 +146,12 @@ static void a_signal_at_any_boundary_changes_no_result(void **state)
 
 /* ---- signals from outside ---- */
 
-#define ENOUGH 100 /* signals, for a test to have seen some */
+#define ENOUGH 100 /* how many signals a test has to see */
 
 static int sent; /* by the other thread, while it runs */
 static int stop;
 
-/* Signals from SIGRTMIN on are queued, one by one. */
+/* Signals from SIGRTMIN up are queued individually. */
 static void *send_signals(void *arg)
 {
 	struct random random = random_new(1);
@@ -239,11 +239,11 @@ static void calls_that_wait_end_as_they_would_alone(void **state)
 	expect_equal(handled, sent);
 }
 
-/* ---- a stop in a call that goes on where it was ---- */
+/* ---- a stop in a call that continues where it was ---- */
 
 static int ready[2];
 
-/* A filter of its own does not allow it another batch, nor an ioctl of the module. */
+/* Its own filter allows neither another batch nor an ioctl of the module. */
 static void sleep_confined(void *arg)
 {
 	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
@@ -263,7 +263,7 @@ static void sleep_confined(void *arg)
 	expect_equal(rets[4], getpid());
 }
 
-/* Made again, it would find a time that is none. */
+/* A call made again from the start would find an invalid time. */
 static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
 {
 	struct timespec *time =
@@ -292,7 +292,7 @@ static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
 
 static struct random tamper_random;
 
-/* The position that the batch will go on from lies in the saved registers. */
+/* The saved registers hold the position at which the batch will continue. */
 static void tamper(int sig, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -334,7 +334,7 @@ static void be_tampered_with(void *arg)
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
-/* It may make a batch run elsewhere or die, as its own memory is its own affair. */
+/* It may make its own batch continue elsewhere or die, but harm nothing else. */
 static void a_handler_that_moves_the_position_harms_only_itself(void **state)
 {
 	uint64_t rounds = (uint64_t)times(100, 5000);

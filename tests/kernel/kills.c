@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* SIGKILL at any time, above all in slots that wait: no process is ever stuck. */
+/* SIGKILL at any time, mainly in slots that wait: no process ever gets stuck. */
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -85,7 +85,7 @@ static void a_thousand_kills_leave_nobody_behind(void **state)
 	expect(waitpid(-1, NULL, WNOHANG) < 0);
 }
 
-/* ---- many threads, some of them between slots, some in calls that wait ---- */
+/* ---- many threads, some between slots, some in calls that wait ---- */
 
 static void *wait_in_thread(void *arg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Batches of 2^20 slots: nothing is allocated for them, and they can be killed. */
+/* Batches of 2^20 slots: the kernel allocates nothing for them, and they can be killed. */
 #include "hostile.h"
 
 #define MANY (1UL << 20)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Callers of the kernel's batch() that mean harm, or have bad luck.  Meant for a guest
- * whose console is watched: a test also fails when the kernel complains.  Exits 77 when
+ * Malicious or unlucky callers of the kernel's batch().  Meant for a guest whose
+ * console is watched: a test also fails if the kernel logs an error.  Exits with 77 if
  * this kernel has no batch().
  */
 #include <getopt.h>

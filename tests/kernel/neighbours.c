@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What other threads do to the process while one of them is in a batch. */
+/* Other threads change the process while one of them is in a batch. */
 #include <spawn.h>
 
 #include "hostile.h"
@@ -67,7 +67,7 @@ static void others_may_fork_and_spawn_meanwhile(void **state)
 		pthread_join(runners[i], NULL);
 }
 
-/* ---- ends of the process ---- */
+/* ---- the process ends ---- */
 
 static void start_neighbours(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A batch within a batch, by any of its numbers, is no call at all. */
+/* A batch within a batch, by any of its numbers, gives -ENOSYS. */
 #include "hostile.h"
 
 static void no_batch_runs_within_a_batch(void **state)
@@ -23,7 +23,7 @@ static void no_batch_runs_within_a_batch(void **state)
 	expect_equal(inner_ret, UNTOUCHED);
 }
 
-/* Nor does one that names its own slots go round for ever. */
+/* A batch that runs its own slots does not loop for ever. */
 static void a_batch_does_not_run_itself(void **state)
 {
 	struct guarded batch = guarded_new(2, AT_END);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program as it was built for the original batch(): its own declaration of a slot,
- * number 183, five arguments of which the last two are whatever the registers held.  It
- * knows nothing of this tree's headers.  Exits 0 when all is as the ABI says, 1 when not,
- * and 77 when the kernel has no such call.
+ * A program built for the original batch(): its own declaration of a slot, number 183,
+ * and five arguments, the last two of which are whatever the registers held.  It uses no
+ * header of this tree.  Exits with 0 if the kernel conforms to the ABI, 1 if not, and 77 if
+ * the kernel does not have the call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void check(const char *what, long got, long want)
 	failures++;
 }
 
-/* Open, read and close in one call: word copies carry the descriptor and the length. */
+/* Open, read and close in one call: word copies pass the descriptor and the length. */
 static void read_a_file(long flags, long size)
 {
 	long rets[7] = { NOT_RUN, NOT_RUN, NOT_RUN, NOT_RUN, NOT_RUN, NOT_RUN, NOT_RUN };

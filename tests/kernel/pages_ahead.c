@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * multi_page_alloc() when memory is short, and over many processes: limits hold, nothing is
- * lost, nothing is counted twice.  Meant for a guest whose console is watched.  Exits 77 when
+ * multi_page_alloc() when memory is short, and in many processes: limits hold, and no page
+ * is lost or counted twice.  Meant for a guest whose console is watched.  Exits with 77 if
  * this kernel does not have the call.
  */
 #include <err.h>
@@ -16,7 +16,7 @@
 #define EXIT_SKIPPED 77
 #define CGROUP "/sys/fs/cgroup/ferry-pages-ahead"
 #define LIMIT (16UL << 20)
-#define WINDOW 512 /* pages that a page-table page maps */
+#define WINDOW 512 /* how many pages a page-table page maps */
 
 static uint64_t seed;
 
@@ -52,7 +52,7 @@ static size_t count_mapped(char *map, size_t pages)
 	return count;
 }
 
-/* The number behind NAME in the file of lines PATH, or in its only line. */
+/* The number after NAME in a line of file PATH, or in its only line. */
 static long number_in(const char *path, const char *name)
 {
 	FILE *file = fopen(path, "re");
@@ -67,12 +67,12 @@ static long number_in(const char *path, const char *name)
 	return number;
 }
 
-/* How often the kernel's log complains about RSS or pages. */
+/* The number of errors about RSS or pages in the kernel log. */
 static int complaints(void)
 {
 	static char text[1 << 20];
 	const char *const all[] = { "Bad rss-counter", "Bad page", "non-zero pgtables_bytes" };
-	int length = klogctl(3 /* read all */, text, sizeof(text) - 1);
+	int length = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, text, sizeof(text) - 1);
 	int count = 0;
 	size_t i;
 
@@ -133,7 +133,7 @@ static void enter_cgroup(void)
 	expect(write_file(CGROUP "/cgroup.procs", "0"));
 }
 
-/* Faults that each map a whole window, until one meets the limit halfway. */
+/* Faults that each map a whole window, until one reaches the limit halfway. */
 static void touch_until_the_limit(void *arg)
 {
 	const size_t windows = 2 * LIMIT / (WINDOW * PAGE);
@@ -153,7 +153,7 @@ static void touch_until_the_limit(void *arg)
 	_exit(0);
 }
 
-/* Waits until all that was charged for pages is given back. */
+/* Waits until all charges for pages are returned. */
 static void expect_nothing_charged(void)
 {
 	int i;
@@ -185,7 +185,7 @@ static void a_limit_within_a_batch_is_no_error(void **state)
 	expect_equal(complaints(), before);
 }
 
-/* Free memory in KiB; what CPUs keep for themselves does not count as free. */
+/* Free memory in KiB, without the pages in the lists of each CPU. */
 static long free_memory(void)
 {
 	write_file("/proc/sys/vm/drop_caches", "3");
@@ -194,7 +194,7 @@ static long free_memory(void)
 
 #define LIMITED 300
 
-/* Each process gives back what the limit leaves of a chunk of pages. */
+/* Each process frees the rest of a chunk of pages that the limit did not allow. */
 static void what_a_limit_refuses_is_not_lost(void **state)
 {
 	long free_before = 0;
@@ -203,7 +203,7 @@ static void what_a_limit_refuses_is_not_lost(void **state)
 	(void)state;
 	alarm(0);
 	make_cgroup("memory.max");
-	/* That they keep little: tens of megabytes otherwise. */
+	/* Shortens the lists of each CPU, which otherwise keep tens of megabytes. */
 	write_file("/proc/sys/vm/percpu_pagelist_high_fraction", "1000000");
 	for (i = 0; i < LIMITED; i++) {
 		if (i == LIMITED / 10)
@@ -245,7 +245,7 @@ static void who_uses_too_much_is_killed(void **state)
 	expect_equal(complaints(), before);
 }
 
-/* All of the guest's memory, without a cgroup: the victim is known. */
+/* All of the guest's memory, without a cgroup; the OOM killer's victim is known. */
 static void touch_all_memory(void *pages)
 {
 	const size_t count = 1UL << 20;
@@ -287,7 +287,7 @@ static void committed_memory_stays(void **state)
 	expect_equal(multi_page_alloc(WINDOW), 0);
 	for (i = 0; i < WINDOW; i++)
 		map[i * PAGE] = 1;
-	/* Others run as well, but do not take that much. */
+	/* Other processes run too, but do not use that much. */
 	expect(labs(number_in("/proc/meminfo", "Committed_AS:") - before) < 1024);
 }
 
@@ -356,7 +356,7 @@ static void a_thousand_processes_leave_nothing(void **state)
 		running--;
 	}
 	expect_equal(complaints(), before);
-	/* Grandchildren may be on their way out; the counters of each CPU lag behind a little. */
+	/* Grandchildren may still be exiting, and the counters of each CPU lag a little. */
 	for (i = 0; i < 10000 && number_in("/proc/meminfo", "AnonPages:") > anonymous + LAG; i++)
 		usleep(1000);
 	expect(number_in("/proc/meminfo", "AnonPages:") <= anonymous + LAG);
@@ -366,7 +366,7 @@ static void a_thousand_processes_leave_nothing(void **state)
 
 #define SWAP_SIZE (8UL << 20)
 
-/* Swaps to a loop device over memory. */
+/* Swaps to a loop device in memory. */
 static void swap_on(void)
 {
 	if (system("dd if=/dev/zero of=/dev/shm/ferry-swap bs=1M count=8 2> /dev/null && "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Other threads rewrite slots and results, and take memory away, while batches run.
- * Whatever a slot was when it was fetched, its result has to be one that some slot of
- * the palette can have.
+ * Other threads rewrite slots and results, and unmap memory, while batches run.
+ * Whatever a slot contained when it was fetched, its result has to be one that some slot
+ * of the palette can have.
  */
 #include "hostile.h"
 
@@ -22,9 +22,9 @@ static long explained[64];
 static size_t nexplained;
 static int stop;
 
-/* ---- slots that are harmless in all mixtures of their words ---- */
+/* ---- slots that are harmless in any mixture of their words ---- */
 
-/* Their results do not depend on arguments, so words may be mixed at will. */
+/* Their results do not depend on arguments, so their words may be mixed freely. */
 static const short numbers[] = { SYS_getpid, SYS_getppid,      SYS_getuid,
 				 SYS_gettid, SYS_sched_yield,  SYS_clone,
 				 SYS_execve, SYS_rt_sigreturn, 600,
@@ -62,7 +62,7 @@ static void fill_palette(struct random *random)
 		for (k = 0; k < FERRY_MAX_ARGS; k++)
 			slot->from[k] = (unsigned char)random_below(random, 4);
 		slot->reserved = random_percent(random, 5);
-		/* A word copy moves first words only: others would make numbers of pointers. */
+		/* A word copy moves only first words: others would turn pointers into numbers. */
 		slot->arg[0] = (long)&shared.calls[random_below(random, SLOTS)];
 		slot->arg[1] = (long)&palette[random_below(random, PALETTE)];
 		if (random_percent(random, 5))
@@ -191,7 +191,7 @@ static void all_results_can_be_explained_while_slots_and_results_are_rewritten(v
 	expect_guards(__FILE__, __LINE__, &shared);
 }
 
-/* ---- memory that comes and goes ---- */
+/* ---- memory that is unmapped and mapped again ---- */
 
 #define PAGES 3
 #define LONG_BATCH ((PAGES - 1) * PAGE / sizeof(long))
@@ -212,7 +212,7 @@ static void write_calls(void)
 		fleeting_calls[i] = SLOT(SYS_getpid);
 }
 
-/* One page at a time is gone, or cannot be written, and comes back. */
+/* One page at a time is unmapped or made read-only, then restored. */
 static void *take_and_give_back(void *arg)
 {
 	struct random random = random_new((uint64_t)arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random stacks of seccomp filters over random programs: the library's engine
- * has the results, and the end, of the loop.
+ * gives the same results, and ends in the same way, as the loop.
  */
 #include <linux/audit.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@
 #define SLOTS 24
 #define MOST_FILTERS 3
 
-/* What a program leaves behind. */
+/* The outcome of a program. */
 struct outcome {
 	long last;
 	long rets[SLOTS];
@@ -83,7 +83,7 @@ static void make_trial(struct trial *trial, struct random *random)
 				numbers[random_below(random, ARRAY_SIZE(numbers))],
 				(int)random_below(random, 3), (unsigned int)random_below(random, 4),
 				any_action(random));
-	/* A slot may bring the last filter itself. */
+	/* A slot may install the last filter itself. */
 	if (random_percent(random, 50)) {
 		trial->nfilters--;
 		trial->calls[random_below(random, SLOTS)] =
@@ -92,7 +92,7 @@ static void make_trial(struct trial *trial, struct random *random)
 	}
 }
 
-/* The result of a call that traps depends on what the handler is shown. */
+/* The result of a call that traps depends on what the handler sees. */
 static void answer_trap(int sig, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -107,7 +107,7 @@ static void run_trial(void *arg)
 	struct trial *trial = arg;
 	int i;
 
-	/* An engine that opens something does so before the filters. */
+	/* An engine that opens a descriptor does so before the filters. */
 	expect(!ferry_engine_probe(trial->engine, NULL));
 	expect(!sigaction(SIGSYS, &action, NULL));
 	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
@@ -133,7 +133,7 @@ static struct outcome outcome_on(struct trial *trial, enum ferry_engine engine)
 	return *trial->outcome;
 }
 
-/* getpid() is another in each child. */
+/* getpid() differs in each child. */
 static void forget_pids(struct trial *trial, struct outcome *outcome)
 {
 	int i;

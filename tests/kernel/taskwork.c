@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a call leaves to be done on the way back to user space is done before the next
- * slot: the last close of a file, io_uring's completions, rseq's CPU number.
+ * Work that a call leaves for the return to user space is done before the next slot: the
+ * last close of a file, io_uring's completions, rseq's CPU number.
  */
 #include <poll.h>
 #include <sched.h>
@@ -88,7 +88,7 @@ static void a_lock_goes_with_its_file(void **state)
 	expect_batch(calls, 2, -EAGAIN, 0, 0);
 }
 
-/* A descriptor on its way in a message is closed with the socket that holds it. */
+/* A descriptor in a queued message is closed with the socket that holds it. */
 static void a_descriptor_in_a_message_goes_with_its_socket(void **state)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "";
@@ -187,7 +187,7 @@ static struct rseq *own_rseq(void)
 	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 }
 
-/* As long as no other thread moves it, a thread knows where it is. */
+/* A thread knows its CPU as long as no other thread moves it. */
 static void the_cpu_number_is_right_in_the_next_slot(void **state)
 {
 	static const unsigned long masks[] = { 1, 2 };

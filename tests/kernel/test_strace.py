@@ -15,12 +15,12 @@ Shown = tuple[str, str]  # a call and its result, as strace writes them
 
 
 def name_of(maker: Maker) -> str:
-    """What strace calls a number that it does not know."""
+    """The name that strace gives to a number that it does not know."""
     return f"syscall_{maker.number:#x}("
 
 
 def trace(watched: Path, maker: Maker, log: Path, *options: str) -> list[Shown]:
-    """All that strace shows of the program."""
+    """Everything that strace shows for the program."""
     command: list[str | Path] = ["strace", "-o", log, *options, watched, maker.word]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
@@ -32,7 +32,7 @@ def trace(watched: Path, maker: Maker, log: Path, *options: str) -> list[Shown]:
 
 
 def calls_that_are_made(first_lseek: str = "-1 EBADF") -> list[Shown]:
-    """The beginnings of the calls and of what their results have to hold."""
+    """How each call must begin, and what its result must contain."""
     return [
         ("getpgid(0)", str(os.getpgid(0))),
         ("lseek(-7, 1001, SEEK_SET)", first_lseek),
@@ -54,7 +54,7 @@ def expect(shown: list[Shown], wanted: list[Shown]) -> None:
 
 
 def without_restarts(shown: list[Shown], maker: Maker) -> list[Shown]:
-    """Without MAKER as it makes way for its calls, or for signals; it has to be there."""
+    """SHOWN without MAKER's exits before its calls, or for signals; there must be some."""
     own = name_of(maker)
     kept = [(c, r) for c, r in shown if not (c.startswith(own) and "ERESTARTNOINTR" in r)]
     assert len(kept) < len(shown), f"{maker.word} does not make way for its calls"
@@ -62,7 +62,7 @@ def without_restarts(shown: list[Shown], maker: Maker) -> list[Shown]:
 
 
 def expect_once(shown: list[Shown], maker: Maker, first_lseek: str = "-1 EBADF") -> None:
-    """Each call is there once, and MAKER behind them."""
+    """Each call is shown once, and then MAKER."""
     own = name_of(maker)
     first = next(i for i, (call, _) in enumerate(shown) if call.startswith(own))
     calls = without_restarts(shown[first:], maker)
@@ -77,9 +77,9 @@ def test_each_call_is_shown_once(watched: Path, maker: Maker, tmp_path: Path, op
 
 
 def test_calls_are_shown_to_a_filter(watched: Path, maker: Maker, tmp_path: Path) -> None:
-    """strace is told by a seccomp filter of its calls, and of numbers that it does not know.
+    """A seccomp filter stops for strace's calls, and for numbers that strace does not know.
 
-    The filter is not asked again when MAKER comes back from its calls.
+    The filter does not run again when MAKER returns from its calls.
     """
     options = ("-f", "--seccomp-bpf", "-e", "trace=getpgid,lseek")
     shown = without_restarts(trace(watched, maker, tmp_path / "log", *options), maker)

@@ -20,7 +20,7 @@ ENTER_LSEEK = re.compile(
 
 @pytest.fixture
 def tracing() -> Iterator[Path]:
-    """Tracing, off before and after."""
+    """Enables tracing; it is off before and after."""
     if not (TRACING / "events" / "raw_syscalls").is_dir():
         pytest.skip("this kernel has no system call tracepoints, or tracefs is not mounted")
     if not os.access(TRACING / "trace", os.W_OK):
@@ -42,7 +42,7 @@ def enable(event: str) -> None:
 
 
 def trace_of(watched: Path, maker: Maker) -> list[str]:
-    """The lines of the program's own; its output has the group that getpgid() returned."""
+    """The trace lines of the program; its output has the group that getpgid() returned."""
     subprocess.run([watched, maker.word], stdout=subprocess.PIPE, check=True)
     return [line for line in (TRACING / "trace").read_text().splitlines() if "watched-" in line]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tracers come and go while batches run; those who are traced do not notice. */
+/* Tracers attach and detach while batches run; the traced processes do not notice. */
 #include <sys/ptrace.h>
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 static int *go_on; /* shared with the traced process */
 
-/* Batches with right answers, and short sleeps in between, until it is told to end. */
+/* Runs batches with known results, and short sleeps in between, until told to end. */
 static void run_until_told(void *arg)
 {
 	static const struct timespec moment = { 0, 100000 };
@@ -61,7 +61,7 @@ static void attach(pid_t pid, unsigned long how)
 		expect(!ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD));
 }
 
-/* Lets PID go STEPS stops far by the request HOW. */
+/* Lets PID run for STEPS stops, with the request HOW. */
 static void step(pid_t pid, int how, unsigned long steps)
 {
 	int status;
@@ -122,7 +122,7 @@ static void trace_until_killed(void *arg)
 	raise(SIGKILL);
 }
 
-/* The kernel lets the traced process go wherever it stands. */
+/* The kernel resumes the traced process wherever it is. */
 static void a_tracer_may_die(void **state)
 {
 	struct random random = random_new(1);
@@ -138,7 +138,7 @@ static void a_tracer_may_die(void **state)
 	end_traced(task.traced);
 }
 
-/* ---- a tracer that keeps signals to itself ---- */
+/* ---- a tracer that suppresses signals ---- */
 
 static void send_itself_fatal_signals(void *arg)
 {

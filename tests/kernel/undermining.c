@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Batches that take away what they stand on: slots, results, files, descriptors, registers. */
+/* Batches that destroy what they depend on: slots, results, files, descriptors, registers. */
 #include <asm/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -32,7 +32,7 @@ static void expect_fault(long rets[], const struct ferry_slot calls[], unsigned 
 
 /* ---- slots ---- */
 
-/* Runs getpid, UNDERMINE and getpid, slots at the start of PAGE: two of them have results. */
+/* Runs getpid, UNDERMINE and getpid, at the start of PAGE; two of them give results. */
 static void expect_end_after(void *page, struct ferry_slot undermine)
 {
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
@@ -47,7 +47,7 @@ static void expect_end_after(void *page, struct ferry_slot undermine)
 	expect_equal(rets[2], UNTOUCHED);
 }
 
-/* User-mode Linux reads what its processes may not: there it is no loss to them. */
+/* True in user-mode Linux, which reads memory even if its processes may not. */
 static bool reads_what_cannot_be_read(void)
 {
 	char *page = new_page();
@@ -91,7 +91,7 @@ static void a_batch_that_moves_its_slots_away_ends_there(void **state)
 	expect_equal(rets[2], UNTOUCHED);
 }
 
-/* Slots are fetched one at a time: what is there then is what runs. */
+/* Slots are fetched one at a time; the content at that time runs. */
 static void a_batch_may_map_other_slots_over_its_own(void **state)
 {
 	struct ferry_slot *calls = new_page();
@@ -201,7 +201,7 @@ static void a_batch_may_close_what_it_uses(void **state)
 	(void)state;
 	expect_equal(run_batch(rets, calls, ARRAY_SIZE(calls)), ARRAY_SIZE(calls) - 1);
 	if (memcmp(rets, results, sizeof(results)) != 0 || byte != 'a')
-		_exit(3); /* there is nothing left to write a message to */
+		_exit(3); /* no descriptor is left for a message */
 }
 
 static void a_batch_may_forbid_itself_descriptors(void **state)
@@ -223,7 +223,7 @@ static void a_batch_may_forbid_itself_descriptors(void **state)
 
 /* ---- thread state ---- */
 
-/* What lies at %fs is gone for a while, but nothing in user space runs meanwhile. */
+/* The memory at %fs is unmapped for a while, but nothing runs in user space meanwhile. */
 static void a_batch_may_change_the_base_of_fs(void **state)
 {
 	unsigned long base = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Slots and results in memory whose faults a thread of the program serves: late, or never. */
+/* Slots and results in memory whose faults a thread of the program serves late, or never. */
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -13,7 +13,7 @@
 
 static int fault_fd;
 static char *region;
-static struct ferry_slot *source; /* what the region will hold */
+static struct ferry_slot *source; /* the contents of the region */
 static int served;
 
 static void open_userfaultfd(void)
@@ -26,7 +26,7 @@ static void open_userfaultfd(void)
 	expect(!ioctl(fault_fd, UFFDIO_API, &api));
 }
 
-/* A region whose pages are all missing, and what to fill it with: calls of getpid. */
+/* A region whose pages are all missing, and its contents: calls of getpid. */
 static void make_region(void)
 {
 	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_MISSING };
@@ -113,7 +113,7 @@ static void room_for_results_may_come_late(void **state)
 	expect_equal(served, PAGES);
 }
 
-/* ---- pages that nobody fills any more: they are zero ---- */
+/* ---- pages that are no longer filled: they are zero ---- */
 
 static void *unregister(void *arg)
 {
@@ -162,7 +162,7 @@ static void a_server_may_close_its_descriptor_meanwhile(void **state)
 	run_zero_slots(close_it);
 }
 
-/* ---- a signal while a slot waits for the program of its filter ---- */
+/* ---- a signal while a slot waits for the memory of its filter program ---- */
 
 static pthread_t victim;
 static volatile sig_atomic_t handled;
@@ -183,7 +183,7 @@ static void *serve_after_signal(void *arg)
 	return NULL;
 }
 
-/* The filter allows what the slots behind it call, and how the signal returns. */
+/* The filter allows the calls of the later slots, and rt_sigreturn. */
 static void confine_itself_late(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_rt_sigreturn, SYS_exit_group };
@@ -217,7 +217,7 @@ static void a_signal_over_the_installation_of_a_filter_is_no_call(void **state)
 	expect_equal(lseek(file, 0, SEEK_END), 3);
 }
 
-/* ---- pages that never come ---- */
+/* ---- pages that are never served ---- */
 
 static void wait_for_slots(void *arg)
 {

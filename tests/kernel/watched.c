@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the tests of watchers watch: a process that makes some calls that are easy to
- * tell, and prints how each ended.
+ * The process watched by the tests of strace, audit and tracepoints.  It makes some calls
+ * that are easy to recognize, and prints the result of each.
  *
  *     watched batch         in the kernel's batch()
  *     watched loop          one by one
@@ -29,7 +29,7 @@ static long word;
 static const struct ferry_slot calls[SLOTS] = {
 	{ .nr = SYS_getpgid, .argc = 1, .arg = { 0 } },
 	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1001, SEEK_SET } },
-	/* No call is made for these three, so there is nothing to see. */
+	/* These three make no call, so there is nothing to see. */
 	{ .nr = SYS_fork },
 	{ .nr = FERRY_NR_WDCPY, .argc = 2, .arg = { (long)&word, (long)&word } },
 	{ .nr = -3 },
@@ -46,11 +46,11 @@ static const struct ferry_slot waiting[] = {
 	{ .nr = SYS_read, .argc = 6, .arg = { 0, (long)&byte, 1, 44, 55, 66 } },
 };
 
-/* A call that stops the runner comes behind them. */
+/* A call that stops the runner follows them. */
 static const struct ferry_entry posted[] = {
 	{ .nr = SYS_getpgid, .argc = 1, .arg = { 0 } },
 	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1001, SEEK_SET } },
-	/* No call is made for these two. */
+	/* These two make no call. */
 	{ .nr = SYS_fork },
 	{ .nr = -3 },
 	{ .nr = SYS_lseek, .argc = 3, .arg = { -7, 1002, SEEK_CUR } },

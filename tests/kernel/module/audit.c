@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A task that is audited is refused by the module.  Once enabled, audit watches every new
- * task until the machine goes down: this is a program of its own, for a guest of its own.
+ * The module refuses audited tasks.  Once enabled, audit watches every new task until the
+ * machine goes down, so this is a separate program for a separate guest.
  */
 #include <linux/audit.h>
 #include <linux/netlink.h>

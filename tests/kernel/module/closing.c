@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The descriptor is closed, or becomes another file, at the worst moments.  A task with
- * descriptors of its own holds no reference to a file that it uses: the module has to.
+ * The descriptor is closed, or replaced by another file, at the worst moments.  A task
+ * that shares its descriptors with no other uses a file without a reference, so the module
+ * has to hold one.
  */
 #include <linux/close_range.h>
 #include <pthread.h>
@@ -36,7 +37,7 @@ static void a_batch_outlives_its_descriptor(void **state)
 	expect_equal(rets[3], getpid());
 }
 
-/* The restarted ioctl finds no device: the position is in the arguments. */
+/* The restarted ioctl finds no device; the position is in the arguments. */
 static void the_position_survives_the_descriptor(void **state)
 {
 	int fd = device_open();
@@ -65,7 +66,7 @@ static long run_on_library(long rets[], const struct ferry_slot calls[], unsigne
 	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, 0, 0);
 }
 
-/* Each write comes once, whatever becomes of the descriptor. */
+/* Each write happens once, whatever happens to the descriptor. */
 static void run_with_signals(struct ferry_slot undo)
 {
 	int file = memory_file();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the module share: /dev/ferry as it is, without the library's engine. */
+/* Shared by the tests of the module: /dev/ferry without the library's engine. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -18,13 +18,13 @@ static inline int device_open(void)
 	return fd;
 }
 
-/** What the module answers, without -1 and errno. */
+/** The return value of the module, without -1 and errno. */
 static inline long device_run(int fd, struct ferry_batch_args *args)
 {
 	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)args, 0, 0, 0);
 }
 
-/** The arguments for the batch calls[0 .. ncall - 1]. */
+/** The arguments of the batch calls[0 .. ncall - 1]. */
 static inline struct ferry_batch_args device_args(long rets[], const struct ferry_slot calls[],
 						  unsigned long ncall)
 {
@@ -51,7 +51,7 @@ static inline void expect_device_runs(int fd)
 /** Fails unless the library's engine runs a batch of this process. */
 void expect_library_runs(void);
 
-/** Has SIGUSR1 counted. */
+/** Starts counting SIGUSR1. */
 void count_signals(void);
 extern volatile sig_atomic_t signals_seen;
 

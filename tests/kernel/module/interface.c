@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the ioctl takes, answers and refuses. */
+/* What the ioctl accepts, returns and refuses. */
 #include "device.h"
 
 #define NR_IOCTL_32 54
@@ -141,7 +141,7 @@ static void a_batch_does_not_run_itself(void **state)
 	expect_equal(ret, -ENOSYS);
 }
 
-/* ---- the position over a restart ---- */
+/* ---- the position across a restart ---- */
 
 static void after_signals_flags_are_0_again(void **state)
 {
@@ -163,7 +163,7 @@ static void after_signals_flags_are_0_again(void **state)
 	expect_equal(rets[3], getppid());
 }
 
-/* A batch that is restarted without its position would run again from its start. */
+/* Restarted without its position, a batch would run again from its start. */
 static void lose_the_position(void *arg)
 {
 	struct ferry_batch_args *args =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loads and unloads the module again and again while users come and go.  Unloading must be
- * refused while anybody has the device open, and leave nothing when it succeeds.
+ * Loads and unloads the module repeatedly while users open and close the device.  Unloading
+ * must be refused while the device is open, and must leave nothing behind if it succeeds.
  *
  *     loads MODULE.ko [TIMES]
  */
@@ -57,7 +57,7 @@ static void run_batches(int fd, struct counts *counts)
 	}
 }
 
-/* Opens the device whenever it is there, runs some batches, and closes it. */
+/* Opens the device whenever it exists, runs some batches, and closes it. */
 static void use(struct counts *counts)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -98,7 +98,7 @@ static void load(const char *path)
 	close(file);
 }
 
-/* Until nobody uses it; the number of refusals. */
+/* Retries until no user is left.  Returns the number of refusals. */
 static unsigned long unload(void)
 {
 	unsigned long refusals = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests of the ferry module's device, and of the library's engine on it.  Meant for a guest
- * whose console is watched.  Exits 77 where there is no device.
+ * whose console is watched.  Exits with 77 if there is no device.
  */
 #include "device.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* No call of a batch gets past a seccomp filter, whoever installed it and when. */
+/* No call of a batch bypasses a seccomp filter, whoever installed it and when. */
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -28,7 +28,7 @@ static void break_out(void *engine)
 	};
 	long rets[3];
 
-	expect_library_runs(); /* the descriptor is there from before, as an inherited one is */
+	expect_library_runs(); /* the descriptor was opened earlier, like an inherited one */
 	install(SYS_mkdir, SECCOMP_RET_KILL_PROCESS);
 	ferry_batch_on(*(enum ferry_engine *)engine, rets, calls, 3, 0, 0);
 }
@@ -68,7 +68,7 @@ static void the_module_makes_no_call_of_a_filtered_task(void **state)
 	expect_equal(access(FORBIDDEN, F_OK), -1);
 }
 
-/* What containers install: some calls fail, the others are made. */
+/* A filter like those of containers: some calls fail, the others are made. */
 static void live_in_container(void *arg)
 {
 	struct ferry_slot calls[] = {
@@ -102,7 +102,7 @@ static void a_container_refuses_what_it_refuses_alone(void **state)
 	expect_equal(access(FORBIDDEN, F_OK), -1);
 }
 
-/* ---- a filter that comes in the middle ---- */
+/* ---- a filter installed in the middle ---- */
 
 static void confine_itself(void *fd)
 {
@@ -157,7 +157,7 @@ static void *install_for_all(void *arg)
 	return NULL;
 }
 
-/* Once a call was refused, none is made; and none that began after the filter was there. */
+/* After one call was refused, none is made, and none begun after the filter was installed. */
 static void expect_order(const long rets[], bool from_the_start)
 {
 	bool refused = from_the_start;

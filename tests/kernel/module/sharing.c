@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A descriptor of the device serves whoever has it, for the process that uses it. */
+/* A descriptor of the device serves any process that has it, and runs batches for the caller. */
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -100,7 +100,7 @@ static void it_can_be_passed_on(void **state)
 	expect_equal(status, 0);
 }
 
-/* ---- the library's ---- */
+/* ---- the library's descriptor ---- */
 
 static void run_library(void *arg)
 {

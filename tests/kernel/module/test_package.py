@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Debian package ferry-dkms: what is in it, and that it is made the same way each time."""
+"""The Debian package ferry-dkms: its contents, and that its build is reproducible."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The module leaves the calls of a watched task alone, and the library makes them. */
+/* The module makes no calls for a watched task; the library makes them. */
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <time.h>
@@ -41,7 +41,7 @@ static void a_traced_task_is_refused(void **state)
 	expect_device_runs(fd);
 }
 
-/* ---- a tracer that comes while a call sleeps ---- */
+/* ---- a tracer that attaches while a call sleeps ---- */
 
 static void sleep_in_batch(void *arg)
 {
@@ -79,7 +79,7 @@ static void wait_until_asleep(pid_t pid)
 	} while (!state);
 }
 
-/* The calls that CHILD makes until it ends, as many as there is room for. */
+/* Records the calls that CHILD makes until it ends, up to the room available. */
 static int follow(pid_t child, long numbers[], int room)
 {
 	struct __ptrace_syscall_info info;
@@ -96,7 +96,7 @@ static int follow(pid_t child, long numbers[], int room)
 	return count;
 }
 
-/* The call is not made anew, it goes on: so do the batch and its remaining calls. */
+/* The call is not made again: it continues, and so does the batch. */
 static void a_sleep_goes_on_under_a_tracer(void **state)
 {
 	pid_t child = child_start(sleep_in_batch, NULL);

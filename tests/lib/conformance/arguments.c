@@ -100,7 +100,7 @@ static void the_reserved_byte_and_from_are_ignored_without_bit_7(void **state)
 	expect_pure(calls, 1, 7, 8);
 }
 
-/* ---- batch()'s own ---- */
+/* ---- the arguments of batch() ---- */
 
 static void expect_refused(unsigned long ncall, long flags, long size)
 {

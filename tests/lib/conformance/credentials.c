@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Credentials: what a slot changes holds for the next ones. */
+/* Credentials: a change by one slot applies to the next ones. */
 #include <sys/socket.h>
 
 #include "groups.h"
@@ -56,7 +56,7 @@ static void a_slot_that_drops_rights_binds_the_next(void **state)
 	unlink(secret);
 }
 
-/* The receiver of each datagram is told who sent it. */
+/* Each datagram carries the credentials of its sender. */
 static void send_as_two(void *arg)
 {
 	const int *fds = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Descriptor numbers: an engine takes none that the program would get, and needs none. */
+/* Descriptor numbers: an engine uses none that the program would get, and needs none. */
 #include <dirent.h>
 #include <sys/resource.h>
 
@@ -46,7 +46,7 @@ static void new_descriptors_get_the_lowest_free_numbers(void **state)
 	expect_child(in_new_thread, number_descriptors);
 }
 
-/* A program that closes whatever it does not know, as daemons do. */
+/* A program that closes all unknown descriptors, as daemons do. */
 static void close_all_within_a_batch(void *arg)
 {
 	struct ferry_slot calls[101];
@@ -76,7 +76,7 @@ static void a_batch_may_close_every_descriptor(void **state)
 	expect_child(in_new_thread, close_all_within_a_batch);
 }
 
-/* Files opened where an engine's own descriptor may have been are not taken for it. */
+/* The engine does not mistake a file for its own descriptor if both have the same number. */
 static void reuse_numbers(void *arg)
 {
 	int file;

@@ -7,7 +7,7 @@
 
 #include "groups.h"
 
-/* ---- counts and offsets at the edges; the reference is the same call made alone ---- */
+/* ---- extreme counts and offsets; the reference is the same call made alone ---- */
 
 static const long odd_counts[] = {
 	0,	    1,		4096,	    0x7ffff000,	 0x7ffff001,
@@ -55,7 +55,7 @@ static void offsets_are_whole_words_and_negative_ones_refused(void **state)
 		short nr = i < ARRAY_SIZE(offsets) ? SYS_pread64 : SYS_pwrite64;
 		long offset = offsets[i % ARRAY_SIZE(offsets)];
 
-		/* No byte is written, so that the file stays small. */
+		/* No byte is written, so the file stays small. */
 		calls[i] = SLOT(nr, file, &byte, nr == SYS_pread64, offset);
 		results[i] = ferry_rawcall(nr, file, (long)&byte, nr == SYS_pread64, offset, 0, 0);
 	}
@@ -65,7 +65,7 @@ static void offsets_are_whole_words_and_negative_ones_refused(void **state)
 	close(file);
 }
 
-/* One odd call among 100 good ones; its own result is what it has when made alone. */
+/* One odd call among 100 good ones; its result must be the same as when made alone. */
 struct odd_one {
 	struct ferry_slot good;
 	struct ferry_slot odd;
@@ -89,7 +89,7 @@ static void run_odd_one(void *arg)
 	expect_run(calls, 100, results);
 }
 
-/* Each in a child: an engine that was disappointed may not try again. */
+/* Each in a child, because an engine may back off after a run that fell short. */
 static void expect_odd_one(struct ferry_slot good, int arg, long value)
 {
 	static const int places[] = { 0, 1, 50, 98, 99 };
@@ -214,7 +214,7 @@ static void pipes_sockets_and_counters_have_no_offsets(void **state)
 	expect_refusals(SYS_pwrite64, ends[1], &value, 1, 0, -ESPIPE);
 	expect_refusals(SYS_pread64, ends[0], &value, 1, -1, -EINVAL);
 	expect_refusals(SYS_lseek, ends[0], NULL, SEEK_CUR, 0, -ESPIPE);
-	/* eventfds count, but they are files with a position to the kernel before 6.11. */
+	/* eventfds count, but before 6.11 the kernel treats them as files with a position. */
 	value = ferry_rawcall(SYS_pread64, counter, (long)&value, 4, 0, 0, 0);
 	expect_refusals(SYS_pread64, counter, &value, 4, 0, value);
 	close(ends[0]);
@@ -245,7 +245,7 @@ static void bad_buffers_in_the_middle_fail_alone(void **state)
 	calls[99] = SLOT(SYS_read, zero, (void *)-4096L, 1);
 	results[33] = -EFAULT;
 	results[50] = -EFAULT;
-	/* How much of a buffer that is partly there gets filled is the device's to say. */
+	/* The device decides how much of a partly mapped buffer it fills. */
 	results[51] = ferry_rawcall(SYS_read, zero, (long)(map + PAGE - 10), 20, 0, 0, 0);
 	results[99] = -EFAULT;
 	expect_run(calls, 100, results);
@@ -253,7 +253,7 @@ static void bad_buffers_in_the_middle_fail_alone(void **state)
 	close(zero);
 }
 
-/* ---- descriptors that come and go in the middle of a run ---- */
+/* ---- descriptors opened and closed in the middle of a run ---- */
 
 static void a_descriptor_closed_within_a_run_is_gone_behind_it(void **state)
 {
@@ -547,7 +547,7 @@ static void sigxfsz_kills_by_default(void **state)
 	close(file);
 }
 
-/* ---- calls beside reading and writing ---- */
+/* ---- calls other than reads and writes ---- */
 
 static void other_calls_on_files_work_in_between(void **state)
 {

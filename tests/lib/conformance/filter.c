@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* seccomp filters for tests; filter.h describes them. */
+/* seccomp filters for tests; see filter.h. */
 #include <sys/prctl.h>
 
 #include "filter.h"

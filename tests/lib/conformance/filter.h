@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seccomp filters for tests: what becomes of some calls, while all others are allowed. */
+/* seccomp filters for tests: an action for some calls; all others are allowed. */
 #ifndef FILTER_H
 #define FILTER_H
 
@@ -16,10 +16,10 @@ struct filter {
 void filter_make(struct filter *filter, const int numbers[], int count, unsigned int action,
 		 unsigned int rest);
 
-/** As filter_make() for the single call NR, and allows the rest. */
+/** Like filter_make() for the single call NR; allows the rest. */
 void filter_one(struct filter *filter, int nr, unsigned int action);
 
-/** As filter_one(), but only where the low half of argument ARG is VALUE. */
+/** Like filter_one(), but only if the low half of argument ARG is VALUE. */
 void filter_argument(struct filter *filter, int nr, int arg, unsigned int value,
 		     unsigned int action);
 

@@ -219,7 +219,7 @@ static void operands_beyond_argc_are_forwarded_and_checked_too(void **state)
 	expect_pure(calls, 1, 1, -EINVAL);
 }
 
-/* argc is looked at first, then forwarding, then the number. */
+/* argc is checked first, then forwarding, then the number. */
 static void checks_come_in_order(void **state)
 {
 	struct ferry_slot bad = {
@@ -278,7 +278,7 @@ static void forwarding_within_a_run_of_writes_is_exact(void **state)
 	int i;
 
 	(void)state;
-	/* Each slot writes as many bytes as the one before did, but every tenth says 3. */
+	/* Each slot writes as many bytes as the one before; every tenth slot writes 3. */
 	for (i = 0; i < 130; i++) {
 		calls[i] = SLOT(SYS_write, file, pattern(16), 3);
 		results[i] = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Runs groups of tests; group.h describes it. */
+/* Runs groups of tests; see group.h. */
 #include "group.h"
 
 static void call_test(void *arg)
@@ -10,7 +10,7 @@ static void call_test(void *arg)
 	test->test_func(&state);
 }
 
-/* The test *STATE in a child: dangers stay there, and no engine remembers the test before. */
+/* Runs test *STATE in a child, so that crashes stay there and engines keep no state. */
 static void run_in_child(void **state)
 {
 	int status = in_child(call_test, *state);
@@ -23,7 +23,7 @@ static void run_in_child(void **state)
 		fail_msg("see above");
 }
 
-/* Every test of every group by its whole name, those without FILTER in it left out. */
+/* All tests of all groups, by their full names; those without FILTER in it are left out. */
 static struct CMUnitTest *named_tests(const char *title, const struct named_group groups[],
 				      size_t ngroups, const char *filter, size_t *count)
 {

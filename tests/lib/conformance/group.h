@@ -19,7 +19,7 @@ struct named_group {
 
 /**
  * Runs the tests of NGROUPS groups, each in a child.  A test is called
- * "TITLE: GROUP: TEST"; those whose name does not hold FILTER, unless it is NULL, are left
+ * "TITLE: GROUP: TEST".  Unless FILTER is NULL, tests without it in their names are left
  * out.  Returns how many failed.
  */
 int groups_run(const char *title, const struct named_group groups[], size_t ngroups,

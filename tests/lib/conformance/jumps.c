@@ -6,7 +6,7 @@ static void empty_batch_returns_0_and_touches_nothing(void **state)
 {
 	struct guarded batch = guarded_new(1, AT_END);
 	const long untouched[] = { UNTOUCHED };
-	void *volatile nowhere = (void *)8; /* volatile: or gcc warns of it */
+	void *volatile nowhere = (void *)8; /* volatile avoids a warning of gcc */
 
 	(void)state;
 	expect_equal(run_batch(NULL, NULL, 0), 0);
@@ -32,7 +32,7 @@ static void one_slot_returns_0(void **state)
 	expect_pure(calls, 0, getpid());
 }
 
-/* Slot 0 has VALUE and skips 1 slot when that is a failure, 2 when 0, 3 otherwise. */
+/* Slot 0 has the result VALUE.  It skips 1 slot after a failure, 2 after 0, 3 otherwise. */
 static void expect_kind(long value, int skipped)
 {
 	struct ferry_slot calls[6];
@@ -99,7 +99,7 @@ static void every_other_result_takes_the_positive_jump(void **state)
 		expect_kind(values[i], 3);
 }
 
-/* A batch of N slots whose first, with RESULT, jumps by SKIP; the others jump nowhere. */
+/* A batch of N slots.  The first, with RESULT, jumps by SKIP; the others do not jump. */
 static void expect_skip(long result, short skip, unsigned long n)
 {
 	struct guarded batch = guarded_new(n, AT_END);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The conformance suite: what batch(2) promises, asked of every engine named on the
- * command line, or of all of them.  Exits 77 when no engine named is there.
+ * The conformance suite: checks that every engine named on the command line, or all of
+ * them, does what batch(2) promises.  Exits with 77 if none of them is available.
  */
 #include "groups.h"
 #include "suite.h"
@@ -28,7 +28,7 @@ static const struct named_group groups[] = {
 	{ "tracing", &tracing_group },
 };
 
-/* The number of tests that failed on the engine NAME, or -1 when it is not there. */
+/* The number of tests that failed on engine NAME, or -1 if it is not available. */
 static int run_on(const char *name, const char *filter)
 {
 	const char *why;
@@ -54,7 +54,7 @@ static int usage(FILE *to, int status)
 	return status;
 }
 
-/* Fails with a message unless every one of NAMES, ended by NULL, is a way. */
+/* Fails with a message unless each of NAMES, a NULL-terminated list, is a way. */
 static bool all_known(char **names)
 {
 	for (; *names; names++) {

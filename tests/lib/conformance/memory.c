@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arrays that are not all there: calls that cannot be read, results that cannot be stored. */
+/* Partly mapped arrays: calls that cannot be read, results that cannot be stored. */
 #include "groups.h"
 
 static unsigned char *map_pages(size_t pages)
@@ -43,8 +43,8 @@ static void calls_that_cannot_be_read_give_efault(void **state)
 }
 
 /*
- * Takes the page at ADDRESS away and keeps its place.  A page that is only protected
- * would not do: user-mode Linux reads those on behalf of a process.
+ * Removes the page at ADDRESS and reserves its address.  Protecting the page is not
+ * enough: user-mode Linux reads protected pages on behalf of a process.
  */
 static void make_unreadable(void *address)
 {
@@ -52,7 +52,7 @@ static void make_unreadable(void *address)
 	       address);
 }
 
-/* N slots whose memory ends after CUT bytes at a page that cannot be read. */
+/* N slots whose memory ends after CUT bytes, at an unreadable page. */
 static void expect_cut(unsigned long n, size_t cut)
 {
 	unsigned char *map = map_pages(8);
@@ -226,7 +226,7 @@ static void store_to(void *arg)
 	run_batch(arg, calls, 1);
 }
 
-/* UBSan ends a store to NULL itself, before the processor can. */
+/* UBSan reports a store to NULL itself, before the processor can. */
 #define SIGNAL_OF_NULL (SANITIZED ? SIGABRT : SIGSEGV)
 
 static void results_that_cannot_be_stored_raise_sigsegv(void **state)
@@ -271,7 +271,7 @@ static void store_half(void *arg)
 	}
 	for (i = 0; i < 40; i++)
 		expect_equal(rets[i], 1);
-	/* The thread runs batches as before. */
+	/* The thread can still run batches. */
 	expect_run(calls, 2, ((const long[]){ 1, 1 }));
 }
 
@@ -282,7 +282,7 @@ static void results_before_one_that_cannot_be_stored_are_stored(void **state)
 	expect_child(store_half, "");
 }
 
-/* Slot 1 takes the page of result 0 away, and slot 2 forwards that. */
+/* Slot 1 unmaps the page of result 0, and slot 2 forwards that result. */
 static void forward_from(void *arg)
 {
 	unsigned char *map = map_pages(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Call numbers: negative, unknown, blocked, and those beside them. */
+/* Call numbers: negative, unknown, blocked, and their neighbours. */
 #include <sched.h>
 
 #include <linux/ferry_blocked.h>
@@ -13,7 +13,7 @@ static void expect_enosys(short nr, unsigned char argc)
 
 	calls[1].argc = argc;
 	expect_pure(calls, 3, getpid(), -ENOSYS, 1, 2);
-	/* It jumps as a failure, as every -ENOSYS does. */
+	/* It jumps like any failure. */
 	calls[1] = jumping(calls[1], 1, -1, -1);
 	expect_pure(calls, 3, getpid(), -ENOSYS, UNTOUCHED, 2);
 }
@@ -76,7 +76,7 @@ static void every_blocked_call_is_refused(void **state)
 			expect_enosys((short)blocked[i].nr, argcs[a]);
 }
 
-/* With arguments that would make each of them work. */
+/* With arguments with which each of them would succeed. */
 static void refuse_with_real_arguments(void *arg)
 {
 	static char *const argv[] = { "/bin/false", NULL };
@@ -149,7 +149,7 @@ static void a_refusal_within_a_run_of_writes_stays_where_it_is(void **state)
 	close(null);
 }
 
-/* Neighbours in the table of calls, which a wrong bitmap would take with them. */
+/* Neighbours in the table of calls, which a wrong bitmap would block too. */
 static void neighbours_of_blocked_calls_are_made(void **state)
 {
 	struct ferry_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),

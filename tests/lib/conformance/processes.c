@@ -50,7 +50,7 @@ static void parent_and_child_run_batches_at_once(void **state)
 	run_on_both_sides(&generations);
 }
 
-/* The descriptors of parent and child part ways: each writes to its own. */
+/* Parent and child have separate descriptors: each writes to its own. */
 static void write_elsewhere(void *arg)
 {
 	int fd = *(int *)arg;
@@ -80,7 +80,7 @@ static void descriptors_of_a_child_are_its_own(void **state)
 	close(file);
 }
 
-/* The parent is gone when the grandchild runs. */
+/* The parent has ended when the grandchild runs. */
 static void outlive_parent(void *arg)
 {
 	const int *fds = arg; /* result to, told by */
@@ -90,7 +90,7 @@ static void outlive_parent(void *arg)
 	if (fork())
 		_exit(0);
 	close(fds[3]);
-	/* End of file: every copy of the other end went with the parent and the test's own. */
+	/* End of file: the parent's and the test's copies of the other end are closed. */
 	expect_equal(read(fds[2], &byte, 1), 0);
 	byte = workload_right(open("/dev/null", O_RDWR)) ? 'y' : 'n';
 	expect_equal(write(fds[1], &byte, 1), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Runs of like calls, of lengths around every power of 2: an engine may send them out together. */
+/* Runs of similar calls, which an engine may send together, of lengths near powers of 2. */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -103,7 +103,7 @@ static void writes_and_preads_of_regular_files(void **state)
 	for_each_length(write_then_read_each);
 }
 
-/* Sequential reads of 7 bytes each, of a file that ends two thirds through, and not at a 7th. */
+/* Reads of 7 bytes each; the file ends after two thirds of them, in the middle of a read. */
 static void read_across_the_end(int n)
 {
 	int file = disk_file();
@@ -206,7 +206,7 @@ static void the_last_of_preads_into_overlapping_buffers_stands(void **state)
 	for_each_length(read_into_one_buffer);
 }
 
-/* One buffer carries bytes from file to file. */
+/* One buffer moves bytes from file to file. */
 static void copy_by_one_byte(int n)
 {
 	int from = memory_file();
@@ -259,7 +259,7 @@ static void writes_and_reads_of_a_pipe(void **state)
 	for_each_length(through_a_pipe);
 }
 
-/* A pipe of PAGES that takes no more, then has no more; LIMIT is in calls of a page. */
+/* Fills a pipe of PAGES, then empties it; LIMIT is the number of calls, a page each. */
 static void fill_and_drain(int n)
 {
 	static unsigned char page[PAGE];
@@ -324,7 +324,7 @@ static void eventfds_add_and_reset(void **state)
 
 /* ---- jumps within runs ---- */
 
-/* Of N writes, those whose size is 0 or positive skip as they say; SKIPS of a slot by i % 8. */
+/* N writes of 0 to 2 bytes, which jump on 0 and on positive results. */
 static void jump_about(int n)
 {
 	static const short skips[] = { 0, 0, 1, 0, 3, 0, 0, 2 };
@@ -416,7 +416,7 @@ static void reads_until_the_end_of_the_data_stop_there(void **state)
 
 #define FED 64
 
-/* Feeds a byte whenever one was acknowledged: a batch of blocking reads gets one at a time. */
+/* Writes a byte after each acknowledgement: blocking reads get one byte at a time. */
 static void *feed(void *arg)
 {
 	const int *fds = arg; /* to feed, to hear from */
@@ -462,7 +462,7 @@ static void blocking_reads_wait_for_another_thread(void **state)
 	}
 }
 
-/* Writes one byte each time the pipe is empty again, by the clock of nobody. */
+/* Writes one byte each time the pipe is empty, without any timing. */
 static void *trickle(void *arg)
 {
 	int ends = *(int *)arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* seccomp: no slot escapes a filter or strict mode, and a refused engine makes no noise. */
+/* seccomp: no slot escapes a filter or strict mode, and a refused engine prints nothing. */
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -11,7 +11,7 @@
 #define NNP_SLOT SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 #define FILTER_SLOT(filter) SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &(filter)->program)
 
-/* Runs BODY in a child whose engine is inherited, and in one where it is new. */
+/* Runs BODY in a child that inherits the engine, and in one that starts it anew. */
 static void expect_everywhere(child_fn body)
 {
 	run_writes();
@@ -131,7 +131,7 @@ static void a_filter_sees_the_arguments_of_each_slot(void **state)
 	expect_everywhere(filter_by_argument);
 }
 
-/* ---- filters that come from elsewhere ---- */
+/* ---- filters installed from elsewhere ---- */
 
 static pthread_barrier_t step;
 static int thread_file;
@@ -230,7 +230,7 @@ static void live_in_thread(void *arg)
 	run_writes();
 }
 
-/* A sandbox that kills whoever touches io_uring does not kill a batch of writes. */
+/* A sandbox that kills on any use of io_uring does not kill a batch of writes. */
 static void live_without_io_uring(void *arg)
 {
 	static const int numbers[] = { SYS_io_uring_setup, SYS_io_uring_enter,
@@ -251,7 +251,7 @@ static void a_filter_that_kills_users_of_io_uring_kills_no_batch(void **state)
 	expect_everywhere(live_without_io_uring);
 }
 
-/* 64 writes on a page of their own. */
+/* 64 writes on a separate page. */
 static struct ferry_slot *page_of_writes(int file)
 {
 	struct ferry_slot *calls =
@@ -264,7 +264,7 @@ static struct ferry_slot *page_of_writes(int file)
 	return calls;
 }
 
-/* Puts FILTER on the thread by the first two of CALLS and runs all; 0, or what was wrong. */
+/* Runs CALLS, the first two of which install FILTER.  Returns 0, or what was wrong. */
 static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
 {
 	long rets[64];
@@ -280,7 +280,7 @@ static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
 	return 0;
 }
 
-/* One slot installs a filter that allows nothing but what the next slots call. */
+/* One slot installs a filter that allows only the calls of the next slots. */
 static void live_on_writes_alone(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_exit_group };
@@ -309,7 +309,7 @@ static void count_signal(int sig)
 	handled++;
 }
 
-/* The same, and one of these calls interrupts the batch. */
+/* The same, with a call that interrupts the batch. */
 static void live_on_writes_and_a_signal(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_kill, SYS_rt_sigreturn, SYS_exit_group };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Programs that calls and results rewrite while they run. */
+/* Programs that are rewritten by their own calls and results. */
 #include "groups.h"
 
-/* A file that holds SLOTS. */
+/* A file that contains SLOTS. */
 static int file_of(const struct ferry_slot slots[], size_t count)
 {
 	int file = disk_file();
@@ -86,7 +86,7 @@ static void a_program_can_be_read_from_a_pipe(void **state)
 	close(ends[1]);
 }
 
-/* A run of preads of one file, of which slot AT overwrites slot TARGET. */
+/* A run of preads of one file; slot AT overwrites slot TARGET. */
 struct rewriting {
 	int (*new_file)(void);
 	unsigned long at;
@@ -133,7 +133,7 @@ static void preads_into_the_slots_of_their_own_run_are_honoured(void **state)
 		expect_child(rewrite_slot, (void *)&cases[i]);
 }
 
-/* A pread that stores an argument of a later slot of its run: the file offset to read. */
+/* A pread that stores an argument of a later slot of its run: the file offset. */
 static void rewrite_arguments(void *arg)
 {
 	struct guarded batch = guarded_new(90, AT_END);
@@ -183,7 +183,7 @@ static void rewrite_results(void *arg)
 		results[i] = i < 30 ? words[i] : 1;
 	}
 	expect_equal(pwrite(file, words, sizeof(words), 0), sizeof(words));
-	/* Slot 30 overwrites every result, its own too; those from 30 on are stored after. */
+	/* Slot 30 overwrites every result, its own too; those from 30 on are stored later. */
 	batch.calls[30] = SLOT(SYS_pread64, file, batch.rets, sizeof(words), 0);
 	results[30] = sizeof(words);
 	expect_equal(run_batch(batch.rets, batch.calls, 60), 59);
@@ -208,7 +208,7 @@ static void writes_of_results_take_them_as_they_are_then(void **state)
 	int i;
 
 	(void)state;
-	/* Each slot writes the result of the one before it; slot 0 writes a result yet to come. */
+	/* Each slot writes the result of the one before it; slot 0 writes a later result. */
 	for (i = 0; i < 64; i++) {
 		batch.calls[i] = SLOT(SYS_write, file, &batch.rets[i ? i - 1 : 63], 8);
 		results[i] = 8;
@@ -247,7 +247,7 @@ static void writes_of_slots_take_them_as_they_are_then(void **state)
 	close(file);
 }
 
-/* rets[] laid over a later slot: the result becomes its header. */
+/* rets[] overlaps a later slot: the result becomes its header. */
 static void results_stored_over_a_later_slot_are_honoured(void **state)
 {
 	struct guarded batch = guarded_new(4, AT_END);
@@ -258,7 +258,7 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 	batch.calls[1] = SLOT(-1);
 	batch.calls[2] = result_of(2);
 	batch.calls[3] = result_of(3);
-	/* rets[1] falls on an argument of slot 1 itself. */
+	/* rets[1] overlaps an argument of slot 1 itself. */
 	expect_equal(run_batch((long *)&batch.calls[1], batch.calls, 4), 1);
 	expect_equal(head_word(batch.calls[1]), head);
 	expect_equal(((long *)&batch.calls[1])[1], getpid());
@@ -267,7 +267,7 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 
 enum { CHANGED = 40, RUN = 64, UNKNOWN = 512 };
 
-/* An engine that looks ahead has seen the run before slot 0 changes it. */
+/* An engine that looks ahead must not plan the run before slot 0 changes it. */
 static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -288,7 +288,7 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
 }
 
 /*
- * rets[] laid over slot 40 of a run: the result 512 of slots 0, 8, 16, 24 and 32 becomes
+ * rets[] overlaps slot 40 of a run: the result 512 of slots 0, 8, 16, 24 and 32 becomes
  * the number of slots 40 to 44, and -ENOSYS of slot 40 the header of slot 45, which ends
  * the batch.
  */

@@ -9,7 +9,7 @@
 #include "workload.h"
 
 static volatile int seen; /* signals handled */
-static int wake_after;	  /* the handler writes a byte to wake_fd at this signal */
+static int wake_after;	  /* at this signal the handler writes a byte to wake_fd */
 static int wake_fd;
 
 static void handle(int sig)
@@ -27,7 +27,7 @@ static void catch_signal(int sig, int flags)
 	expect(!sigaction(sig, &action, NULL));
 }
 
-/* SIGALRM every USEC microseconds: a call that waits is sure to meet one. */
+/* SIGALRM every USEC microseconds: it is sure to interrupt a call that waits. */
 static void tick_every(long usec)
 {
 	const struct itimerval timer = { { 0, usec }, { 0, usec } };
@@ -127,7 +127,7 @@ static void interrupt_the_rest(void *arg)
 		SLOT(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, 8),
 		SLOT(SYS_getpid),
 	};
-	/* Only a futex with a timeout goes on after SA_RESTART: it waits for the rest. */
+	/* Only a futex with a timeout continues after SA_RESTART: it waits for the rest. */
 	if (flags & SA_RESTART)
 		calls[8] = SLOT(SYS_futex, &futex, 0, 1, &long_time, 0, 0);
 	tick_every(2000);
@@ -154,7 +154,7 @@ static void calls_that_are_never_restarted_give_eintr(void **state)
 static void weather_a_storm(void *arg)
 {
 	static const struct timespec moment = { 0, 30000 };
-	static struct timespec left[STORM]; /* ppoll changes its own */
+	static struct timespec left[STORM]; /* ppoll changes its timeout */
 	struct guarded batch = guarded_new(STORM, AT_END);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int ends[2];
@@ -332,7 +332,7 @@ static void nest_on_kill(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 124);
 }
 
-/* The signal comes out of a write in the middle of a run. */
+/* A write in the middle of a run raises the signal. */
 static void nest_on_sigpipe(void *arg)
 {
 	struct ferry_slot calls[96];
@@ -369,7 +369,7 @@ static void nest_on_timer(void *arg)
 		calls[i] = SLOT(SYS_pwrite64, file, pattern(256) + i, 1, i);
 		results[i] = 1;
 	}
-	/* A timer that did not wait for the handler could keep a slow machine in it. */
+	/* A periodic timer could keep a slow machine in the handler. */
 	while (inner_count < 60) {
 		if (ticks < inner_count) {
 			ticks = inner_count;
@@ -390,7 +390,7 @@ static void a_handler_may_run_a_batch(void **state)
 	expect_child(nest_on_timer, NULL);
 }
 
-/* ---- handlers that do not come back ---- */
+/* ---- handlers that do not return ---- */
 
 static sigjmp_buf outside;
 
@@ -424,11 +424,11 @@ static void leave_batches(void *arg)
 		run_batch(rets, calls, 40);
 	tick_every(0);
 	expect_equal(left, 21);
-	/* The byte is still to be had by whoever reads next. */
+	/* The next read gets the byte. */
 	expect_equal(write(ends[1], "b", 1), 1);
 	run_writes();
 	expect_equal(read(ends[0], &byte, 1), 1);
-	/* Out of the middle of a run of writes. */
+	/* From the middle of a run of writes. */
 	close(ends[0]);
 	calls[20] = SLOT(SYS_write, ends[1], "x", 1);
 	left = 0;
@@ -452,7 +452,7 @@ struct waiter {
 	int never[2];
 };
 
-/* Says that it is ready and then waits for ever, in one batch. */
+/* Reports that it is ready, then waits for ever, in one batch. */
 static void wait_for_ever(void *arg)
 {
 	const struct waiter *waiter = arg;
@@ -479,7 +479,7 @@ static void kill_while_waiting(int sig)
 	kill(pid, sig);
 	expect_equal(waitpid(pid, &status, 0), pid);
 	expect(WIFSIGNALED(status) && WTERMSIG(status) == sig);
-	/* Nothing came after. */
+	/* Nothing ran afterwards. */
 	close(waiter.ready[1]);
 	expect_equal(read(waiter.ready[0], &byte, 1), 0);
 	close(waiter.ready[0]);
@@ -515,7 +515,7 @@ static void no_slot_runs_after_a_fatal_signal(void **state)
 	close(file);
 }
 
-/* Sleeps 60 ms twice, each time stopped and continued on the way. */
+/* Sleeps 60 ms twice; each sleep is stopped and continued. */
 static void sleep_through_stops(void *arg)
 {
 	const struct timespec time = { 0, 60000000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sockets: send and receive with their flags, peers that went away, SIGPIPE. */
+/* Sockets: send and receive with their flags, closed peers, SIGPIPE. */
 #include <sys/socket.h>
 
 #include "groups.h"
@@ -186,7 +186,7 @@ static void write_to_broken(void *arg)
 	expect_equal(seen, 64);
 }
 
-/* Good and broken writes take turns: the good ones tell how many signals came before them. */
+/* Good and broken writes alternate; the good ones record how many signals came before. */
 static void write_in_turns(void *arg)
 {
 	struct sigaction action = { .sa_handler = count_signal };

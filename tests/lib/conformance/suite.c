@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ground that every conformance test stands on; suite.h describes it. */
+/* The basis of all conformance tests; see suite.h. */
 #include <sys/resource.h>
 
 #include <linux/batch.h>
@@ -104,7 +104,7 @@ long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall
 
 bool word_copy_may_fault(void)
 {
-	/* The kernel's engines have -EFAULT for it; whatever may loop in user space does not. */
+	/* The kernel's engines return -EFAULT; those that may loop in user space do not. */
 	return strcmp(way->name, "syscall") != 0 && strcmp(way->name, "device") != 0;
 }
 
@@ -114,7 +114,7 @@ struct ferry_slot result_of(long value)
 {
 	static int mem = -1;
 
-	/* lseek on /proc/PID/mem takes every offset, negative ones too (proc(5)). */
+	/* lseek on /proc/PID/mem accepts every offset, even a negative one (proc(5)). */
 	if (mem < 0 || fcntl(mem, F_GETFD) < 0) {
 		int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
@@ -183,7 +183,7 @@ void expect_same_bytes(const char *file, int line, const char *what, const void 
 
 struct room {
 	unsigned char *base; /* a PROT_NONE page precedes it ... */
-	unsigned char *end;  /* ... and one is here */
+	unsigned char *end;  /* ... and one follows it here */
 };
 
 static struct room calls_room;
@@ -208,7 +208,7 @@ static void room_reserve(struct room *room, size_t bytes)
 	room->end = room->base + bytes;
 }
 
-/* The bytes that are watched around an array: its pages, and one more. */
+/* The guard bytes around an array: its pages, and one more. */
 static unsigned char *watched(const struct room *room, size_t bytes, enum side side, size_t *size)
 {
 	*size = round_up(bytes) + PAGE;

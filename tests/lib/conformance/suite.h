@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every conformance test builds on: the engine under test, guarded arrays, children. */
+/* The basis of all conformance tests: the engine under test, guarded arrays, children. */
 #ifndef SUITE_H
 #define SUITE_H
 
@@ -28,12 +28,12 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define PAGE 4096UL
 
-/* What rets[] holds before a batch: no call under test returns it. */
+/* The initial value of rets[]; no call under test returns it. */
 #define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
 
 /*
- * 1 in a build with ASan and UBSan, whose run-time makes mappings and system calls of its
- * own, and ends some faults by its own signal.
+ * 1 in a build with ASan and UBSan, whose run-time makes its own mappings and system calls,
+ * and turns some faults into its own signal.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -46,7 +46,7 @@
 #define SANITIZED 0
 #endif
 
-/* ---- the way to run a batch that is under test ---- */
+/* ---- the way under test: how batches are run ---- */
 
 struct way {
 	const char *name;
@@ -64,7 +64,7 @@ const struct way *way_by_name(const char *name);
 /** The name of way I, or NULL past the last. */
 const char *way_name(size_t i);
 
-/** Whether the way under test may raise SIGSEGV where a word copy's pointer is bad. */
+/** Whether the way under test may raise SIGSEGV if a word copy's pointer is bad. */
 bool word_copy_may_fault(void);
 
 /** Runs a batch with flags 0 and the size of a slot. */
@@ -106,14 +106,14 @@ struct ferry_slot result_of(long value);
 /** The first word of SLOT: its number and jumps. */
 long head_word(struct ferry_slot slot);
 
-/* ---- expectations: in a child they end it, elsewhere they end the test ---- */
+/* ---- expectations: a failure ends the child, or the test if there is none ---- */
 
 void suite_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** Ends the test as one that cannot run here, for REASON. */
+/** Skips the test, which cannot run here, for REASON. */
 void suite_skip(const char *reason);
-#define CHILD_SKIPPED 77 /* the status of a child that did */
+#define CHILD_SKIPPED 77 /* the exit status of a child that skipped */
 
 #define expect(condition)                                                                \
 	do {                                                                             \
@@ -131,7 +131,7 @@ void expect_same_bytes(const char *file, int line, const char *what, const void 
 /* ---- arrays with PROT_NONE pages and guard bytes right before and after ---- */
 
 enum side {
-	AT_END,	 /* a page that cannot be touched follows the last element */
+	AT_END,	 /* an inaccessible page follows the last element */
 	AT_START /* one precedes the first */
 };
 
@@ -147,7 +147,7 @@ struct guarded {
 /** Arrays for NCALL slots, up to MAX_GUARDED, valid until the next call; one thread at a time. */
 struct guarded guarded_new(unsigned long ncall, enum side side);
 
-/** Fails unless every byte around both arrays is as guarded_new() left it. */
+/** Fails unless every byte around both arrays has its value from guarded_new(). */
 void expect_guards(const char *file, int line, const struct guarded *batch);
 
 /** Fails unless rets[] holds RESULTS, and nothing around it was written. */
@@ -155,15 +155,15 @@ void expect_guards(const char *file, int line, const struct guarded *batch);
 void expect_rets_at(const char *file, int line, const struct guarded *batch, const long results[]);
 
 /*
- * Runs calls[] once in guarded arrays: it must return RETURNED, leave RESULTS in
- * rets[] (UNTOUCHED for a slot that does not run), and change no slot.
+ * Runs calls[] once in guarded arrays.  The batch must return RETURNED, leave RESULTS
+ * in rets[] (UNTOUCHED for a slot that does not run), and change no slot.
  */
 #define expect_batch(calls, returned, ...)                                              \
 	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ARRAY_SIZE(calls), returned, \
 			(const long[]){ __VA_ARGS__ },                                  \
 			ARRAY_SIZE(((const long[]){ __VA_ARGS__ })))
 
-/* expect_batch() at both sides of the guarded arrays, for programs that can run twice. */
+/* expect_batch() at both ends of the guarded arrays, for programs that can run twice. */
 #define expect_pure(calls, returned, ...)                                                         \
 	do {                                                                                      \
 		expect_batch(calls, returned, __VA_ARGS__);                                       \
@@ -176,7 +176,7 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 		     unsigned long ncall, long returned, const long results[],
 		     unsigned long nresults);
 
-/** Runs NCALL slots that must all run, in order, each with result WANT[i]. */
+/** Runs NCALL slots; all must run, in order, each with result WANT[i]. */
 #define expect_run(calls, ncall, want) \
 	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ncall, (long)(ncall)-1, want, ncall)
 
@@ -184,13 +184,13 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 
 typedef void (*child_fn)(void *arg);
 
-/** Starts BODY in a child with default signal handlers; returns its pid.  It exits with 0. */
+/** Starts BODY in a child with default signal handlers; it then exits with 0.  Returns its pid. */
 pid_t child_start(child_fn body, void *arg);
 
-/** child_start(), and waits; returns the wait status. */
+/** Like child_start(), but waits and returns the wait status. */
 int in_child(child_fn body, void *arg);
 
-/** Fails unless BODY comes to its end in a child. */
+/** Fails unless BODY returns in a child. */
 #define expect_child(body, arg) expect_child_at(__FILE__, __LINE__, body, arg)
 void expect_child_at(const char *file, int line, child_fn body, void *arg);
 

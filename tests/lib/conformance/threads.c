@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads: many at once, many one after another, and what they leave behind. */
+/* Threads: many at once, many in sequence, and what they leave behind. */
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
@@ -44,7 +44,7 @@ static void many_threads_run_batches_at_once(void **state)
 	close(null_fd);
 }
 
-/* Each thread carries its own bytes through its own files. */
+/* Each thread moves its own bytes through its own files. */
 static void *run_own_files(void *arg)
 {
 	long mark = (long)arg;
@@ -201,7 +201,7 @@ static void a_child_of_many_threads_runs_batches(void **state)
 	expect_child(in_new_thread, fork_among_threads);
 }
 
-/* ---- a thread whose descriptors are no longer the process's ---- */
+/* ---- a thread that no longer shares the process's descriptors ---- */
 
 static void unshare_descriptors(void *arg)
 {

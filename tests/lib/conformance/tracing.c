@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ptrace: the tracer sees every sub-call, with its arguments. */
+/* ptrace: the tracer sees every call of a batch, with its arguments. */
 #include <sys/ptrace.h>
 
 #include "groups.h"
@@ -33,7 +33,7 @@ static void be_traced(void *arg)
 	write_marked(null);
 }
 
-/* Lets PID, which has just stopped, run to its end; the marked writes seen, in order. */
+/* Lets PID, which has just stopped, run to its end.  Records the marked writes, in order. */
 static int count_marked(pid_t pid)
 {
 	struct __ptrace_syscall_info info;
@@ -78,7 +78,7 @@ static void a_tracer_sees_every_slot(void **state)
 	trace_from_the_start("warm");
 }
 
-/* ---- a tracer that comes later ---- */
+/* ---- a tracer that attaches later ---- */
 
 static void wait_for_tracer(void *arg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The word copy: what it may read and write, its result, its jumps. */
+/* Word copies: what they may read and write, their results and jumps. */
 #include "groups.h"
 
 static void a_word_is_copied(void **state)
@@ -126,7 +126,7 @@ static void a_later_argc_and_operands_can_be_replaced(void **state)
 	expect_rets(&batch, results);
 }
 
-/* A later slot that becomes a write, among writes that were there before. */
+/* A later slot, between writes, that becomes a write. */
 static void a_header_replaced_within_a_run_of_writes_is_honoured(void **state)
 {
 	struct guarded batch = guarded_new(200, AT_END);
@@ -152,7 +152,7 @@ static void a_header_replaced_within_a_run_of_writes_is_honoured(void **state)
 	close(file);
 }
 
-/* It turns the slots after it into a run of writes of the words it moves about. */
+/* It turns the slots after it into a run of writes of the words that it moves. */
 static void words_moved_between_writes_are_written_as_they_were_then(void **state)
 {
 	struct guarded batch = guarded_new(128, AT_END);
@@ -168,7 +168,7 @@ static void words_moved_between_writes_are_written_as_they_were_then(void **stat
 	for (i = 0; i < 64; i++) {
 		values[i] = 1000 + i;
 		want[i] = i % 2 ? values[i - 1] : values[i];
-		/* Every second copy is from the wrong place and so changes nothing. */
+		/* Every second copy reads from the wrong place and so changes nothing. */
 		batch.calls[2 * i] = WORD_COPY(&word, i % 2 ? &word : &values[i]);
 		batch.calls[2 * i + 1] = SLOT(SYS_write, file, &word, 8);
 		results[2 * i] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The batch that many tests run; workload.h describes it. */
+/* The batch that many tests run; see workload.h. */
 #include <pthread.h>
 
 #include "suite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch with right answers to run wherever an engine might have lost its footing. */
+/* A batch with known results, to check that an engine still works. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -7,14 +7,14 @@
 
 /**
  * Runs a batch of getpid, getppid, writes, reads and forwarding on FD, which is
- * /dev/null opened for both.  True when every result was right.  Any thread may call it.
+ * /dev/null opened for both.  True if every result was right.  Any thread may call it.
  */
 bool workload_right(int null);
 
-/** Fails unless workload_right(), on the open /dev/null NULL_FD. */
+/** Fails unless workload_right() with NULL_FD, an open /dev/null. */
 void run_writes_on(int null);
 
-/** run_writes_on() a /dev/null of its own. */
+/** Like run_writes_on(), with its own /dev/null. */
 void run_writes(void);
 
 /** A child_fn: calls the child_fn ARG, given NULL, in a new thread and waits for it. */

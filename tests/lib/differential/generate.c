@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs are random but harmless.  Each argument has a kind.  The arguments of
- * some kinds may hold anything, so results are forwarded or copied into those alone:
- * no program can write outside its areas, or wait, or close what the tester needs.
+ * Programs are random but harmless.  Each argument has a kind.  Arguments of some kinds
+ * may have any value, so results are forwarded or copied only into those: no program
+ * can write outside its areas, or wait, or close what the tester needs.
  */
 #include "generate.h"
 
@@ -24,15 +24,15 @@
 
 enum kind {
 	NONE,
-	/* may hold anything */
-	FD,	/* of a call that closes and replaces none */
+	/* may have any value */
+	FD,	/* of a call that does not close or replace it */
 	COUNT,	/* of bytes in a buffer */
 	OFFSET, /* in a file */
-	VALUE,	/* for lseek on FD_ANY_RESULT to return */
+	VALUE,	/* returned by lseek on FD_ANY_RESULT */
 	ANY,
-	/* may not */
+	/* may not have any value */
 	FREED,	 /* a descriptor to close */
-	NEW,	 /* a descriptor to make */
+	NEW,	 /* a descriptor to create */
 	READ_TO, /* a buffer */
 	WRITE_FROM,
 	PAIR,	 /* where two descriptors are stored */
@@ -48,7 +48,7 @@ enum kind {
 	STATUS_FLAGS,
 	MESSAGE_FLAGS,
 	WHENCE,
-	ANY_RESULT, /* the one descriptor whose lseek returns what it is told */
+	ANY_RESULT, /* the descriptor whose lseek returns its argument */
 	TO,	    /* addresses of a word copy */
 	FROM,
 	FIXED, /* a constant of the call */
@@ -114,7 +114,7 @@ static const struct call table[] = {
 	{ .nr = -1, .name = "-1", .weight = 5, .kinds = { ANY, ANY, ANY, ANY, ANY, ANY } },
 };
 
-/* Where these stand in the table, from FIRST_TRANSFER on. */
+/* Indexes of these in the table, from FIRST_TRANSFER on. */
 #define FIRST_TRANSFER 3
 enum transfer { READ, WRITE, PREAD, PWRITE, TRANSFERS };
 
@@ -150,8 +150,8 @@ struct maker {
 	struct random random;
 	struct program *program;
 	unsigned long i;		     /* the slot being made */
-	unsigned long count;		     /* slots that there will be */
-	const struct call *calls[MAX_SLOTS]; /* what each slot calls, NULL for no such */
+	unsigned long count;		     /* the number of slots in the end */
+	const struct call *calls[MAX_SLOTS]; /* what each slot calls, or NULL */
 };
 
 static unsigned long below(struct maker *make, unsigned long limit)
@@ -166,7 +166,7 @@ static bool percent(struct maker *make, unsigned int chance)
 
 #define PICK(make, array) ((array)[below(make, LENGTH(array))])
 
-/* ---- the pool: words that programs copy, all of them good wherever they are copied ---- */
+/* ---- the pool: words that programs copy, valid wherever they are copied ---- */
 
 enum {
 	POOL_HEADS = 0, /* words 0 .. 63: first words of slots that are safe with any arguments */
@@ -346,7 +346,7 @@ static long some_word(struct maker *make)
 	}
 }
 
-/* Both arguments of a word copy, since what may be written depends on what is read. */
+/* Both arguments of a word copy, because the target depends on what is read. */
 static void word_copy(struct maker *make, struct ferry_slot *slot)
 {
 	slot->arg[1] = some_word(make);
@@ -358,7 +358,7 @@ static void word_copy(struct maker *make, struct ferry_slot *slot)
 		break;
 	case 2:
 	case 3:
-	case 4: /* the head of a slot to come, or of this one */
+	case 4: /* the head of a later slot, or of this one */
 		slot->arg[0] = (long)(SLOTS_AT + 64 * slot_ahead(make));
 		slot->arg[1] = (long)POOL_WORD(POOL_HEADS + below(make, 64));
 		break;
@@ -453,7 +453,7 @@ static long argument(struct maker *make, const struct call *call, int k)
 	}
 }
 
-/* ---- what goes with any slot: jumps, argc, forwarding ---- */
+/* ---- common to all slots: jumps, argc, forwarding ---- */
 
 static short some_jump(struct maker *make)
 {
@@ -473,7 +473,7 @@ static void add_jumps(struct maker *make, struct ferry_slot *slot)
 	slot->jump_pos = some_jump(make);
 }
 
-/* A distance back from slot I to the result of a slot that makes descriptors, or 0. */
+/* The distance from slot I back to a slot that creates a descriptor, or 0. */
 static unsigned char back_to_descriptor(struct maker *make)
 {
 	unsigned long d = 1 + below(make, 8);
@@ -510,7 +510,7 @@ static void add_forwarding(struct maker *make, const struct call *call, struct f
 		slot->reserved = (unsigned char)(1 + below(make, 255));
 }
 
-/* Bytes that mean nothing without bit 7. */
+/* Bytes that are ignored without bit 7. */
 static void add_noise(struct maker *make, struct ferry_slot *slot)
 {
 	int k;
@@ -591,7 +591,7 @@ static void put_refused(struct maker *make)
 }
 
 /*
- * A slot that overwrites slots, itself at times: with IMAGES, or with zeroes, which are
+ * A slot that overwrites slots, sometimes itself: with IMAGES, or with zeroes, which are
  * read(0, 0, 0).
  */
 static void put_overwriter(struct maker *make, bool images)
@@ -621,7 +621,7 @@ static void put_something(struct maker *make)
 		put_call(make);
 }
 
-/* A call on a descriptor: half of the time one that engines may send out together. */
+/* A call on a descriptor; half of them are calls that engines may send together. */
 static const struct call *some_transfer(struct maker *make, long *fd)
 {
 	static const int likely[] = { FD_DISK,	     FD_NULL,  FD_ZERO,	 FD_MEMORY,
@@ -643,7 +643,7 @@ static const struct call *some_transfer(struct maker *make, long *fd)
 	return &table[FIRST_TRANSFER + below(make, TRANSFERS)];
 }
 
-/* A run of like calls on one descriptor, with what may break it. */
+/* A run of similar calls on one descriptor, and slots that may break it. */
 static void put_run(struct maker *make, unsigned long length)
 {
 	long fd;
@@ -651,7 +651,7 @@ static void put_run(struct maker *make, unsigned long length)
 	long count = percent(make, 80) ? (long)(1 + below(make, 32)) : some_count(make);
 	long step = (long)below(make, 12);
 	unsigned int oddness = percent(make, 40) ? 0 : (unsigned int)below(make, 20);
-	struct ferry_slot common = { 0 }; /* the jumps of them all */
+	struct ferry_slot common = { 0 }; /* the jumps of all of them */
 	unsigned long n;
 
 	if (percent(make, 30))
@@ -690,8 +690,8 @@ static unsigned long some_length(struct maker *make, unsigned long max)
 }
 
 /*
- * Has some word copies write arguments of later slots that may hold anything.  Those
- * of a call without arguments are left out: zeroes over its number would make it a read.
+ * Makes some word copies write arguments of later slots that may have any value, except
+ * those of calls without arguments: zeroes over the number would make such a call a read.
  */
 static void aim_word_copies(struct maker *make)
 {
@@ -713,7 +713,7 @@ static void aim_word_copies(struct maker *make)
 	}
 }
 
-/* At times fewer slots are claimed than there are, at times more. */
+/* Sometimes ncall is less than the number of slots, sometimes more. */
 static void claim(struct maker *make)
 {
 	struct program *program = make->program;

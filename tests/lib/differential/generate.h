@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs over calls that do no harm. */
+/* Random programs of harmless calls. */
 #ifndef GENERATE_H
 #define GENERATE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The differential tester: random programs, each run on two engines from the same
- * state, everything compared.  Workers run programs; this process watches over
- * them, so that an engine that crashes or hangs is caught like one that is wrong.
+ * The differential tester: runs random programs on two engines from the same state and
+ * compares everything.  Workers run the programs; this process watches the workers, so
+ * it detects an engine that crashes or hangs like one that is wrong.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -48,7 +48,7 @@ struct options {
 	bool mutate;
 };
 
-/* What a worker tells. */
+/* What a worker reports. */
 struct progress {
 	atomic_ulong current; /* the program being run */
 	atomic_ulong done;
@@ -92,7 +92,7 @@ static struct pair pair_new(void)
 	return pair;
 }
 
-/* Which engine comes first alternates, so that neither always finds what the other left. */
+/* The engines alternate in running first, so that neither always runs on the other's state. */
 static bool differ(const struct options *options, const struct program *program, uint64_t index,
 		   struct pair *pair)
 {
@@ -112,7 +112,7 @@ static void die_with_parent(void)
 	signal(SIGINT, SIG_IGN);
 }
 
-/* Tells how the outcomes of PAIR differ. */
+/* Prints how the outcomes of PAIR differ. */
 static void report(const struct options *options, const struct program *program,
 		   const struct pair *pair, struct progress *progress)
 {
@@ -142,7 +142,7 @@ static void work(const struct test *test, unsigned int job)
 			break;
 		atomic_store_explicit(&progress->current, index, memory_order_relaxed);
 		generate(&program, options->seed, index, options->slots);
-		/* A program may have closed what the world needs: then it gets another chance. */
+		/* A program may have closed what the world needs; then it is run again. */
 		if (differ(options, &program, index, &pair) &&
 		    (world_mend() || differ(options, &program, index, &pair))) {
 			report(options, &program, &pair, progress);
@@ -153,7 +153,7 @@ static void work(const struct test *test, unsigned int job)
 	_exit(0);
 }
 
-/* A directory of its own for each worker would be more; one is enough, named by its job. */
+/* The workers share a directory; each has a subdirectory named after its job. */
 static void directory_of(const struct test *test, unsigned int job, char path[])
 {
 	snprintf(path, PATH_MAX, "%.4000s/%u", test->directory, job);
@@ -182,7 +182,7 @@ struct attempt {
 	struct progress *progress;
 };
 
-/* Runs PROGRAM in a process of its own; true when the engines differ, crash or hang. */
+/* Runs PROGRAM in a separate process.  True if the engines differ, crash or hang. */
 static bool fails(const struct program *program, void *context)
 {
 	struct attempt *attempt = context;
@@ -244,7 +244,7 @@ static void explain(const struct test *test, uint64_t index, const char *what,
 	       options->slots);
 }
 
-/* ---- watching ---- */
+/* ---- watching the workers ---- */
 
 static unsigned long total_done(const struct test *test)
 {
@@ -275,7 +275,7 @@ struct watch {
 	double since[MOST_JOBS];
 };
 
-/* A worker that has been at one program for too long. */
+/* A worker that takes too long for one program. */
 static int hanging(const struct test *test, struct watch *watch)
 {
 	unsigned int job;
@@ -306,7 +306,7 @@ static void end_line(void)
 		fputs("\r\033[K", stderr);
 }
 
-/* The job of the worker that ended with STATUS as PID, or -1. */
+/* The job of worker PID, which ended with STATUS, or -1. */
 static int job_of(struct test *test, pid_t pid)
 {
 	unsigned int job;
@@ -433,7 +433,7 @@ static int compare_engines(struct test *test)
 	return 0;
 }
 
-/* The tester's own test: each bug of the model must be found. */
+/* Tests the tester: it must find each bug of the model. */
 static int find_bugs(struct test *test)
 {
 	const char *what;
@@ -590,7 +590,7 @@ static void parse(struct options *options, int argc, char **argv)
 	}
 }
 
-/* SIGCHLD is waited for; a signal to end, or a reader gone, ends the run, which then tidies up. */
+/* Blocked to wait for SIGCHLD.  SIGINT and the like, or SIGPIPE, end the run, which cleans up. */
 static void prepare_signals(void)
 {
 	struct sigaction action = { .sa_handler = stop };

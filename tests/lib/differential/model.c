@@ -86,7 +86,7 @@ static long copy_word(const __s64 args[])
 	return 0;
 }
 
-/* Replaces arguments of SLOT, which is slot I, by results.  0, or why the slot cannot run. */
+/* Replaces arguments of SLOT, which is slot I, by results.  Returns 0, or the error. */
 static long forward(struct ferry_slot *slot, unsigned long i, const long rets[], enum bug bug)
 {
 	int k;

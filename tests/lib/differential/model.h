@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: a second reading of the contract, as plain as can be; and wrong readings of it. */
+/* The model: a second, simple implementation of batch(2); and deliberately wrong ones. */
 #ifndef MODEL_H
 #define MODEL_H
 
 #include <linux/ferry.h>
 
-/* Mistakes that an engine might make; the tester must find each. */
+/* Mistakes that an engine might make.  The tester must find each. */
 enum bug {
 	NO_BUG,
 	ZERO_TAKES_POSITIVE_JUMP,
@@ -32,8 +32,8 @@ enum bug {
 const char *bug_name(enum bug bug);
 
 /**
- * Runs a batch of which the first READABLE slots can be read; returns as batch().
- * A word copy's pointers must be good.
+ * Runs a batch whose first READABLE slots can be read; returns like batch().
+ * The pointers of word copies must be valid.
  */
 long model_run(enum bug bug, long rets[], const struct ferry_slot calls[], unsigned long ncall,
 	       unsigned long readable);

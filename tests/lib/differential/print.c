@@ -5,7 +5,7 @@
 #include "program.h"
 #include "world.h"
 
-/* Prints VALUE, as a place in an area where it is one. */
+/* Prints VALUE, as a position in an area if it is one. */
 static void print_argument(unsigned long value, FILE *out)
 {
 	static const struct {

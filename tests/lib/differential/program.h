@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch program as the tester makes, runs, shrinks and prints it. */
+/* A batch program, which the tester makes, runs, shrinks and prints. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -11,12 +11,12 @@
 #define SLOTS_PER_PAGE 64UL
 
 struct program {
-	unsigned long count; /* slots that are there */
-	unsigned long ncall; /* slots claimed: when more, those behind cannot be read */
+	unsigned long count; /* slots that exist */
+	unsigned long ncall; /* ncall; if it is more, the slots beyond cannot be read */
 	struct ferry_slot slots[MAX_SLOTS];
 };
 
-/* The name of call NR in C, or NULL for one that no program makes by name. */
+/* The name of call NR in C, or NULL if programs do not call it by name. */
 const char *call_name(short nr);
 
 /* Prints PROGRAM as a C array, with addresses named as in world.h. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Drops slots, the many first, then clears fields; again until nothing more goes. */
+/* Drops slots, many at first, then clears fields; repeats until nothing more can go. */
 #include "shrink.h"
 
 #include <string.h>
 
 #include "world.h"
 
-/* VALUE, an address or any other, as it is when slots FIRST .. FIRST + N - 1 are gone. */
+/* VALUE, adjusted if it is an address, without slots FIRST .. FIRST + N - 1. */
 static long moved(long value, unsigned long first, unsigned long n)
 {
 	unsigned long at = (unsigned long)value;
@@ -18,7 +18,7 @@ static long moved(long value, unsigned long first, unsigned long n)
 	return value;
 }
 
-/* A jump from slot I, over fewer slots when it crosses the gap. */
+/* A jump from slot I, shortened if it crosses the gap. */
 static short shorter_jump(short jump, unsigned long i, unsigned long first, unsigned long n)
 {
 	unsigned long target = i + 1 + (unsigned long)jump;
@@ -36,7 +36,7 @@ static unsigned char shorter_distance(unsigned char d, unsigned long i, unsigned
 	return (unsigned char)(i - d < first ? d - n : 0);
 }
 
-/* PROGRAM without slots FIRST .. FIRST + N - 1; what refers to slots is moved along. */
+/* PROGRAM without slots FIRST .. FIRST + N - 1; references to slots are adjusted. */
 static void drop(struct program *program, unsigned long first, unsigned long n)
 {
 	unsigned long i;
@@ -57,7 +57,7 @@ static void drop(struct program *program, unsigned long first, unsigned long n)
 		(program->count - first - n) * sizeof(struct ferry_slot));
 	program->count -= n;
 	program->ncall = program->ncall > n ? program->ncall - n : 0;
-	/* Unreadable slots begin at a page: without one, claim no more than there are. */
+	/* Unreadable slots begin at a page boundary; without one, ncall is the number of slots. */
 	if (program->count % SLOTS_PER_PAGE && program->ncall > program->count)
 		program->ncall = program->count;
 }
@@ -84,7 +84,7 @@ static bool drop_slots(struct program *program, fails_fn fails, void *context)
 	return dropped;
 }
 
-/* Takes SMALLER for PROGRAM if it fails too. */
+/* Replaces PROGRAM by SMALLER if that fails too. */
 static bool take(struct program *program, struct program *smaller, fails_fn fails, void *context)
 {
 	if (!memcmp(program, smaller, sizeof(*program)) || !fails(smaller, context))

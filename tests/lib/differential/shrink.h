@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a failing program as small as it can be and still fail. */
+/* Makes a failing program as small as possible. */
 #ifndef SHRINK_H
 #define SHRINK_H
 
@@ -7,10 +7,10 @@
 
 #include "program.h"
 
-/* Whether PROGRAM fails; CONTEXT is the caller's. */
+/* Whether PROGRAM fails; CONTEXT belongs to the caller. */
 typedef bool (*fails_fn)(const struct program *program, void *context);
 
-/* Shrinks PROGRAM, which FAILS, until no slot and no field of it can go. */
+/* Shrinks PROGRAM, for which FAILS is true, until no slot and no field can be removed. */
 void shrink(struct program *program, fails_fn fails, void *context);
 
 #endif /* SHRINK_H */

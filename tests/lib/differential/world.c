@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Making, running, comparing.  What a program can reach is a duplicate of a master
- * descriptor; reset closes all and duplicates again, which is cheap.
+ * Making, running, comparing.  A program only has duplicates of master descriptors;
+ * reset closes them all and duplicates again, which is cheap.
  */
 #include "world.h"
 
@@ -24,7 +24,7 @@
 
 #include "model.h"
 
-/* Results become descriptors of programs: lengths and offsets, which are less. */
+/* Results may become descriptors of programs: lengths and offsets, which are smaller. */
 #define CONTROL_FIRST 16000
 #define MASTER(fd) (CONTROL_FIRST + (fd))
 #define DESCRIPTORS 16384
@@ -35,7 +35,7 @@ enum { FAR_IMAGES = FD_FREE, FAR_ZEROES, FAR_DEVICE, MASTERS };
 #define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
 #define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
 #define UNTOUCHED(i) (0x5e5e5e5e00000000L | (long)(i))
-#define DRAINED 8192UL /* bytes that are kept of what a pipe or socket holds */
+#define DRAINED 8192UL /* how many bytes are recorded of the content of a pipe or socket */
 #define NAMED_BYTES 512UL
 
 struct descriptor_state {
@@ -60,7 +60,7 @@ struct queue_state {
 };
 
 struct named_state {
-	ssize_t size; /* -1: there is no such file */
+	ssize_t size; /* -1: the file does not exist */
 	unsigned char bytes[NAMED_BYTES];
 };
 
@@ -132,7 +132,7 @@ static void make_memory(void)
 		fresh_file[i] = (unsigned char)(i * 2246822519U >> 15);
 }
 
-/* Puts FD at its master's place. */
+/* Makes FROM the master of FD. */
 static void set_master(int fd, int from)
 {
 	check(from >= 0, "opening a descriptor");
@@ -175,7 +175,7 @@ static void make_files(void)
 
 static void make_queues(void)
 {
-	const int room = 1; /* the kernel rounds up to the least it can do */
+	const int room = 1; /* the kernel rounds up to its minimum */
 	int ends[2];
 
 	check(!pipe2(ends, O_NONBLOCK), "pipe2");
@@ -194,7 +194,7 @@ static void make_queues(void)
 	set_master(FD_EVENT, eventfd(0, EFD_NONBLOCK));
 }
 
-/* The images are on the disk too, because some engines read such files in their own way. */
+/* The images are on the disk too, because some engines read such files differently. */
 static void make_images(void)
 {
 	struct ferry_slot images[IMAGES];
@@ -208,7 +208,7 @@ static void make_images(void)
 	set_master(FAR_ZEROES, open("/dev/zero", O_RDONLY));
 }
 
-/* The engine opens it once, and finds the duplicates in its place from then on. */
+/* The engine opens it once, and afterwards finds the duplicates with that number. */
 static int device(void)
 {
 	if (!ferry_engine_probe(FERRY_DEVICE, NULL))
@@ -327,7 +327,7 @@ static void reset_memory(const struct program *program)
 	long *rets = (long *)RETS_AT;
 	unsigned long i;
 
-	/* All of each area: a program can write behind its arrays, and read there. */
+	/* All of each area: a program can write, and read, past its arrays. */
 	memset((void *)SLOTS_AT, 0, SLOTS_SIZE);
 	memcpy((void *)SLOTS_AT, program->slots, program->count * sizeof(struct ferry_slot));
 	for (i = 0; i < RETS_SIZE / sizeof(long); i++)
@@ -336,7 +336,7 @@ static void reset_memory(const struct program *program)
 	memset((void *)STAT_AT, 0x11, STATS * STAT_SIZE);
 }
 
-/* ---- noting ---- */
+/* ---- recording ---- */
 
 static void note_descriptors(struct descriptor_state states[])
 {
@@ -418,7 +418,7 @@ static void note_window(struct outcome *outcome)
 	}
 }
 
-/* Times, inodes and blocks are not the batch's doing. */
+/* Times, inodes and blocks do not depend on the batch. */
 static void note_stats(unsigned char stats[])
 {
 	unsigned long i;
@@ -455,7 +455,7 @@ static void note(const struct program *program, struct outcome *outcome)
 	outcome->signals = signals;
 }
 
-/* ---- tidying: what few programs do is undone at once ---- */
+/* ---- cleaning up: rare changes are undone at once ---- */
 
 static void tidy(const struct program *program)
 {
@@ -472,8 +472,8 @@ static void tidy(const struct program *program)
 /* ---- running ---- */
 
 /*
- * Makes the slots behind PROGRAM's unreadable, or readable again.  Their pages go:
- * user-mode Linux reads pages that are merely protected on behalf of a process.
+ * Makes the slots after PROGRAM's unreadable, or readable again, by unmapping their pages:
+ * user-mode Linux reads protected pages on behalf of a process.
  */
 static void protect_rest(const struct program *program, int protection)
 {
@@ -532,7 +532,7 @@ struct comparison {
 
 #define MOST_DIFFERENCES 20
 
-/* Notes a difference in WHAT number I; with OUT, also says it. */
+/* Records a difference in WHAT number I; with OUT, also prints it. */
 static void differ(struct comparison *c, const char *what, unsigned long i, long a, long b)
 {
 	if (c->out && c->differences < MOST_DIFFERENCES)

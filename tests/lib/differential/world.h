@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The world that programs run in: memory at fixed addresses, descriptors with
- * fixed numbers, files that go back to what they were before each run.
+ * fixed numbers, files that are reset before each run.
  */
 #ifndef WORLD_H
 #define WORLD_H
@@ -17,9 +17,9 @@
 #define SLOTS_AT 0x200000000000UL   /* the program's slots */
 #define RETS_AT 0x200010000000UL    /* its results */
 #define BUFFERS_AT 0x200020000000UL /* for reading and writing */
-#define STAT_AT 0x200030000000UL    /* for fstat alone: its times are not compared */
+#define STAT_AT 0x200030000000UL    /* only for fstat: its times are not compared */
 #define POOL_AT 0x200040000000UL    /* read-only words and names, see generate.c */
-#define WINDOW_AT 0x200050000000UL  /* for mmap and munmap; nothing there at first */
+#define WINDOW_AT 0x200050000000UL  /* for mmap and munmap; unmapped at first */
 #define NOWHERE_AT 0x200060000000UL /* never mapped */
 
 #define BUFFERS_SIZE 16384UL
@@ -29,17 +29,17 @@
 #define STATS 4UL
 #define STAT_SIZE 256UL
 
-/* ---- descriptors as a program finds them ---- */
+/* ---- descriptors at the start of a program ---- */
 
 enum {
 	FD_DISK = 3,   /* a regular file on a disk */
 	FD_TWIN,       /* its duplicate: one offset */
-	FD_READ_ONLY,  /* the same file, opened for itself, read-only */
+	FD_READ_ONLY,  /* the same file, opened separately, read-only */
 	FD_MEMORY,     /* a regular file in memory */
-	FD_APPEND,     /* the same, opened for itself with O_APPEND */
+	FD_APPEND,     /* the same, opened separately with O_APPEND */
 	FD_PIPE_READ,  /* a small nonblocking pipe ... */
 	FD_PIPE_WRITE, /* ... and its other end */
-	FD_BROKEN,     /* a pipe that nobody reads */
+	FD_BROKEN,     /* a pipe without a reader */
 	FD_SOCKET,     /* a nonblocking stream socket ... */
 	FD_PEER,       /* ... and its peer */
 	FD_EVENT,      /* a nonblocking eventfd */
@@ -47,18 +47,18 @@ enum {
 	FD_ZERO,       /* /dev/zero */
 	FD_FULL,       /* /dev/full */
 	FD_DIRECTORY,  /* an empty directory */
-	FD_ANY_RESULT, /* /proc/self/mem: lseek returns whatever it is told */
+	FD_ANY_RESULT, /* /proc/self/mem: lseek returns its argument */
 	FD_FREE,       /* from here on, none is open */
 	FD_LIMIT = 48, /* programs use numbers below */
 };
 
 /*
- * Where the engine 'device' has its descriptor, which a length may become: so it is open, and
- * the same file, with all engines.
+ * The number of the descriptor of engine 'device'.  A length may have this value, so it is
+ * open, and the same file, with all engines.
  */
 #define FD_DEVICE 1000
 
-/* Out of a program's way, but named in some of its slots. */
+/* Not among a program's own descriptors, but used in some of its slots. */
 #define FD_IMAGES 16098 /* a read-only file of slots that are safe anywhere */
 #define FD_ZEROES 16099 /* /dev/zero that nothing replaces */
 
@@ -75,27 +75,27 @@ struct runner {
 	int bug;    /* of the model: an enum bug */
 };
 
-struct outcome; /* all that can be told after a run */
+struct outcome; /* everything that can be observed after a run */
 
 struct outcome *outcome_new(void);
 
 /*
  * Makes the world in this process, with DIRECTORY for its directory; ends the
- * process with a message when that fails.  Standard input, output and error become /dev/null.
+ * process with a message if that fails.  Standard input, output and error become /dev/null.
  */
 void world_make(const char *directory);
 
-/* Lays PROGRAM into a fresh world, runs it with RUNNER and notes the OUTCOME. */
+/* Puts PROGRAM into a fresh world, runs it with RUNNER and records the OUTCOME. */
 void world_run(const struct program *program, const struct runner *runner, struct outcome *outcome);
 
-/* Whether the world's own descriptors are what they were; if not, makes them anew. */
+/* Whether the world's own descriptors are unchanged; if not, makes them again. */
 bool world_mend(void);
 
-/* Whether A and B, both of PROGRAM, differ; says how to OUT if that is not NULL. */
+/* Whether A and B, both of PROGRAM, differ; prints how to OUT unless that is NULL. */
 bool outcomes_differ(const struct program *program, const struct outcome *a,
 		     const struct outcome *b, const char *name_a, const char *name_b, FILE *out);
 
-/* ---- what the pool holds (generate.c) ---- */
+/* ---- the contents of the pool (generate.c) ---- */
 
 /* Fills the POOL_SIZE bytes of the pool, and the images file: COUNT slots. */
 #define IMAGES 64UL

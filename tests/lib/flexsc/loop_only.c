@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What flexsc needs of the engines, but io_uring: there is no liburing for a cross compiler. */
+/* The engines that flexsc needs, without io_uring: cross compilers have no liburing. */
 #include <errno.h>
 
 #include <ferry.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * flexsc under load, each part by itself:
+ * flexsc under load, in separate parts:
  *
  *	stress calls N [SEED]	N calls, by user-level threads and by single calls of several kernel
- *				threads, with results that tell which call they belong to
- *	stress restarts N	N starts and stops, with calls under way in between
+ *				threads, with results that identify their call
+ *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
  *
@@ -32,7 +32,7 @@
 #define KERNEL_THREADS 3
 #define USER_THREADS 100
 
-/* For lseek(), whose result is its argument: it tells which call it belongs to. */
+/* For lseek(), whose result is its argument and so identifies the call. */
 static int file;
 static struct ferry_flexsc *flexsc;
 
@@ -110,7 +110,7 @@ static void run_user_threads(struct caller *caller)
 		ferry_thread_join(threads[i], NULL);
 }
 
-/* Several under way at a time, collected in another order than posted. */
+/* Several in progress at a time, collected in a different order than posted. */
 static void run_single_calls(struct caller *caller)
 {
 	long tickets[8], offsets[8], left = caller->calls;
@@ -144,7 +144,7 @@ static void *run_single_calls_there(void *caller)
 
 static void calls(long count, uint64_t seed)
 {
-	/* Nineteen of twenty are user-level threads': the others are slower by as much. */
+	/* User-level threads make 19 of 20 calls, because the others are that much slower. */
 	struct caller callers[KERNEL_THREADS + 1] = {
 		{ count / 20 * 9, seed + 1 },
 		{ count / 20 * 10, seed + 2 },
@@ -182,7 +182,7 @@ static long running_threads(void)
 	return threads;
 }
 
-/* Not those that are only mapped: libc keeps stacks of threads that ended. */
+/* Not pages that are only mapped: libc keeps the stacks of ended threads. */
 static long pages_in_use(void)
 {
 	long pages = 0;
@@ -279,7 +279,7 @@ static void open_world(struct world *world)
 	memset(world->data, 0x55, sizeof(world->data));
 }
 
-/* One of those that read and write memory, the file and its offset, in ways that may fail. */
+/* A call that reads or writes memory, the file or its offset, and may fail. */
 static struct action random_action(uint64_t *random, const struct world *world)
 {
 	static const long numbers[] = { SYS_read,   SYS_write,	SYS_pread64, SYS_pwrite64,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""flexsc on aarch64: its own switch of stacks, and weaker order of memory, in emulation.
+"""flexsc on aarch64, in emulation: its own stack switch and weaker memory order.
 
 The emulator runs on this machine's processor, whose order is stronger than that of
 aarch64: what a real one may reorder, it does not.
@@ -30,7 +30,7 @@ def stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-# Not `restarts`: it would take the emulator's own memory for a leak.
+# Not `restarts`: it would report the emulator's own memory as a leak.
 @pytest.mark.parametrize("part", ["calls 50000", "differential 5000", "kills 20"])
 def test_stress(stress: Path, part: str) -> None:
     command = ["qemu-aarch64", str(stress), *part.split()]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What <ferry_flexsc.h> promises, on runners in user space or, where there are some, the kernel. */
+/* Tests <ferry_flexsc.h> on runners in user space and, if available, in the kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@
 
 #define MANY 2000
 
-/* ThreadSanitizer takes what goes on in a child of several threads, or stacks, for races. */
+/* ThreadSanitizer reports false races in a forked child of several threads or stacks. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define SKIP_IF_FORKS_CONFUSE skip()
@@ -135,7 +135,7 @@ static void read_opener(struct ferry_flexsc *flexsc, char name[], size_t size)
 	close((int)fd);
 }
 
-/* Not each of them: who waits for long, on a busy machine, makes the call himself. */
+/* Not each of them: on a busy machine a caller that waits long makes the call itself. */
 static void posted_calls_are_made_by_another_thread(void **state)
 {
 	char name[64] = "";
@@ -221,7 +221,7 @@ static void any_thread_may_call(void **state)
 	}
 }
 
-/* The runner is in a read that nothing ends but the second call, which waits behind it. */
+/* The runner is in a read that only the second call, which waits behind it, can end. */
 static void a_call_behind_one_that_blocks_is_made_by_the_waiter(void **state)
 {
 	int fds[2];
@@ -238,7 +238,7 @@ static void a_call_behind_one_that_blocks_is_made_by_the_waiter(void **state)
 	close(fds[1]);
 }
 
-/* ---- the calls of the calling thread ---- */
+/* ---- calls made by the calling thread ---- */
 
 static void the_table_gives_reasons(void **state)
 {
@@ -249,7 +249,7 @@ static void the_table_gives_reasons(void **state)
 	assert_null(ferry_direct_name(-1));
 }
 
-/* Each of these gives another answer, or changes another thread, when the runner makes it. */
+/* If the runner made these, they would return or change something of another thread. */
 static void calls_of_the_thread_are_made_by_the_thread(void **state)
 {
 	unsigned long mask = 1UL << (SIGUSR1 - 1), before = 0, after = 0;
@@ -338,7 +338,7 @@ static void *receive_bytes(void *argument)
 	return NULL;
 }
 
-/* The readers block all runners until others write: these need other runners. */
+/* The readers block all runners until others write, so the writers need other runners. */
 static void threads_may_wait_for_each_other_in_the_kernel(void **state)
 {
 	struct place places[8] = { 0 };
@@ -564,7 +564,7 @@ static void times_of_a_call_are_in_order(void **state)
 
 /* ---- sleeping ---- */
 
-/* Its limit is 50 us; a runner that kept looking would use half a second. */
+/* The limit is 50 us; a runner that kept spinning would use half a second. */
 static void an_idle_runner_uses_no_cpu(void **state)
 {
 	struct timespec half_a_second = { 0, 500000000 };
@@ -657,7 +657,7 @@ static void *read_forking(void *argument)
 	return NULL;
 }
 
-/* What another thread was waiting for is the parent's; all can still be joined. */
+/* Calls that other threads waited for belong to the parent; all can still be joined. */
 static void *fork_in_thread(void *argument)
 {
 	struct forking *forking = argument;
@@ -697,9 +697,9 @@ static void fork_within_a_thread(void **state)
 	close(forking.fds[1]);
 }
 
-/* ---- a sandbox that knows nothing of runners ---- */
+/* ---- a sandbox that does not know runners ---- */
 
-/* A filter for all threads that kills whoever begins to serve in the kernel. */
+/* A filter for all threads that kills a thread which begins to serve in the kernel. */
 static int forbid_serving(void)
 {
 	static struct sock_filter code[] = {
@@ -717,7 +717,7 @@ static int forbid_serving(void)
 			    &program);
 }
 
-/* A stop has all threads leave the kernel, and go back to where they were. */
+/* A stop makes all threads leave the kernel and then return to where they were. */
 static void live_in_sandbox(void)
 {
 	struct ferry_flexsc *flexsc;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The protocol, model-checked with spin: it holds, and each thing left out is noticed."""
+"""Checks the protocol with spin: it holds, and each omission is detected."""
 
 import re
 import subprocess

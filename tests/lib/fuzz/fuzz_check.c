@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fuzzes the checker: any bytes are slots.  What it reports must be well-formed, and
- * true: where the program can do no harm it is run, and a slot with an error must
- * fail, and one that nothing leads to must not run.
+ * Fuzzes the checker: any bytes are slots.  Its reports must be well-formed and true.
+ * A harmless program is run: slots with an error must fail, and unreachable slots must
+ * not run.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static void require_well_formed(const struct ferry_problem *problem, unsigned lo
 	require(problem->reason && *problem->reason, "there is a reason");
 }
 
-/* All problems of the batch, in an array that the caller frees. */
+/* All problems of the batch.  The caller frees the array. */
 static struct ferry_problem *check(const struct ferry_slot calls[], unsigned long ncall,
 				   long *total)
 {
@@ -63,7 +63,7 @@ static struct ferry_problem *check(const struct ferry_slot calls[], unsigned lon
 	return problems;
 }
 
-/* ---- truth ---- */
+/* ---- whether the reports are true ---- */
 
 static long words[WORDS]; /* what word copies may copy */
 
@@ -81,7 +81,7 @@ static bool is_harmless_number(short nr)
 	}
 }
 
-/* Word copies get pointers into words[], by the value that the fuzzer chose; 0 stays NULL. */
+/* Maps the pointers of word copies to words[]; 0 stays NULL. */
 static void aim(struct ferry_slot *slot)
 {
 	for (int k = 0; k < 2; k++)
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 	if (!ncall || ncall > SLOTS_MAX)
 		return 0;
-	/* Exactly as large as the batch, so that a sanitizer sees whoever leaves it. */
+	/* Exactly as large as the batch, so that a sanitizer detects accesses beyond it. */
 	calls = malloc(ncall * sizeof(*calls));
 	require(calls, "there is memory");
 	memcpy(calls, bytes, ncall * sizeof(*calls));

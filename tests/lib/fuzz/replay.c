@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Feeds the files of a corpus directory to a fuzzer's entry, without libFuzzer. */
+/* Feeds the files of a corpus directory to a fuzz target, without libFuzzer. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static int replay_file(const char *directory, const char *name)
 	if (!exact)
 		return -1;
 	memcpy(exact, buffer, length);
-	fprintf(stderr, "replay: %s\n", path); /* the last one named is the one that failed */
+	fprintf(stderr, "replay: %s\n", path); /* after a crash, this names the file */
 	LLVMFuzzerTestOneInput(exact, length);
 	free(exact);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every number and type of arguments that ferry_call() takes, in C11 and in C++. */
+/* ferry_call() with every number and type of arguments that it takes, in C11 and in C++. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts and constants of the ABI, as every program was compiled with them. */
+/* The layouts and constants of the ABI, which are compiled into every program. */
 #include <stddef.h>
 
 #include <ferry.h>

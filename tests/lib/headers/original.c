@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program written to the original source API: it includes <linux/batch.h> alone, links
- * nothing, and prints one line per way to write a batch.  C89 to C17, C++11 to C++20.
+ * A program for the original source API: it includes only <linux/batch.h>, links no
+ * library, and prints one line per way to write a batch.  C89 to C17, C++11 to C++20.
  */
 #include <linux/batch.h>
 
 static char text[] = "x";
 
 /*
- * Slots by position, argc followed by the arguments themselves: the one form that
- * needs warnings turned off, for its braces and the arguments that it leaves out.
+ * Positional initializers, with argc followed by the arguments: the only form that needs
+ * warnings disabled, for missing braces and arguments.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-braces"
@@ -22,7 +22,7 @@ static syscall_t flat[] = {
 };
 #pragma GCC diagnostic pop
 
-/* ... and with the arguments in braces of their own. */
+/* ... and with the arguments in separate braces. */
 static syscall_t nested[] = {
 	{ __NR_getpid, 0, 0, 0, 0, { 0 } },
 	{ __NR_write, 0, 0, 0, 3, { -1, (long)text, 1 } },

@@ -15,7 +15,7 @@ C_COMPILERS = ["gcc", "clang"]
 CXX_COMPILERS = ["g++", "clang++"]
 C_COMMANDS = [f"{cc} -std={std}" for cc in C_COMPILERS for std in ("gnu89", "c99", "c11", "gnu17")]
 CXX_COMMANDS = [f"{cc} -x c++ -std=c++{std}" for cc in CXX_COMPILERS for std in ("11", "17", "20")]
-# The kernel's own headers, which distributions put beside those of glibc.
+# The kernel's own headers, which distributions install beside those of glibc.
 MULTIARCH = subprocess.check_output(["gcc", "-print-multiarch"], text=True).strip()
 KERNEL_FOLDERS = ["/usr/include", f"/usr/include/{MULTIARCH}"]
 MUSL = " ".join(["musl-gcc", *(f"-idirafter {folder}" for folder in KERNEL_FOLDERS)])
@@ -30,7 +30,7 @@ UAPI_HEADERS = sorted(str(path.relative_to(FOLDERS[1])) for path in FOLDERS[1].r
 def compile_c(
     command: str, *arguments: str | Path, source: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a compiler; `source`, where given, is its standard input."""
+    """Runs a compiler with `source`, if given, as its standard input."""
     words = [*command.split(), *(f"-I{folder}" for folder in FOLDERS), *map(str, arguments)]
     return subprocess.run(words, input=source, text=True, capture_output=True, check=False)
 

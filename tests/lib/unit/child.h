@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests whose state (environment, seccomp filters) must not outlive them run in a child. */
+/* Runs tests whose state (environment, seccomp filters) must not outlive them in a child. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* cmocka's assertions would carry on with the parent's tests in the child: these end it. */
+/* In a child, cmocka's assertions would continue with the parent's tests; these end it. */
 #define CHILD_ASSERT(condition)                                                             \
 	do {                                                                                \
 		if (!(condition)) {                                                         \
@@ -17,7 +17,7 @@
 		}                                                                           \
 	} while (0)
 
-/* The status of a child that ran BODY: 0 when it came to its end. */
+/* The status of a child that ran BODY: 0 if BODY returned. */
 static inline int child_status(void (*body)(void))
 {
 	pid_t child = fork();

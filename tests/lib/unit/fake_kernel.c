@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The fake kernel: see fake_kernel.h. */
+/* The fake kernel; see fake_kernel.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void set_flags(mcontext_t *context, long flags)
 #error "the fake kernel needs this architecture's system call registers"
 #endif
 
-/* Runs slots up to the one that is refused.  Slot 0 needs no position. */
+/* Runs slots up to the refused one.  Slot 0 needs no position. */
 static long run(long *rets, const struct ferry_slot *calls, unsigned long ncall,
 		mcontext_t *registers)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The checker: each reason where it belongs and nowhere else, and its flow against a plain oracle.
- */
+/* The checker: each reason appears where it belongs and nowhere else; flow against an oracle. */
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/* A call that can have any result, a go-to over SKIP slots and a copy between two words of ours. */
+/* A call with any result, a go-to over SKIP slots, and a copy between two valid words. */
 #define CALL .nr = SYS_getpid
 #define GOTO(skip) .nr = FERRY_NR_GOTO, .jump_fail = (skip)
 #define COPY(dst, src) .nr = FERRY_NR_WDCPY, .argc = 2, .arg = { (long)(dst), (long)(src) }
@@ -30,7 +29,7 @@
 static long word_a;
 static long word_b;
 
-/* A problem as a test states it: the reason by a part of it. */
+/* An expected problem; its reason is given in part. */
 struct expected {
 	unsigned long slot;
 	enum ferry_severity severity;

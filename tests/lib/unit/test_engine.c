@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Engines: names, the choice by environment and by call, and what ferry_batch() refuses. */
+/* Engines: names, selection by environment and by call, and what ferry_batch() refuses. */
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static void probe_says_why(void **state)
 
 /* ---- the choice ---- */
 
-static int wanted; /* what a child must find in use; a negative errno too */
+static int wanted; /* the engine that a child must find in use, or a negative errno */
 
 static void in_use_is_as_wanted(void)
 {
@@ -189,7 +189,7 @@ static void auto_names_an_engine_that_is_there(void **state)
 	}
 }
 
-/* ---- the arguments of a batch, on every engine that is there ---- */
+/* ---- the arguments of a batch, on every available engine ---- */
 
 static void for_each_engine(void (*body)(enum ferry_engine engine))
 {

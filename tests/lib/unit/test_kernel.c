@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What <linux/batch.h> and the library do on kernels that have the batch system
- * call, have another version of it, or have none.  The kernel is a fake one.
+ * <linux/batch.h> and the library on kernels with the batch system call, with another
+ * version of it, and without it.  The kernel is a fake.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +26,7 @@
 #define SENTINEL 0x5ca1ab1eL
 #define SLOTS 8
 
-/* ---- a program with everything in it: jumps, forwarding, word copies, every result ---- */
+/* ---- a program with all features: jumps, forwarding, word copies, every result ---- */
 
 struct sample {
 	syscall_t calls[SLOTS];
@@ -166,7 +166,7 @@ static void header_says_nothing_unless_asked(void **state)
 	assert_header_says(header_without_crossing, "");
 }
 
-/* Answers that are not this ABI's version. */
+/* Answers with other versions of the ABI. */
 static const long foreign[] = {
 	FERRY_ABI_VERSION + 1,
 	(FERRY_ABI_VERSION + 1) | 3L << FERRY_FEATURE_SHIFT,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* null, kstats and multi_page_alloc: what they should on kernels with the series, -ENOSYS on
- * others. */
+/* null, kstats and multi_page_alloc, on kernels with the series; -ENOSYS on others. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the library does with memory and errno: failed allocations leave programs as
- * they were, running allocates nothing, and errno is nobody's but the caller's.
+ * The library's use of memory and errno: failed allocations leave programs unchanged,
+ * running allocates nothing, and errno is never touched.
  *
  * Linked with --wrap for each allocating function that the library calls.
  */
@@ -22,7 +22,7 @@
 
 #include <ferry.h>
 
-/* ---- the allocator under watch ---- */
+/* ---- the wrapped allocator ---- */
 
 static long allocations; /* since the test last set it to 0 */
 static long fail_at;	 /* the allocation to fail, counted from 1; 0: none */
@@ -73,7 +73,7 @@ void *__wrap_tsearch(const void *key, void **root, int (*compare)(const void *, 
 
 /* ---- failed allocations ---- */
 
-/* Every step that can allocate, in an order that grows the array three times. */
+/* All steps that can allocate, in an order that grows the array three times. */
 static int step(struct ferry_program *program, int number)
 {
 	const char label[2] = { (char)('a' + number / 6), 0 };
@@ -115,7 +115,7 @@ static void assert_unchanged(struct ferry_program *program, const struct snapsho
 	assert_ptr_equal(now.slots, before->slots);
 }
 
-/* Builds with allocation number FAILING failed and its step repeated; returns the failures seen. */
+/* Builds; allocation number FAILING fails and its step is repeated.  Returns the failures. */
 static int build(struct ferry_program *program, long failing)
 {
 	struct snapshot before;

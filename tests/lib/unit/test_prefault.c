@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * ferry_prefault() maps what it says by the way it says, keeps what memory holds, and answers
- * mistakes with errors: on this kernel, and on one that does not know MADV_POPULATE_*.
+ * ferry_prefault() maps the range by the mechanism that it reports, keeps the contents of
+ * memory, and returns errors for mistakes: on this kernel, and without MADV_POPULATE_*.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -31,7 +31,7 @@
 #include "lib/prefault/large_pages.h"
 
 #define PAGES 64L
-#define SOME_FAULTS 4 /* that may come for other reasons, such as the stack's */
+#define SOME_FAULTS 4 /* faults that may have other causes, such as the stack */
 #define LARGE ((size_t)4 << 20)
 
 static size_t page;
@@ -65,7 +65,7 @@ static enum ferry_prefault_way expected_way(void)
 	return kernel_populates() ? FERRY_PREFAULT_POPULATE : FERRY_PREFAULT_TOUCH;
 }
 
-/* ---- what is looked at ---- */
+/* ---- what is checked ---- */
 
 static char *map_pages(long pages, int protection)
 {
@@ -96,7 +96,7 @@ static long faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* The faults that touching every page takes, and not those of a sanitizer's shadow of it. */
+/* The faults from touching every page, without those of a sanitizer's shadow memory. */
 __attribute__((no_sanitize("address", "thread"))) static long
 faults_of_touching(char *map, long pages, bool write)
 {
@@ -126,7 +126,7 @@ static void write_range(void)
 	CHILD_ASSERT(done.faults > 0 && done.faults <= PAGES + SOME_FAULTS);
 	CHILD_ASSERT(resident(map, PAGES) == PAGES);
 	CHILD_ASSERT(faults_of_touching(map, PAGES, true) < SOME_FAULTS);
-	/* Once more, there is nothing left to do. */
+	/* The second call has nothing left to do. */
 	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(done.faults < SOME_FAULTS);
 }
@@ -138,7 +138,7 @@ static void read_range(void)
 	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_READ, NULL));
 	CHILD_ASSERT(resident(map, PAGES) == PAGES);
 	CHILD_ASSERT(faults_of_touching(map, PAGES, false) < SOME_FAULTS);
-	/* It was the zero page everywhere, so that no memory was spent. */
+	/* All were the zero page, so no memory was used. */
 	CHILD_ASSERT(faults_of_touching(map, PAGES, true) >= PAGES);
 }
 
@@ -159,7 +159,7 @@ static void file_keeps_its_content(void)
 	for (i = 0; i < PAGES; i++)
 		CHILD_ASSERT(*(long *)(map + i * page) == expected[i]);
 	CHILD_ASSERT(faults_of_touching(map, PAGES, true) < SOME_FAULTS);
-	/* What is written now is the process's own. */
+	/* Those writes do not reach the file. */
 	for (i = 0; i < PAGES; i++) {
 		CHILD_ASSERT(pread(fd, &word, sizeof(word), i * (long)page) == 8);
 		CHILD_ASSERT(word == expected[i]);
@@ -263,7 +263,7 @@ static void nonsense(void)
 	CHILD_ASSERT(ferry_prefault(last - page, 2 * page, FERRY_PREFAULT_READ, NULL) == -EINVAL);
 	CHILD_ASSERT(!ferry_prefault(NULL, 0, FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
-	/* From the first mapping to far behind the last one there is a hole. */
+	/* There is a hole between the first mapping and the end of the range. */
 	CHILD_ASSERT(ferry_prefault(&byte, SIZE_MAX / 4, FERRY_PREFAULT_READ, NULL) == -ENOMEM);
 	CHILD_ASSERT(errno == EXFULL && byte == 'x');
 }
@@ -302,7 +302,7 @@ ON_BOTH(nonsense)
 
 /* ---- large pages ---- */
 
-/* A mapping that begins where a large page can. */
+/* A mapping aligned to a large page. */
 static char *map_large(void)
 {
 	char *map =
@@ -313,8 +313,8 @@ static char *map_large(void)
 }
 
 /*
- * Whether the mapping of ADDRESS has been advised to have large pages, as EXPECTED.  A kernel
- * without /proc/PID/smaps does not tell.
+ * Whether the mapping at ADDRESS has been advised to use large pages, as EXPECTED.  Without
+ * /proc/PID/smaps this cannot be checked.
  */
 static bool is_advised(const void *address, bool expected)
 {
@@ -377,7 +377,7 @@ ON_BOTH(large_range)
 ON_BOTH(large_range_in_small_pages)
 ON_BOTH(large_range_where_they_are_disabled)
 
-/* Settings as the kernel shows them, in a directory of its own. */
+/* Settings in the format of the kernel, in a separate directory. */
 static char settings[] = "/tmp/ferry-settings-XXXXXX";
 
 static void set(const char *name, const char *text)
@@ -419,7 +419,7 @@ static void test_large_pages_are_those_of_the_settings(void **state)
 	assert_int_equal(ferry__advised_large_page("/nowhere", 0, 64 * MIB), 0);
 	make_settings();
 	assert_int_equal(advised(0, 64 * MIB), 0);
-	/* As before Linux 6.8: one setting, for one size. */
+	/* Before Linux 6.8: one setting, for one size. */
 	set("enabled", "always [madvise] never\n");
 	assert_int_equal(advised(0, 64 * MIB), 2 * MIB);
 	assert_int_equal(advised(MIB, 4 * MIB), 2 * MIB);
@@ -439,7 +439,7 @@ static void test_large_pages_are_those_of_the_settings(void **state)
 	set("enabled", "always [madvise] never\n");
 	assert_int_equal(advised(0, 64 * MIB), 2 * MIB);
 	assert_int_equal(advised(0, 2 * MIB - 4096), 64 << 10);
-	/* The kernel takes the largest that is on, and needs no advice for it. */
+	/* The kernel takes the largest size that is enabled, and needs no advice for it. */
 	set("enabled", "[always] madvise never\n");
 	assert_int_equal(advised(0, 64 * MIB), 0);
 	assert_int_equal(advised(0, MIB), 64 << 10);

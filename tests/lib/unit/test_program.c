@@ -381,7 +381,7 @@ static void waiting_jump_over_32768_slots_is_refused(void **state)
 	assert_string_equal(ferry_program_missing_label(program), "far");
 	assert_null(ferry_program_slots(program));
 
-	/* The other jumps were left waiting, and the one in the way can go elsewhere. */
+	/* The other jumps still wait, and the jump in the way can be redirected. */
 	assert_int_equal(ferry_jump_to(program, 0, FERRY_ON_POS, FERRY_END), 0);
 	assert_int_equal(ferry_label(program, "far"), 0);
 	assert_jumps(program, 0, 0, 0, -1);
@@ -526,7 +526,7 @@ static void threads_can_run_one_program_at_once(void **state)
 	}
 }
 
-/* ---- random programs against a plain model ---- */
+/* ---- random programs against a simple model ---- */
 
 #define MODEL_SLOTS 40
 #define MODEL_LABELS 6

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How far a program can grow: seen from inside, since a full one takes 240 GB. */
+/* The maximum size of a program.  Tested from inside, because a full one takes 240 GB. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
