@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ struct uring_ring *ferry__uring_ring_acquire(void)
 
 	if (!own || own->state == BUSY || own->state == REFUSED)
 		return NULL;
-	if (ferry__thread_is_watched(&own->ring.tracer))
+	if (ferry__thread_watcher(&own->ring.tracer))
 		return NULL;
 	if (own->state == NONE)
 		set_up(own);
@@ -167,6 +168,19 @@ static const char *refusal(int error)
 	}
 }
 
+static const char *watched_by(enum watcher watcher)
+{
+	switch (watcher) {
+	case WATCHER_TRACER:
+		return "this thread has a tracer, which would not see io_uring's requests";
+	case WATCHER_UNKNOWN:
+		return "/proc cannot be read, so a tracer that would not see io_uring's requests "
+		       "cannot be ruled out";
+	default:
+		return "this thread has a seccomp filter, which io_uring would bypass";
+	}
+}
+
 int ferry__uring_ring_probe(const char **why)
 {
 	struct uring_ring *ring = ferry__uring_ring_acquire();
@@ -184,6 +198,6 @@ int ferry__uring_ring_probe(const char **why)
 		*why = "the thread is in the middle of a batch";
 		return -EBUSY;
 	}
-	*why = "the thread has a seccomp filter or a tracer, which must see each call by itself";
+	*why = watched_by(ferry__thread_watcher(&(struct tracer_check){ 0 }));
 	return -EACCES;
 }

@@ -3,6 +3,7 @@
 #include "watched.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,8 +21,7 @@ static bool has_seccomp(void)
 	return ferry_rawcall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
 }
 
-/* Without /proc there is no telling: then the answer is yes. */
-static bool has_tracer(void)
+static enum watcher find_tracer(void)
 {
 	static const char key[] = "\nTracerPid:\t";
 	char status[1024]; /* the line is among the first ten of proc(5)'s status */
@@ -31,14 +31,16 @@ static bool has_tracer(void)
 				O_RDONLY | O_CLOEXEC, 0, 0, 0);
 
 	if (fd < 0)
-		return true;
+		return WATCHER_UNKNOWN;
 	length = ferry_rawcall(SYS_read, fd, (long)status, sizeof(status) - 1, 0, 0, 0);
 	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (length <= 0)
-		return true;
+		return WATCHER_UNKNOWN;
 	status[length] = '\0';
 	value = strstr(status, key);
-	return !value || value[sizeof(key) - 1] != '0';
+	if (!value)
+		return WATCHER_UNKNOWN;
+	return value[sizeof(key) - 1] == '0' ? WATCHER_NONE : WATCHER_TRACER;
 }
 
 static long now_ns(void)
@@ -49,17 +51,17 @@ static long now_ns(void)
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-bool ferry__thread_is_watched(struct tracer_check *last)
+enum watcher ferry__thread_watcher(struct tracer_check *last)
 {
 	long start = now_ns();
 	bool seccomp = has_seccomp();
 	long end = now_ns();
 
 	if (seccomp)
-		return true;
+		return WATCHER_FILTER;
 	if (!last->when || end - last->when > TRACER_CHECK_NS || end - start > SLOW_CALL_NS) {
 		last->when = end;
-		last->traced = has_tracer();
+		last->found = find_tracer();
 	}
-	return last->traced;
+	return last->found;
 }

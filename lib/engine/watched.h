@@ -3,20 +3,25 @@
 #ifndef WATCHED_H
 #define WATCHED_H
 
-#include <stdbool.h>
+/* Who has to see each call of a thread. */
+enum watcher {
+	WATCHER_NONE,
+	WATCHER_FILTER,	 /* a seccomp filter, which io_uring would bypass */
+	WATCHER_TRACER,	 /* which would not see io_uring's requests */
+	WATCHER_UNKNOWN, /* /proc cannot be read: a tracer is possible */
+};
 
 /* What a thread found when it last looked for a tracer: looking takes microseconds. */
 struct tracer_check {
 	long when; /* CLOCK_MONOTONIC, ns; 0: never */
-	bool traced;
+	enum watcher found;
 };
 
 /*
- * True when the thread has a seccomp filter, which io_uring would pass by, or a
- * tracer, which would not see its requests.  The filter is looked for every time.  A
- * tracer is looked for from time to time, and whenever it may be what makes a
- * call slow: one that follows calls stops the thread at each.
+ * Who watches the calling thread.  The filter is looked for every time.  A tracer is looked
+ * for from time to time, and whenever it may be what makes a call slow: one that follows
+ * calls stops the thread at each.
  */
-bool ferry__thread_is_watched(struct tracer_check *last);
+enum watcher ferry__thread_watcher(struct tracer_check *last);
 
 #endif /* WATCHED_H */
