@@ -18,7 +18,8 @@
 #include "measure/harness/show.h"
 #include "measure/cases/cases.h"
 #include "command.h"
-#include "report.h"
+#include "file.h"
+#include "messages.h"
 
 #define LONG_RUN 60.0 /* s: what takes longer is announced */
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* ferry probe: what this machine has, and what auto does with it. */
+/* ferry probe: the engines of this machine, and which of them auto chooses. */
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <ferry_flexsc.h>
 
 #include "command.h"
 #include "measure/harness/machine.h"
+#include "measure/harness/show.h"
+#include "messages.h"
+#include "output.h"
 #include "program_file.h"
-#include "report.h"
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -34,7 +38,9 @@ static const char *io_uring_state(int disabled)
 {
 	switch (disabled) {
 	case -1:
-		return "no sysctl kernel.io_uring_disabled: enabled where the kernel has it";
+		if (access("/proc/sys", X_OK))
+			return "unknown: /proc cannot be read";
+		return "not restricted (this kernel has no sysctl kernel.io_uring_disabled)";
 	case 0:
 		return "enabled (kernel.io_uring_disabled = 0)";
 	case 1:
@@ -44,32 +50,56 @@ static const char *io_uring_state(int disabled)
 	}
 }
 
+#define HEADING_WIDTH 13 /* columns */
+#define TEXT_MAX 1024	 /* bytes of one entry; more are cut */
+
+/* One entry: its heading in the left column, and what it says. */
+__attribute__((format(printf, 2, 3))) static void print_entry(const char *heading,
+							      const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	show_entry(heading, HEADING_WIDTH, text);
+}
+
 static void print_machine(const struct machine *machine, const json_t *mitigations)
 {
 	const char *name = NULL;
 	json_t *state;
 
-	printf("kernel       %s %s %s\n", machine->kernel.sysname, machine->kernel.release,
-	       machine->kernel.machine);
-	printf("cpu          %s, %ld online%s\n", machine->cpu, machine->cpus,
-	       machine->hypervisor ? ", in a virtual machine" : "");
-	printf("io_uring     %s\n", io_uring_state(machine->io_uring_disabled));
+	print_entry("kernel", "%s %s %s", machine->kernel.sysname, machine->kernel.release,
+		    machine->kernel.machine);
+	print_entry("cpu", "%s, %ld online%s", machine->cpu, machine->cpus,
+		    machine->hypervisor ? ", in a virtual machine" : "");
+	print_entry("io_uring", "%s", io_uring_state(machine->io_uring_disabled));
 	json_object_foreach((json_t *)mitigations, name, state)
-		printf("mitigation   %s: %s\n", name, json_string_value(state));
+		print_entry("mitigation", "%s: %s", name, json_string_value(state));
 	putchar('\n');
 }
 
 static void print_engines(void)
 {
+	static const struct column_format columns[] = {
+		{ .heading = "ENGINE" },
+		{ .heading = "HERE" },
+		{ .heading = "WHY" },
+	};
+	struct libscols_table *table = open_table(columns, sizeof(columns) / sizeof(*columns));
 	const char *why;
 	int engine;
 
-	printf("%-8s  %-4s  %s\n", "ENGINE", "HERE", "WHY");
 	for (engine = FERRY_LOOP; engine < FERRY_ENGINES; engine++) {
 		int error = ferry_engine_probe(engine, &why);
+		const char *const cells[] = { ferry_engine_name(engine), error ? "no" : "yes",
+					      why };
 
-		printf("%-8s  %-4s  %s\n", ferry_engine_name(engine), error ? "no" : "yes", why);
+		add_row(table, cells);
 	}
+	print_and_free_table(table);
 	putchar('\n');
 }
 
@@ -82,7 +112,7 @@ static struct decision decide(const char *program, const struct ferry_slot slots
 	return decision;
 }
 
-/* Two programs stand for the kinds that auto tells apart. */
+/* One program for each of the two kinds that auto distinguishes. */
 static struct decisions decide_in_general(void)
 {
 	struct ferry_slot reads[64] = { 0 }, others[64] = { 0 };
@@ -103,8 +133,8 @@ static void print_decisions(const struct decisions *decisions)
 	size_t i;
 
 	for (i = 0; i < decisions->count; i++)
-		printf("auto takes   %s for %s: %s\n", decisions->of[i].engine,
-		       decisions->of[i].program, decisions->of[i].why);
+		print_entry("auto", "%s for %s: %s", decisions->of[i].engine,
+			    decisions->of[i].program, decisions->of[i].why);
 }
 
 static const char *place_in_words(const char *place)
@@ -117,8 +147,8 @@ static void print_runners(void)
 	const char *why;
 	const char *place = ferry_flexsc_place(&why);
 
-	printf("flexsc       runners %s%s: %s\n", place ? "stay in " : "cannot be started",
-	       place ? place_in_words(place) : "", why);
+	print_entry("flexsc", "runners %s%s: %s", place ? "stay in " : "cannot be started",
+		    place ? place_in_words(place) : "", why);
 }
 
 static json_t *runners_as_json(void)
@@ -199,7 +229,7 @@ static int decide_for_file(const char *path, struct decisions *decisions)
 	if (!image)
 		return EXIT_USAGE;
 	decisions->count = 1;
-	decisions->of[0] = decide(path, loaded.slots, loaded.ncall);
+	decisions->of[0] = decide(display_name(path), loaded.slots, loaded.ncall);
 	image_unload(&loaded);
 	image_free(image);
 	return EXIT_OK;
@@ -235,13 +265,14 @@ static int run(int argc, char *argv[])
 
 const struct command probe_command = {
 	.name = "probe",
-	.summary = "show the engines that are here, and what auto takes",
+	.summary = "show which engines are available here, and which one auto chooses",
 	.help = "Usage: ferry probe [--json] [FILE]\n"
 		"Shows the kernel, the mitigations, which engines can run batches here and why,\n"
-		"what auto takes, in general or for the batch program in FILE, and where\n"
-		"flexsc's runners stay.\n\n"
-		"  -j, --json  the same as JSON\n"
-		"  -h, --help  this text\n\n"
+		"which engine auto chooses, in general or for the batch program in FILE, and "
+		"where\n"
+		"the runners of flexsc stay.\n\n"
+		"  -j, --json  print JSON instead\n"
+		"  -h, --help  print this help\n\n"
 		"Example: ferry probe cat.ferry\n",
 	.run = run,
 };

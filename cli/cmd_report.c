@@ -4,13 +4,14 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
-#include "report.h"
+#include "messages.h"
 
 /* Puts the package's directory in place of the current one, before anything is imported. */
 static const char start[] = "import sys; sys.path[0] = sys.argv.pop(1); import runpy; "

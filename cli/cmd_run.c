@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* ferry run: runs a program and prints what became of each slot. */
+/* ferry run: runs a program and prints the result of each slot. */
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "messages.h"
+#include "output.h"
 #include "program_file.h"
-#include "report.h"
 
 /* Left in the results of slots that did not run; no call returns it. */
 #define NOT_RUN (LONG_MIN + 0xfe22)
@@ -29,51 +30,79 @@ struct arguments {
 	const char *path;
 };
 
-/* The label that stands right before SLOT, or NULL. */
-static const char *label_or(const struct loaded *loaded, unsigned long slot, const char *none)
+/* All labels of SLOT with commas between them, cut where TEXT ends. */
+static void labels_as_text(const struct loaded *loaded, unsigned long slot, char *text, size_t room)
 {
-	const char *label = image_slot_label(loaded->image, slot);
+	const char *label;
+	unsigned long n;
+	size_t used = 0;
 
-	return label ? label : none;
+	*text = '\0';
+	for (n = 0; (label = image_slot_label(loaded->image, slot, n)) && used < room; n++)
+		used += (size_t)snprintf(text + used, room - used, "%s%s", n ? ", " : "", label);
 }
 
-static int label_width(const struct loaded *loaded)
-{
-	int width = sizeof("LABEL") - 1;
-	unsigned long i;
-
-	for (i = 0; i < loaded->ncall; i++) {
-		int length = (int)strlen(label_or(loaded, i, ""));
-
-		width = length > width ? length : width;
-	}
-	return width;
-}
-
-static void print_result(long result)
+/* "-2 ENOENT: No such file or directory". */
+static void result_as_text(long result, char *text, size_t room)
 {
 	const char *name = errno_name(result);
 
-	if (result == NOT_RUN)
-		printf("not run\n");
-	else if (name)
-		printf("%ld %s: %s\n", result, name, strerror((int)-result));
+	if (name)
+		snprintf(text, room, "%ld %s: %s", result, name, strerror((int)-result));
 	else
-		printf("%ld\n", result);
+		snprintf(text, room, "%ld", result);
 }
 
-static void print_table(const struct loaded *loaded)
+/* Where a goto in SLOT leads: its failure is how it jumps, and no error. */
+static void jump_as_text(const struct loaded *loaded, unsigned long slot, char *text, size_t room)
 {
-	int width = label_width(loaded);
-	char name[CALL_NAME_SIZE];
+	const short jump = loaded->slots[slot].jump_fail;
+	const unsigned long target = slot + 1 + (unsigned long)jump;
+	const char *label;
+
+	if (jump < 0 || target >= loaded->ncall) {
+		snprintf(text, room, "jumped to the end");
+		return;
+	}
+	label = image_slot_label(loaded->image, target, 0);
+	if (label)
+		snprintf(text, room, "jumped to %s", label);
+	else
+		snprintf(text, room, "jumped to slot %lu", target);
+}
+
+static void outcome_as_text(const struct loaded *loaded, unsigned long slot, char *text,
+			    size_t room)
+{
+	if (loaded->rets[slot] == NOT_RUN)
+		snprintf(text, room, "not run");
+	else if (image_slot_is_goto(loaded->image, slot))
+		jump_as_text(loaded, slot, text, room);
+	else
+		result_as_text(loaded->rets[slot], text, room);
+}
+
+static void print_slots(const struct loaded *loaded)
+{
+	static const struct column_format columns[] = {
+		{ .heading = "SLOT", .is_number = true },
+		{ .heading = "LABEL" },
+		{ .heading = "CALL" },
+		{ .heading = "RESULT" },
+	};
+	struct libscols_table *table = open_table(columns, sizeof(columns) / sizeof(*columns));
+	char number[24], labels[1024], name[CALL_NAME_SIZE], outcome[512];
+	const char *const cells[] = { number, labels, name, outcome };
 	unsigned long i;
 
-	printf("%4s  %-*s  %-16s  %s\n", "SLOT", width, "LABEL", "CALL", "RESULT");
 	for (i = 0; i < loaded->ncall; i++) {
-		printf("%4lu  %-*s  %-16s  ", i, width, label_or(loaded, i, ""),
-		       call_name(image_slot(loaded->image, i)->nr, name));
-		print_result(loaded->rets[i]);
+		snprintf(number, sizeof(number), "%lu", i);
+		labels_as_text(loaded, i, labels, sizeof(labels));
+		call_name(image_slot(loaded->image, i)->nr, name);
+		outcome_as_text(loaded, i, outcome, sizeof(outcome));
+		add_row(table, cells);
 	}
+	print_and_free_table(table);
 }
 
 /* As C would write it, so that any bytes can be read and told apart. */
@@ -124,20 +153,32 @@ static void print_data(const struct loaded *loaded)
 		else
 			print_bytes(loaded->data[i], size);
 		if (view.kind != DATA_WORDS && size < view.size)
-			printf(" and %zu zero bytes", view.size - size);
+			printf(" and %zu zero byte%s", view.size - size,
+			       view.size - size == 1 ? "" : "s");
 		putchar('\n');
 	}
 }
 
+static json_t *labels_as_json(const struct loaded *loaded, unsigned long slot)
+{
+	json_t *list = json_array();
+	const char *label;
+	unsigned long n;
+
+	for (n = 0; (label = image_slot_label(loaded->image, slot, n)); n++)
+		json_array_append_new(list, json_string(label));
+	return list;
+}
+
 static json_t *slot_as_json(const struct loaded *loaded, unsigned long i)
 {
-	const char *label = image_slot_label(loaded->image, i);
 	bool ran = loaded->rets[i] != NOT_RUN;
 	char name[CALL_NAME_SIZE];
 
-	return json_pack("{s:I, s:s?, s:s, s:b, s:o, s:s?}", "slot", (json_int_t)i, "label", label,
-			 "call", call_name(image_slot(loaded->image, i)->nr, name), "ran", ran,
-			 "result", ran ? json_integer(loaded->rets[i]) : json_null(), "errno",
+	return json_pack("{s:I, s:o, s:s, s:b, s:o, s:s?}", "slot", (json_int_t)i, "labels",
+			 labels_as_json(loaded, i), "call",
+			 call_name(image_slot(loaded->image, i)->nr, name), "ran", ran, "result",
+			 ran ? json_integer(loaded->rets[i]) : json_null(), "errno",
 			 ran ? errno_name(loaded->rets[i]) : NULL);
 }
 
@@ -168,30 +209,33 @@ static void print_as_json(const struct arguments *arguments, const struct loaded
 
 	for (i = 0; i < loaded->ncall; i++)
 		json_array_append_new(slots, slot_as_json(loaded, i));
-	report = json_pack("{s:i, s:s, s:I, s:s?, s:o}", "version", 1, "engine", engine, "returned",
+	report = json_pack("{s:i, s:s, s:I, s:s?, s:o}", "version", 2, "engine", engine, "returned",
 			   (json_int_t)returned, "errno", errno_name(returned), "slots", slots);
 	if (report && arguments->data)
 		json_object_set_new(report, "data", data_as_json(loaded));
 	print_json(report);
 }
 
-static void print_for_people(const struct arguments *arguments, const struct loaded *loaded,
-			     const char *engine, long returned)
+static void print_as_text(const struct arguments *arguments, const struct loaded *loaded,
+			  const char *engine, long returned)
 {
-	print_table(loaded);
+	char result[512];
+
+	if (loaded->ncall)
+		print_slots(loaded);
 	if (arguments->data)
 		print_data(loaded);
+	result_as_text(returned, result, sizeof(result));
 	if (returned < 0)
-		printf("nothing ran: ");
+		printf("nothing ran: %s\n", result);
 	else if (loaded->ncall)
-		printf("last slot to run: ");
+		printf("last slot to run: %s\n", result);
 	else
-		printf("an empty batch: ");
-	print_result(returned);
+		printf("the program is empty\n");
 	printf("engine: %s\n", engine);
 }
 
-/* Runs the loaded program, after what is printed so far: it may write to the same file. */
+/* Flushes first: the program may write to standard output itself. */
 static long run_loaded(const struct arguments *arguments, struct loaded *loaded)
 {
 	unsigned long i;
@@ -247,7 +291,7 @@ static int check_engine(enum ferry_engine engine)
 	int error = ferry_engine_probe(engine, &why);
 
 	if (error)
-		complain("run: the engine %s is not to be had: %s", ferry_engine_name(engine), why);
+		complain("run: the engine %s is not available: %s", ferry_engine_name(engine), why);
 	return error;
 }
 
@@ -256,7 +300,8 @@ static int engine_from_environment(void)
 	int engine = ferry_engine_in_use();
 
 	if (engine < 0)
-		complain("FERRY_ENGINE names no engine that is here; 'ferry probe' lists them");
+		complain("FERRY_ENGINE names no engine that is available here; 'ferry probe' lists "
+			 "them");
 	return engine;
 }
 
@@ -284,7 +329,7 @@ static int run(int argc, char *argv[])
 	if (arguments.json)
 		print_as_json(&arguments, &loaded, engine, returned);
 	else
-		print_for_people(&arguments, &loaded, engine, returned);
+		print_as_text(&arguments, &loaded, engine, returned);
 	image_unload(&loaded);
 	image_free(image);
 	return returned < 0 ? EXIT_FOUND : EXIT_OK;
@@ -294,15 +339,15 @@ const struct command run_command = {
 	.name = "run",
 	.summary = "run a program and print each slot's result",
 	.help = "Usage: ferry run [--engine ENGINE] [--data] [--json] [FILE]\n"
-		"Runs the batch program in FILE (text or object, or standard input) and prints\n"
-		"each slot's result, with the name of the error where it failed.\n\n"
+		"Runs the batch program in FILE, or standard input, and prints the result of each\n"
+		"slot, with the name of the error if it failed.\n\n"
 		"  -e, --engine ENGINE  auto (the default), loop, uring, device or syscall\n"
 		"  -d, --data           print the program's data afterwards\n"
-		"  -j, --json           the same as JSON\n"
-		"  -h, --help           this text\n\n"
-		"Without --engine, FERRY_ENGINE chooses; BATCH_EMUL means the loop.\n"
-		"Exit status: 0 when the batch ran, whatever its slots returned; 1 when it could\n"
-		"not start; 2 for bad input.\n"
+		"  -j, --json           print JSON instead of a table\n"
+		"  -h, --help           print this help\n\n"
+		"Without --engine, FERRY_ENGINE chooses the engine; BATCH_EMUL selects the loop.\n"
+		"Exit status: 0 if the batch ran, whatever its slots returned; 1 if it could not\n"
+		"start; 2 for bad input.\n"
 		"Example: ferry run --engine loop cat.ferry\n",
 	.run = run,
 };

@@ -20,8 +20,6 @@ struct command {
 extern const struct command probe_command;
 extern const struct command run_command;
 extern const struct command check_command;
-extern const struct command asm_command;
-extern const struct command dis_command;
 extern const struct command bench_command;
 extern const struct command report_command;
 

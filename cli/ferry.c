@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The ferry command: finds the subcommand and hands over. */
+/* The ferry command: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
-#include "report.h"
+#include "messages.h"
+#include "output.h"
 
 static const struct command *const commands[] = {
-	&probe_command, &run_command,	&check_command,	 &asm_command,
-	&dis_command,	&bench_command, &report_command,
+	&probe_command, &run_command, &check_command, &bench_command, &report_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -21,9 +21,8 @@ static void print_help(void)
 	       "Commands:\n");
 	for (i = 0; i < COMMANDS; i++)
 		printf("  %-7s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n'ferry COMMAND --help' tells more, with examples; 'ferry --version' the "
-	       "version;\n"
-	       "ferry(1) tells all.\n");
+	printf("\n'ferry COMMAND --help' describes a command, with an example; 'ferry --version' "
+	       "prints\nthe version.  The manual is ferry(1).\n");
 }
 
 static const struct command *find(const char *name)
@@ -36,12 +35,22 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* getopt's complaints begin with argv[0]: "ferry: run" makes them read like ours. */
+static int run_command_line(const struct command *command, int argc, char *argv[])
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "ferry: %s", command->name);
+	argv[0] = name;
+	return command->run(argc, argv);
+}
+
 static int run(int argc, char *argv[])
 {
 	const struct command *command;
 
 	if (argc < 2) {
-		complain("which command? 'ferry --help' lists them");
+		complain("no command given; 'ferry --help' lists the commands");
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
@@ -54,10 +63,10 @@ static int run(int argc, char *argv[])
 	}
 	command = find(argv[1]);
 	if (!command) {
-		complain("there is no command '%s'; 'ferry --help' lists them", argv[1]);
+		complain("there is no command '%s'; 'ferry --help' lists the commands", argv[1]);
 		return EXIT_USAGE;
 	}
-	return command->run(argc - 1, argv + 1);
+	return run_command_line(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char *argv[])

@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "file.h"
+#include "messages.h"
 
 static bool is_standard_stream(const char *path)
 {

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: MIT
-/* Reading a program, with a complaint that names the place of a mistake. */
+/* Reading a program, with a complaint that names the place of each mistake. */
 #include "program_file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "file.h"
+#include "messages.h"
 
-static const char *display_name(const char *path)
+const char *display_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-static void complain_about_text(const char *path, const struct text_error *error)
+static void complain_about_text(const char *path, const struct text_errors *errors)
 {
-	if (error->line)
-		complain("%s:%u:%u: %s", display_name(path), error->line, error->column,
-			 error->message);
-	else
-		complain("%s: %s", display_name(path), error->message);
+	size_t i;
+
+	for (i = 0; i < errors->count; i++)
+		complain("%s:%u:%u: %s", display_name(path), errors->list[i].line,
+			 errors->list[i].column, errors->list[i].message);
+	if (errors->more)
+		complain("%s: there are more mistakes; these are the first %zu found",
+			 display_name(path), errors->count);
 }
 
 struct image *read_program(const char *path)
 {
-	struct text_error error = { 0 };
+	struct text_errors errors;
 	struct image *image = NULL;
 	size_t length;
 	void *bytes;
@@ -31,12 +36,12 @@ struct image *read_program(const char *path)
 
 	if (read_file(path, &bytes, &length))
 		return NULL;
-	result = image_read(bytes, length, &image, &error);
+	result = image_assemble(bytes, length, &image, &errors);
 	free(bytes);
 	if (!result)
 		return image;
-	if (error.message[0])
-		complain_about_text(path, &error);
+	if (result == -EINVAL)
+		complain_about_text(path, &errors);
 	else
 		complain("%s: %s", display_name(path), strerror(-result));
 	return NULL;

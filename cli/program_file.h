@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch program in a file, as text or as an object. */
+/* A batch program in a file. */
 #ifndef PROGRAM_FILE_H
 #define PROGRAM_FILE_H
 
 #include "lib/text/text.h"
 
-/** The program in PATH ("-" is standard input), to image_free(), or NULL after complaining. */
+/** How messages name the file PATH: "standard input" for "-". */
+const char *display_name(const char *path);
+
+/**
+ * The program in PATH ("-" is standard input), which the caller frees with image_free(), or
+ * NULL after complaining about every mistake.
+ */
 struct image *read_program(const char *path);
 
 /** read_program() and image_load(); an image that could not be loaded is freed. */

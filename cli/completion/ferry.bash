@@ -14,7 +14,7 @@ _ferry() {
 	local options="--help"
 
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "probe run check asm dis bench report --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report --help --version" -- "$word")
 		return
 	fi
 	case $previous in
@@ -34,7 +34,7 @@ _ferry() {
 		options+=" --trials --warmup --calls --engine --call --program --sizes --slots --pairs"
 		options+=" --threads --runners --work --memory --directory --examples --cpu --seed --json --csv --against"
 		;;
-	asm | dis | report) options+=" --output" ;;
+	report) options+=" --output" ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

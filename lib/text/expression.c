@@ -1,210 +1,177 @@
 // SPDX-License-Identifier: MIT
-/* Parsing expressions into postfix order. */
-#include <errno.h>
+/* The values of expressions, by a stack machine. */
+#include <assert.h>
+#include <stddef.h>
 
-#include "array.h"
-#include "parser.h"
+#include "expression.h"
+#include "names.h"
 
-static int emit(struct parser *parser, struct op op)
+#define LOWEST (-((wide)1 << 63))
+#define HIGHEST (((wide)1 << 64) - 1)
+
+/*
+ * What the parser's nesting limit allows: each level leaves a left operand behind
+ * for each of the four precedences.
+ */
+#define STACK_MAX (4 * (NESTING_MAX + 1) + 1)
+
+static int fail_overflow(const struct symbols *symbols, const struct op *op)
 {
-	struct assembly *assembly = parser->assembly;
-	struct op *new = array_add(assembly->ops, assembly->op_count);
+	return text_fail(symbols->errors, op->where,
+			 "integer overflow: the result does not fit in 64 bits");
+}
 
-	if (!new)
-		return -ENOMEM;
-	*new = op;
+static int push_name(const struct symbols *symbols, const struct op *op, struct value *value)
+{
+	uint32_t data = symbols_find_data(symbols, op->name);
+	long number;
+
+	if (data != NOT_FOUND) {
+		*value = (struct value){ 0, BASE_DATA, data };
+		return 0;
+	}
+	if (!constant_value(op->name, &number))
+		return symbols_fail_value(symbols, op->name, op->where);
+	*value = (struct value){ number, BASE_NONE, 0 };
 	return 0;
 }
 
-/* From the loosest to the tightest, as in C. */
-static const struct binary {
-	int kind;
-	unsigned int precedence;
-	enum operation operation;
-} binaries[] = {
-	{ '|', 0, OP_OR },  { '&', 1, OP_AND },	     { TOKEN_SHIFT, 2, OP_SHIFT },
-	{ '+', 3, OP_ADD }, { '-', 3, OP_SUBTRACT },
-};
-
-#define TIGHTEST 3
-
-static const struct binary *binary_at(const struct parser *parser, unsigned int precedence)
+static int push_sizeof(const struct symbols *symbols, const struct op *op, struct value *value)
 {
-	size_t i;
+	uint32_t data = symbols_find_data(symbols, op->name);
 
-	for (i = 0; i < sizeof(binaries) / sizeof(*binaries); i++)
-		if (parser_at(parser, binaries[i].kind) && binaries[i].precedence == precedence)
-			return &binaries[i];
-	return NULL;
+	if (data == NOT_FOUND)
+		return symbols_fail_data(symbols, op->name, op->where);
+	if (!symbols->data_sources[data].sized)
+		return text_fail(symbols->errors, op->where,
+				 "the size of %.*s is not known yet; declare it before this",
+				 shown_length(op->name), op->name.start);
+	*value = (struct value){ (wide)symbols->image->data[data].size, BASE_NONE, 0 };
+	return 0;
 }
 
-int parse_slot_name(struct parser *parser, struct slot_name *name)
+static int push_slot_address(const struct symbols *symbols, const struct op *op,
+			     struct value *value)
 {
-	const struct token *token = &parser->token;
+	const struct slot_name name = { op->where, op->name, op->number };
+	uint32_t slot;
+	int error = symbols_find_slot(symbols, &name, &slot);
 
-	name->number = token->number;
-	name->label = (struct span){ token->span.start, 0 };
-	if (token->kind == TOKEN_NAME)
-		name->label = token->span;
-	else if (token->kind != TOKEN_NUMBER)
-		return parser_fail(parser, "a label or the number of a slot");
-	return parser_next(parser);
-}
-
-/* `.argN`, if it is there. */
-static int parse_argument_suffix(struct parser *parser, struct op *op)
-{
-	const struct span *span = &parser->token.span;
-	int error;
-
-	if (!parser_at(parser, '.'))
+	if (error)
+		return error;
+	if (op->operation == OP_RESULT) {
+		*value = (struct value){ (wide)slot * sizeof(long), BASE_RESULTS, 0 };
 		return 0;
-	error = parser_next(parser);
-	if (error)
-		return error;
-	if (!parser_at(parser, TOKEN_NAME) || span->length != 4 ||
-	    !span_is((struct span){ span->start, 3 }, "arg") || span->start[3] < '0' ||
-	    span->start[3] >= '0' + FERRY_MAX_ARGS)
-		return parser_fail(parser, "arg0 to arg5");
-	op->operation = OP_ARGUMENT;
-	op->argument = (unsigned int)(span->start[3] - '0');
-	return parser_next(parser);
-}
-
-/* `&LABEL` or `&LABEL.argN`. */
-static int parse_slot_address(struct parser *parser)
-{
-	struct slot_name slot = { .where = parser->token.where };
-	struct op op = { .operation = OP_RESULT, .where = parser->token.where };
-	int error = parser_next(parser);
-
-	error = error ? error : parse_slot_name(parser, &slot);
-	if (error)
-		return error;
-	op.name = slot.label;
-	op.number = slot.number;
-	error = parse_argument_suffix(parser, &op);
-	return error ? error : emit(parser, op);
-}
-
-/* `sizeof(NAME)` behind its word. */
-static int parse_sizeof(struct parser *parser)
-{
-	struct op op = { .operation = OP_SIZEOF };
-	int error = parser_take(parser, '(', "( after sizeof");
-
-	if (error)
-		return error;
-	op.where = parser->token.where;
-	op.name = parser->token.span;
-	error = parser_take(parser, TOKEN_NAME, "the name of data");
-	error = error ? error : parser_take(parser, ')', ")");
-	return error ? error : emit(parser, op);
-}
-
-static int parse_name_or_number(struct parser *parser)
-{
-	const struct token token = parser->token;
-	int error;
-
-	if (token.kind != TOKEN_NAME && token.kind != TOKEN_NUMBER)
-		return parser_fail(parser, "a number, a name or &LABEL");
-	error = parser_next(parser);
-	if (error)
-		return error;
-	if (token.kind == TOKEN_NUMBER)
-		return emit(parser, (struct op){ .operation = OP_NUMBER,
-						 .where = token.where,
-						 .number = token.number });
-	if (span_is(token.span, "sizeof"))
-		return parse_sizeof(parser);
-	return emit(parser,
-		    (struct op){ .operation = OP_NAME, .where = token.where, .name = token.span });
-}
-
-static int parse_precedence(struct parser *parser, unsigned int precedence);
-
-static int parse_parentheses(struct parser *parser)
-{
-	int error = parser_next(parser);
-
-	error = error ? error : parse_precedence(parser, 0);
-	return error ? error : parser_take(parser, ')', ")");
-}
-
-static int parse_unary(struct parser *parser);
-
-static int parse_sign(struct parser *parser)
-{
-	struct op op = { .operation = parser_at(parser, '-') ? OP_NEGATE : OP_COMPLEMENT,
-			 .where = parser->token.where };
-	int error = parser_next(parser);
-
-	error = error ? error : parse_unary(parser);
-	return error ? error : emit(parser, op);
-}
-
-static int parse_unary(struct parser *parser)
-{
-	int error;
-
-	if (parser_at(parser, '&'))
-		return parse_slot_address(parser);
-	if (parser_at(parser, '$'))
-		return text_fail(parser->assembly->error, parser->token.where,
-				 "only a whole argument of a call can be a forwarded result");
-	if (!parser_at(parser, '(') && !parser_at(parser, '-') && !parser_at(parser, '~'))
-		return parse_name_or_number(parser);
-	if (parser->nesting == NESTING_MAX)
-		return text_fail(parser->assembly->error, parser->token.where,
-				 "an expression nested deeper than %d", NESTING_MAX);
-	parser->nesting++;
-	error = parser_at(parser, '(') ? parse_parentheses(parser) : parse_sign(parser);
-	parser->nesting--;
-	return error;
-}
-
-static int parse_precedence(struct parser *parser, unsigned int precedence)
-{
-	const struct binary *binary;
-	struct place where;
-	int error;
-
-	if (precedence > TIGHTEST)
-		return parse_unary(parser);
-	error = parse_precedence(parser, precedence + 1);
-	while (!error && (binary = binary_at(parser, precedence))) {
-		where = parser->token.where;
-		error = parser_next(parser);
-		error = error ? error : parse_precedence(parser, precedence + 1);
-		error = error ? error :
-				emit(parser,
-				     (struct op){ .operation = binary->operation, .where = where });
 	}
-	return error;
+	*value = (struct value){ (wide)slot * sizeof(struct ferry_slot) +
+					 offsetof(struct ferry_slot, arg) +
+					 (wide)op->argument * sizeof(long),
+				 BASE_SLOTS, 0 };
+	return 0;
 }
 
-int parse_expression(struct parser *parser, struct expression *expression)
+static int push(const struct symbols *symbols, const struct op *op, struct value *value)
 {
-	const struct assembly *assembly = parser->assembly;
-	size_t i;
-	int error;
-
-	*expression =
-		(struct expression){ .first = assembly->op_count, .where = parser->token.where };
-	error = parse_precedence(parser, 0);
-	expression->count = assembly->op_count - expression->first;
-	for (i = expression->first; i < assembly->op_count; i++)
-		if (assembly->ops[i].operation > OP_NUMBER &&
-		    assembly->ops[i].operation < OP_NEGATE)
-			expression->symbolic = true;
-	return error;
+	switch (op->operation) {
+	case OP_NAME:
+		return push_name(symbols, op, value);
+	case OP_SIZEOF:
+		return push_sizeof(symbols, op, value);
+	case OP_RESULT:
+	case OP_ARGUMENT:
+		return push_slot_address(symbols, op, value);
+	default:
+		*value = (struct value){ (wide)op->number, BASE_NONE, 0 };
+		return 0;
+	}
 }
 
-int parse_word(struct parser *parser, struct word_place place)
+static int fail_address(const struct symbols *symbols, const struct op *op)
 {
-	struct expression expression;
-	int error = parse_expression(parser, &expression);
+	return text_fail(symbols->errors, op->where,
+			 "only a number can be added to an address or subtracted from it");
+}
 
-	return error ? error : assembly_set_word(parser->assembly, place, &expression);
+static int apply_unary(const struct symbols *symbols, const struct op *op, struct value *value)
+{
+	if (value->base)
+		return fail_address(symbols, op);
+	if (op->operation == OP_NEGATE)
+		value->number = -value->number;
+	else if (value->number > INT64_MAX)
+		value->number = HIGHEST - value->number; /* without a sign it stays so */
+	else
+		value->number = ~value->number;
+	return value->number < LOWEST ? fail_overflow(symbols, op) : 0;
+}
+
+static int apply_shift(const struct symbols *symbols, const struct op *op, struct value *left,
+		       wide count)
+{
+	if (count < 0 || count > 63)
+		return text_fail(symbols->errors, op->where, "a shift is by 0 to 63 bits");
+	left->number *= (wide)1 << count;
+	return 0;
+}
+
+static int apply_sum(const struct symbols *symbols, const struct op *op, struct value *left,
+		     const struct value *right)
+{
+	if (right->base && (left->base || op->operation == OP_SUBTRACT))
+		return fail_address(symbols, op);
+	if (right->base) {
+		left->base = right->base;
+		left->object = right->object;
+	}
+	left->number += op->operation == OP_ADD ? right->number : -right->number;
+	return 0;
+}
+
+static int apply_binary(const struct symbols *symbols, const struct op *op, struct value *left,
+			const struct value *right)
+{
+	bool sum = op->operation == OP_ADD || op->operation == OP_SUBTRACT;
+	int error = 0;
+
+	if (!sum && (left->base || right->base))
+		return fail_address(symbols, op);
+	if (sum)
+		error = apply_sum(symbols, op, left, right);
+	else if (op->operation == OP_SHIFT)
+		error = apply_shift(symbols, op, left, right->number);
+	else if (op->operation == OP_AND)
+		left->number &= right->number;
+	else
+		left->number |= right->number;
+	if (error)
+		return error;
+	if (left->number < LOWEST || left->number > HIGHEST)
+		return fail_overflow(symbols, op);
+	return 0;
+}
+
+int evaluate(const struct symbols *symbols, const struct op ops[],
+	     const struct expression *expression, struct value *value)
+{
+	const struct op *op = &ops[expression->first];
+	const struct op *end = op + expression->count;
+	struct value stack[STACK_MAX];
+	struct value *top = stack;
+	int error = 0;
+
+	for (; op < end && !error; op++) {
+		if (op->operation < OP_NEGATE) {
+			error = push(symbols, op, top++);
+		} else if (op->operation < OP_ADD) {
+			assert(top > stack); /* operators come behind their operands */
+			error = apply_unary(symbols, op, top - 1);
+		} else {
+			assert(top > stack + 1);
+			top--;
+			error = apply_binary(symbols, op, top - 1, top);
+		}
+	}
+	if (!error)
+		*value = stack[0];
+	return error;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "characters.h"
 #include "image.h"
 
 void image_free(struct image *image)
@@ -38,24 +37,38 @@ const struct ferry_slot *image_slot(const struct image *image, unsigned long slo
 
 unsigned int image_slot_line(const struct image *image, unsigned long slot)
 {
-	return image->lines ? image->lines[slot] : 0;
+	return image->lines[slot];
 }
 
-const char *image_slot_label(const struct image *image, unsigned long slot)
+bool image_slot_is_goto(const struct image *image, unsigned long slot)
+{
+	return image->slots[slot].nr == NR_GOTO;
+}
+
+/* The number of the first label at SLOT or behind it. */
+static size_t first_label(const struct image *image, unsigned long slot)
 {
 	size_t low = 0;
 	size_t high = image->label_count;
 
-	/* The labels before low are at SLOT or before it, those from high on behind it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (image->labels[middle].slot <= slot)
+		if (image->labels[middle].slot < slot)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && image->labels[low - 1].slot == slot ? image->labels[low - 1].name : NULL;
+	return low;
+}
+
+const char *image_slot_label(const struct image *image, unsigned long slot, unsigned long n)
+{
+	size_t i = first_label(image, slot) + n;
+
+	if (i >= image->label_count || image->labels[i].slot != slot)
+		return NULL;
+	return image->labels[i].name;
 }
 
 unsigned long image_data_count(const struct image *image)
@@ -68,25 +81,6 @@ struct data_view image_data(const struct image *image, unsigned long n)
 	const struct data *data = &image->data[n];
 
 	return (struct data_view){ data->name, data->kind, data->size };
-}
-
-const char *data_kind_name(enum data_kind kind)
-{
-	static const char *const names[] = {
-		[DATA_STRING] = "string",
-		[DATA_BYTES] = "bytes",
-		[DATA_BUFFER] = "buffer",
-		[DATA_WORDS] = "words",
-	};
-
-	return names[kind];
-}
-
-size_t data_stored_size(const struct data *data)
-{
-	if (data->kind == DATA_BUFFER)
-		return 0;
-	return data->size - (data->kind == DATA_STRING);
 }
 
 void *image_word(const struct image *image, struct word_place place)
@@ -119,16 +113,4 @@ const struct relocation *image_relocation(const struct image *image, struct word
 		return NULL;
 	return bsearch(&place, image->relocations, image->relocation_count,
 		       sizeof(*image->relocations), compare_with_relocation);
-}
-
-bool name_is_valid(const char *name, size_t length)
-{
-	size_t i;
-
-	if (!length || length > IMAGE_NAME_MAX || is_digit(name[0]))
-		return false;
-	for (i = 0; i < length; i++)
-		if (!is_name_character(name[i]))
-			return false;
-	return true;
 }

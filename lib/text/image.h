@@ -3,7 +3,6 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "text.h"
@@ -11,6 +10,9 @@
 #define IMAGE_SLOTS_MAX (1U << 20)
 #define IMAGE_DATA_MAX (1UL << 30) /* bytes of all data together */
 #define IMAGE_NAME_MAX 255
+
+/* The number of a goto: never a call, so the slot always fails. */
+#define NR_GOTO (-1)
 
 #define LABEL_END "end" /* built in: the end of every program */
 
@@ -54,7 +56,7 @@ struct relocation {
 struct image {
 	struct ferry_slot *slots;
 	size_t slot_count;
-	unsigned int *lines; /* of each slot, or NULL */
+	unsigned int *lines; /* of each slot */
 	struct data *data;
 	size_t data_count;
 	struct label *labels; /* by slot, those of one slot in the order they were written */
@@ -62,9 +64,6 @@ struct image {
 	struct relocation *relocations; /* by place, one at most for each */
 	size_t relocation_count;
 };
-
-/* Bytes that loaded data takes in an object: none for a buffer, no NUL for a string. */
-size_t data_stored_size(const struct data *data);
 
 /* The word at PLACE, which must exist, as memory that need not be aligned. */
 void *image_word(const struct image *image, struct word_place place);
@@ -74,8 +73,5 @@ int word_place_compare(struct word_place a, struct word_place b);
 
 /* The address that is in the word at PLACE, or NULL when it holds a number. */
 const struct relocation *image_relocation(const struct image *image, struct word_place place);
-
-/* Whether the LENGTH characters of NAME are a name at all. */
-bool name_is_valid(const char *name, size_t length);
 
 #endif /* IMAGE_H */

@@ -3,14 +3,93 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "characters.h"
 #include "lexer.h"
 
 #define SHOWN_MAX 40 /* of a word in a message */
 
-void lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_error *error)
+/* ---- what a text may hold ---- */
+
+#define DELETE 0x7f
+#define SURROGATE_FIRST 0xd800
+#define SURROGATE_LAST 0xdfff
+#define CODE_POINT_LAST 0x10ffff
+
+/* The length of the UTF-8 sequence at BYTES, which is not ASCII, or 0 when it is none. */
+static size_t sequence_length(const unsigned char *bytes, size_t left)
 {
-	*lexer = (struct lexer){ text, text + length, { 1, 1 }, error };
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
+	uint32_t code;
+	size_t i;
+
+	if (bytes[0] < 0xc0 || bytes[0] >= 0xf8 || length > left)
+		return 0;
+	code = bytes[0] & (0x7fU >> length);
+	for (i = 1; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (bytes[i] & 0x3f);
+	}
+	if (code < lowest[length] || code > CODE_POINT_LAST)
+		return 0;
+	return code >= SURROGATE_FIRST && code <= SURROGATE_LAST ? 0 : length;
+}
+
+/* The length of the character at BYTES, or 0 when it may not stand in a text. */
+static size_t character_length(const unsigned char *bytes, size_t left)
+{
+	if (bytes[0] > DELETE)
+		return sequence_length(bytes, left);
+	if (bytes[0] == '\r')
+		return left > 1 && bytes[1] == '\n';
+	return bytes[0] == '\t' || bytes[0] == '\n' || (bytes[0] >= ' ' && bytes[0] != DELETE);
+}
+
+static int check_characters(const char *text, size_t length, struct text_errors *errors)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	struct place where = { 1, 1 };
+	size_t i = 0;
+	size_t step;
+
+	while (i < length) {
+		step = character_length(bytes + i, length - i);
+		if (!step)
+			return text_fail(errors, where,
+					 "byte 0x%02x is not text; write it as \\x%02x in a string",
+					 bytes[i], bytes[i]);
+		where.column++;
+		if (bytes[i] == '\n')
+			where = (struct place){ where.line + 1, 1 };
+		i += step;
+	}
+	return 0;
+}
+
+/* ---- characters ---- */
+
+/* ASCII only, whatever the locale. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_character(char c)
+{
+	return is_letter(c) || is_digit(c) || c == '_';
+}
+
+/* The value of a digit in a base up to 36; large for what is none. */
+static int digit_value(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	return is_letter(c) ? (c | ' ') - 'a' + 10 : 99;
 }
 
 static void advance(struct lexer *lexer)
@@ -56,17 +135,17 @@ static int take_number(struct lexer *lexer, struct token *token)
 	if (span->length < SHOWN_MAX)
 		shown = (int)span->length;
 	if (i == span->length)
-		return text_fail(lexer->error, token->where, "no digits after 0x");
+		return text_fail(lexer->errors, token->where, "no digits after 0x");
 	for (; i < span->length; i++) {
 		int digit = digit_value(span->start[i]);
 
 		if (digit >= base)
-			return text_fail(lexer->error, token->where,
+			return text_fail(lexer->errors, token->where,
 					 "%.*s is not a number in base %d", shown, span->start,
 					 base);
 		if (__builtin_mul_overflow(token->number, (uint64_t)base, &token->number) ||
 		    __builtin_add_overflow(token->number, (uint64_t)digit, &token->number))
-			return text_fail(lexer->error, token->where,
+			return text_fail(lexer->errors, token->where,
 					 "integer overflow: %.*s does not fit in 64 bits", shown,
 					 span->start);
 	}
@@ -134,7 +213,7 @@ static int take_character(struct lexer *lexer, unsigned char *byte)
 		return 0;
 	escaped = escape_byte(lexer->next, lexer->end, &length);
 	if (escaped < 0)
-		return text_fail(lexer->error, where,
+		return text_fail(lexer->errors, where,
 				 "unknown escape; write \\n, \\t, \\\", \\\\, \\0 or \\xHH");
 	*byte = (unsigned char)escaped;
 	while (length--)
@@ -162,7 +241,7 @@ static int take_string(struct lexer *lexer, struct token *token)
 	token->span.start = lexer->next;
 	while (!at_quote(lexer, '"')) {
 		if (at_line_end(lexer))
-			return text_fail(lexer->error, token->where,
+			return text_fail(lexer->errors, token->where,
 					 "unterminated string: no closing \" on this line");
 		error = take_character(lexer, &byte);
 		if (error)
@@ -181,12 +260,12 @@ static int take_character_constant(struct lexer *lexer, struct token *token)
 	advance(lexer);
 	token->kind = TOKEN_NUMBER;
 	if (at_line_end(lexer) || at_quote(lexer, '\''))
-		return text_fail(lexer->error, token->where, "no character between the quotes");
+		return text_fail(lexer->errors, token->where, "no character between the quotes");
 	error = take_character(lexer, &byte);
 	if (error)
 		return error;
 	if (!at_quote(lexer, '\''))
-		return text_fail(lexer->error, token->where,
+		return text_fail(lexer->errors, token->where,
 				 "a character constant is one byte between ' and '");
 	advance(lexer);
 	token->number = byte;
@@ -215,12 +294,27 @@ static int take_punctuation(struct lexer *lexer, struct token *token)
 		return 0;
 	}
 	if (*start & 0x80)
-		return text_fail(lexer->error, token->where,
+		return text_fail(lexer->errors, token->where,
 				 "a letter outside ASCII may stand in strings and comments only");
 	if (!strchr("&()+,-.:=|~$", *start))
-		return text_fail(lexer->error, token->where, "'%c' has no meaning here", *start);
+		return text_fail(lexer->errors, token->where, "'%c' has no meaning here", *start);
 	advance(lexer);
 	return 0;
+}
+
+/* ---- tokens ---- */
+
+int lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_errors *errors)
+{
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+	const size_t mark = sizeof(byte_order_mark) - 1;
+
+	if (length >= mark && !memcmp(text, byte_order_mark, mark)) {
+		text += mark;
+		length -= mark;
+	}
+	*lexer = (struct lexer){ text, text + length, { 1, 1 }, errors };
+	return check_characters(text, length, errors);
 }
 
 int lexer_next(struct lexer *lexer, struct token *token)
@@ -246,6 +340,18 @@ int lexer_next(struct lexer *lexer, struct token *token)
 	if (*lexer->next == '\'')
 		return take_character_constant(lexer, token);
 	return take_punctuation(lexer, token);
+}
+
+void lexer_pass(struct lexer *lexer, struct token *token)
+{
+	struct text_errors *errors = lexer->errors;
+	const char *before = lexer->next;
+	struct text_errors ignored = { 0 };
+
+	lexer->errors = &ignored;
+	if (lexer_next(lexer, token) && lexer->next == before)
+		advance(lexer); /* a character without a meaning stays where it is */
+	lexer->errors = errors;
 }
 
 size_t string_bytes(struct span string, unsigned char *bytes)

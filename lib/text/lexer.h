@@ -5,13 +5,7 @@
 
 #include <stdint.h>
 
-#include "error.h"
-
-/* A part of the text. */
-struct span {
-	const char *start;
-	size_t length;
-};
+#include "errors.h"
 
 /* Punctuation of one character is its own kind. */
 enum token_kind {
@@ -35,14 +29,20 @@ struct lexer {
 	const char *next;
 	const char *end;
 	struct place where;
-	struct text_error *error;
+	struct text_errors *errors;
 };
 
-/* TEXT must have passed text_check(). */
-void lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_error *error);
+/*
+ * Starts at the beginning of TEXT.  Returns 0, or -EINVAL when TEXT is not UTF-8 or holds control
+ * characters other than tab and the end of a line.
+ */
+int lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_errors *errors);
 
 /* Sets *TOKEN to the next token; 0 or -EINVAL.  At the end it is TOKEN_END again and again. */
 int lexer_next(struct lexer *lexer, struct token *token);
+
+/* lexer_next() past mistakes, without a complaint. */
+void lexer_pass(struct lexer *lexer, struct token *token);
 
 /* Writes the bytes that a string token stands for, at most span.length, and returns how many. */
 size_t string_bytes(struct span string, unsigned char *bytes);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The names that the system gives: calls, constants, errors. */
+/* The names of calls, constants and errors, and the nearest to a misspelt one. */
 #include <limits.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "image.h"
 #include "names.h"
 
 int call_number(struct span name)
@@ -72,4 +73,95 @@ const char *errno_name(long error)
 		if (-errors[i].value == error)
 			return errors[i].name;
 	return NULL;
+}
+
+/* ---- misspelt names ---- */
+
+#define LETTERS_PER_MISTAKE 3 /* a hint differs in at most one letter of so many */
+#define MISTAKES_MAX 3
+
+void spelling_start(struct spelling *spelling, struct span wrong)
+{
+	size_t most = wrong.length / LETTERS_PER_MISTAKE;
+
+	if (most > MISTAKES_MAX)
+		most = MISTAKES_MAX;
+	if (!most)
+		most = 1;
+	*spelling = (struct spelling){ .wrong = wrong, .distance = most + 1 };
+	if (wrong.length >= SPELLING_MAX)
+		spelling->distance = 0;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	if (b < a)
+		a = b;
+	return c < a ? c : a;
+}
+
+/*
+ * How many letters must be put in, taken out, replaced or swapped with the next
+ * to make A of B; both shorter than SPELLING_MAX.
+ */
+static size_t edit_distance(struct span a, struct span b)
+{
+	size_t rows[3][SPELLING_MAX + 1];
+	size_t *above = rows[0], *current = rows[1], *spare = rows[2], *two_above;
+	size_t i, j;
+
+	for (j = 0; j <= b.length; j++)
+		current[j] = j;
+	for (i = 1; i <= a.length; i++) {
+		two_above = above;
+		above = current;
+		current = spare;
+		spare = two_above;
+		current[0] = i;
+		for (j = 1; j <= b.length; j++) {
+			size_t replaced = above[j - 1] + (a.start[i - 1] != b.start[j - 1]);
+
+			current[j] = least(replaced, above[j] + 1, current[j - 1] + 1);
+			if (i > 1 && j > 1 && a.start[i - 1] == b.start[j - 2] &&
+			    a.start[i - 2] == b.start[j - 1] && two_above[j - 2] < current[j])
+				current[j] = two_above[j - 2] + 1;
+		}
+	}
+	return current[b.length];
+}
+
+void spelling_offer(struct spelling *spelling, const char *name)
+{
+	struct span offered = { name, strlen(name) };
+	size_t lengths_apart = offered.length > spelling->wrong.length ?
+				       offered.length - spelling->wrong.length :
+				       spelling->wrong.length - offered.length;
+	size_t distance;
+
+	/* The distance is never below that of the lengths: spares most of the work. */
+	if (offered.length >= SPELLING_MAX || lengths_apart >= spelling->distance)
+		return;
+	distance = edit_distance(spelling->wrong, offered);
+	if (distance >= spelling->distance)
+		return;
+	spelling->distance = distance;
+	snprintf(spelling->hint, sizeof(spelling->hint), "; did you mean %s?", name);
+}
+
+void spelling_offer_constants(struct spelling *spelling)
+{
+	size_t i;
+
+	for (i = 0; i < constant_count; i++)
+		spelling_offer(spelling, constants[i].name);
+}
+
+void spelling_offer_calls(struct spelling *spelling)
+{
+	char name[CALL_NAME_SIZE];
+	int nr;
+
+	for (nr = 0; nr < CALL_NUMBER_LIMIT; nr++)
+		if (system_call_name(nr, name))
+			spelling_offer(spelling, name);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The names that the system gives: calls, constants, errors. */
+/* The names of calls, constants and errors, and the nearest to a misspelt one. */
 #ifndef NAMES_H
 #define NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lexer.h"
+#include "errors.h"
 
 struct constant {
 	const char *name;
@@ -19,9 +19,6 @@ extern const size_t constant_count;
 extern const struct constant errors[]; /* by number */
 extern const size_t error_count;
 
-/* The number that goto is assembled to: never a call, so it always fails. */
-#define NR_GOTO (-1)
-
 /* The number of call NAME, or -1. */
 int call_number(struct span name);
 
@@ -33,5 +30,21 @@ bool constant_value(struct span name, long *value);
 
 /* The system's name of call NR in NAME, and true; false when it has none here. */
 bool system_call_name(int nr, char name[CALL_NAME_SIZE]);
+
+/* ---- misspelt names ---- */
+
+#define SPELLING_MAX 64 /* longer names get no hint */
+
+struct spelling {
+	struct span wrong;
+	size_t distance;	      /* of the best so far */
+	char hint[SPELLING_MAX + 32]; /* "; did you mean X?", or empty */
+};
+
+/* Looks for the name nearest to WRONG among those offered afterwards. */
+void spelling_start(struct spelling *spelling, struct span wrong);
+void spelling_offer(struct spelling *spelling, const char *name);
+void spelling_offer_constants(struct spelling *spelling);
+void spelling_offer_calls(struct spelling *spelling);
 
 #endif /* NAMES_H */

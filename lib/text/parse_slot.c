@@ -121,20 +121,21 @@ static int parse_jumps(struct parser *parser)
 static int parse_forward(struct parser *parser, unsigned int argument)
 {
 	struct assembly *assembly = parser->assembly;
-	struct waiting_forward *waiting = array_add(assembly->forwards, assembly->forward_count);
-	int error;
+	struct slot_name from = { .where = parser->token.where };
+	struct waiting_forward *waiting;
+	int error = parser_next(parser);
 
+	error = error ? error : parse_slot_name(parser, &from);
+	if (!error && !parser_at(parser, ',') && !parser_at(parser, ')'))
+		error = parser_fail(parser, ", or ) (a forwarded result is a whole argument)");
+	if (error)
+		return error;
+	waiting = array_add(assembly->forwards, assembly->forward_count);
 	if (!waiting)
 		return -ENOMEM;
 	last_slot(parser)->argc |= FERRY_ARGC_FORWARD;
-	waiting->slot = last_index(parser);
-	waiting->argument = argument;
-	waiting->from.where = parser->token.where;
-	error = parser_next(parser);
-	error = error ? error : parse_slot_name(parser, &waiting->from);
-	if (!error && !parser_at(parser, ',') && !parser_at(parser, ')'))
-		return parser_fail(parser, ", or ) (a forwarded result is a whole argument)");
-	return error;
+	*waiting = (struct waiting_forward){ last_index(parser), argument, from };
+	return 0;
 }
 
 static int parse_argument(struct parser *parser, unsigned int argument)

@@ -19,20 +19,31 @@ bool parser_at(const struct parser *parser, int kind)
 int parser_fail(struct parser *parser, const char *description)
 {
 	const struct token *token = &parser->token;
-	struct text_error *error = parser->assembly->error;
+	struct text_errors *errors = parser->assembly->errors;
 
 	switch (token->kind) {
 	case TOKEN_END:
-		return text_fail(error, token->where, "expected %s, not the end of the text",
+		return text_fail(errors, token->where, "expected %s, not the end of the text",
 				 description);
 	case TOKEN_NEWLINE:
-		return text_fail(error, token->where, "expected %s, not the end of the line",
+		return text_fail(errors, token->where, "expected %s, not the end of the line",
 				 description);
 	case TOKEN_STRING:
-		return text_fail(error, token->where, "expected %s, not a string", description);
+		return text_fail(errors, token->where, "expected %s, not a string", description);
 	default:
-		return text_fail(error, token->where, "expected %s, not %.*s", description,
+		return text_fail(errors, token->where, "expected %s, not %.*s", description,
 				 shown_length(token->span), token->span.start);
+	}
+}
+
+void parser_skip_line(struct parser *parser)
+{
+	bool continued = false; /* a comma was last */
+
+	while (!parser_at(parser, TOKEN_END) && (!parser_at(parser, TOKEN_NEWLINE) || continued)) {
+		if (!parser_at(parser, TOKEN_NEWLINE))
+			continued = parser_at(parser, ',');
+		lexer_pass(&parser->lexer, &parser->token);
 	}
 }
 
@@ -50,12 +61,13 @@ bool span_is(struct span span, const char *text)
 
 int take_name(struct parser *parser, const struct token *name, const char *reserved, char **copy)
 {
-	struct text_error *error = parser->assembly->error;
+	struct text_errors *errors = parser->assembly->errors;
 
 	if (span_is(name->span, reserved))
-		return text_fail(error, name->where, "%s is built in; take another name", reserved);
+		return text_fail(errors, name->where, "%s is built in; take another name",
+				 reserved);
 	if (name->span.length > IMAGE_NAME_MAX)
-		return text_fail(error, name->where, "a name of %zu characters; %d is the most",
+		return text_fail(errors, name->where, "a name of %zu characters; %d is the most",
 				 name->span.length, IMAGE_NAME_MAX);
 	*copy = strndup(name->span.start, name->span.length);
 	return *copy ? 0 : -ENOMEM;
@@ -80,8 +92,8 @@ int parse_integer(struct parser *parser, const char *what, long low, long high, 
 	if (error)
 		return error;
 	if (size > most)
-		return text_fail(parser->assembly->error, where, "%s is an integer from %ld to %ld",
-				 what, low, high);
+		return text_fail(parser->assembly->errors, where,
+				 "%s is an integer from %ld to %ld", what, low, high);
 	*number = negative ? -(long)size : (long)size;
 	return 0;
 }

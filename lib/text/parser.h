@@ -8,6 +8,7 @@
 #define PARSER_H
 
 #include "assembly.h"
+#include "lexer.h"
 
 struct parser {
 	struct lexer lexer;
@@ -16,19 +17,13 @@ struct parser {
 	struct assembly *assembly;
 };
 
-/* The whole text, into ASSEMBLY. */
-int parse_text(struct assembly *assembly, const char *text, size_t length);
-
 /* ---- constructs ---- */
 
-/* `NAME contents` behind the word for KIND. */
-int parse_data(struct parser *parser, enum data_kind kind);
+/* A new slot, all zeroes, that is written at WHERE. */
+int add_slot(struct parser *parser, struct place where);
 
 /* A slot whose first word was WORD. */
 int parse_slot(struct parser *parser, const struct token *word);
-
-/* The fields behind `slot`, into slot INDEX. */
-int parse_raw_slot(struct parser *parser, uint32_t index);
 
 int parse_expression(struct parser *parser, struct expression *expression);
 
@@ -48,6 +43,9 @@ int parse_comma(struct parser *parser, bool *more);
 
 int parser_next(struct parser *parser);
 bool parser_at(const struct parser *parser, int kind);
+
+/* Passes everything up to the end of the line, which is the next token then. */
+void parser_skip_line(struct parser *parser);
 
 /* Takes a token of KIND; DESCRIPTION says what the message expected. */
 int parser_take(struct parser *parser, int kind, const char *description);

@@ -124,8 +124,8 @@ static int compare_span(const void *key, const void *element)
 
 static uint32_t find(const struct name_index *index, struct span name)
 {
-	const struct indexed_name *found = bsearch(&name, index->names, index->count,
-						   sizeof(*index->names), compare_span);
+	const struct indexed_name *found =
+		bsearch(&name, index->names, index->count, sizeof(*index->names), compare_span);
 
 	return found ? found->number : NOT_FOUND;
 }

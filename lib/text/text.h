@@ -1,45 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text form of batch programs, ferry-asm(5): assembling, the object form,
- * disassembling, loading, and the names that tables of results need.
+ * The text form of batch programs, ferry-asm(5): assembling, loading, looking for
+ * mistakes, and the names that tables of results need.
  *
  * An image is immutable once made; any number of threads may use one.
  */
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <linux/ferry.h>
 
+/* ---- assembling ---- */
+
 struct text_error {
-	unsigned int line;   /* from 1; 0 when the error is not about a place in a text */
+	unsigned int line;   /* from 1 */
 	unsigned int column; /* in characters, from 1 */
 	char message[200];
+};
+
+#define TEXT_ERRORS_MAX 20
+
+/** The mistakes of a text, in the order of their places. */
+struct text_errors {
+	size_t count;
+	bool more; /* the text has more mistakes than the list has room for */
+	struct text_error list[TEXT_ERRORS_MAX];
 };
 
 struct image; /* an assembled program */
 
 /**
- * Makes an image of TEXT.  Returns 0 with the image in *OUT, to be freed with
- * image_free(), -EINVAL with *ERROR filled in, or -ENOMEM.
+ * Makes an image of TEXT.  Returns 0 with the image in *OUT, which the caller frees with
+ * image_free(); -EINVAL with the mistakes in *ERRORS; or -ENOMEM.
  */
-int image_assemble(const char *text, size_t length, struct image **out, struct text_error *error);
-
-/** Makes an image of an object, as image_assemble() does of a text. */
-int image_decode(const void *bytes, size_t length, struct image **out, struct text_error *error);
-
-/** image_decode() for what starts with an object's first byte, image_assemble() for the rest. */
-int image_read(const void *bytes, size_t length, struct image **out, struct text_error *error);
-
-/** The object form of IMAGE: 0 with the caller's to free() in *BYTES, or -ENOMEM. */
-int image_encode(const struct image *image, void **bytes, size_t *length);
-
-/**
- * The text form of IMAGE, which assembles to the same object: 0 with the
- * caller's to free() in *TEXT, ended by a NUL that *LENGTH does not count, or -ENOMEM.
- */
-int image_disassemble(const struct image *image, char **text, size_t *length);
+int image_assemble(const char *text, size_t length, struct image **out, struct text_errors *errors);
 
 /** Frees IMAGE; NULL is fine. */
 void image_free(struct image *image);
@@ -58,20 +55,20 @@ struct loaded {
 };
 
 /**
- * Gives the slots, results and data of IMAGE memory of their own and fills in the
- * addresses.  Returns 0, or -ENOMEM with *LOADED empty.  An image may be loaded many times.
+ * Allocates the slots, results and data of IMAGE and fills in the addresses.  Returns 0, or
+ * -ENOMEM with *LOADED empty.  An image may be loaded many times.
  */
 int image_load(const struct image *image, struct loaded *loaded);
 
 /**
- * Loads IMAGE with COPIES of its slots, 1 or more, one behind the other, for a batch that runs
- * it as often.  Each copy has results of its own, and all share the data.  A jump out of
- * the program, its end included, leads to the next copy.  Returns as image_load(), and
+ * Loads IMAGE with COPIES of its slots, 1 or more, one after the other, for a batch that runs
+ * the program that many times.  Each copy has its own results, and all share the data.  A jump
+ * out of the program, to its end included, leads to the next copy.  Returns as image_load(), and
  * -E2BIG for more than 32767 slots in one copy or 2^20 in all.
  */
 int image_load_copies(const struct image *image, size_t copies, struct loaded *loaded);
 
-/** Frees what image_load() or image_load_copies() made; an empty *LOADED is fine. */
+/** Frees what image_load() or image_load_copies() allocated; an empty *LOADED is fine. */
 void image_unload(struct loaded *loaded);
 
 /* ---- looking at an image ---- */
@@ -81,12 +78,17 @@ unsigned long image_slot_count(const struct image *image);
 /** The slot, before its addresses are filled in. */
 const struct ferry_slot *image_slot(const struct image *image, unsigned long slot);
 
-/** The label nearest before SLOT, or NULL.  SLOT may be the slot count: the place after the last.
+/**
+ * Label N of SLOT, counted from 0 in the order they were written, or NULL.  SLOT may be the
+ * slot count: the place after the last slot.
  */
-const char *image_slot_label(const struct image *image, unsigned long slot);
+const char *image_slot_label(const struct image *image, unsigned long slot, unsigned long n);
 
-/** The line that SLOT was written on, or 0 for an image that was decoded. */
+/** The line that SLOT was written on. */
 unsigned int image_slot_line(const struct image *image, unsigned long slot);
+
+/** Whether SLOT is a goto: it always fails and then jumps. */
+bool image_slot_is_goto(const struct image *image, unsigned long slot);
 
 enum data_kind { DATA_STRING, DATA_BYTES, DATA_BUFFER, DATA_WORDS };
 
@@ -101,14 +103,29 @@ unsigned long image_data_count(const struct image *image);
 /** Data object N; its address in a loaded program is loaded.data[N]. */
 struct data_view image_data(const struct image *image, unsigned long n);
 
-/** "string", "bytes", "buffer" or "words". */
-const char *data_kind_name(enum data_kind kind);
+/* ---- looking for mistakes ---- */
+
+#define SLOT_WARNINGS_MAX 2
+
+/** What is probably wrong with the arguments of one slot. */
+struct slot_warnings {
+	size_t count;
+	char reason[SLOT_WARNINGS_MAX][200];
+};
+
+/**
+ * Compares the arguments of SLOT with what its call takes: how many there are, and whether a
+ * length given as a number fits the data that it describes.  Calls that are unknown here are
+ * not checked.
+ */
+void image_check_slot(const struct image *image, unsigned long slot,
+		      struct slot_warnings *warnings);
 
 /* ---- names ---- */
 
 #define CALL_NAME_SIZE 64
 
-/** What call NR is written as: "openat", "copy", "goto", or its number.  Returns NAME. */
+/** How call NR is written: "openat", "copy", "goto", or its number.  Returns NAME. */
 const char *call_name(short nr, char name[CALL_NAME_SIZE]);
 
 /** The name of a failure, "ENOENT" for -2, or NULL for any other result. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cases.h"
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "app_contest.h"
 #include "measure/harness/interrupt.h"
 #include "material.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "batch_contest.h"
 #include "measure/harness/child.h"
 #include "measure/harness/memory.h"

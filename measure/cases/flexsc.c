@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "cases.h"
 #include "flexsc_cells.h"
 #include "measure/harness/json.h"

@@ -9,7 +9,7 @@
 
 #include <ferry_flexsc.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "measure/harness/child.h"
 #include "measure/harness/memory.h"
 #include "flexsc_ways.h"

@@ -13,7 +13,7 @@
 #include <ferry/rawcall.h>
 #include <ferry_flexsc.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/memory.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "cases.h"
 #include "measure/harness/json.h"
 #include "pagefault_memory.h"

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "measure/harness/child.h"
 #include "measure/harness/memory.h"
 #include "measure/harness/interrupt.h"

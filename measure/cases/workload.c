@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "empty.h"
 
 #define PATH "/etc/passwd"

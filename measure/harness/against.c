@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/file.h"
+#include "cli/messages.h"
 #include "document.h"
 #include "json.h"
 #include "memory.h"

@@ -10,7 +10,7 @@
 
 #include <ferry_flexsc.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "json.h"
 #include "show.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "cli/output.h"
 #include "clock.h"
 
 #define BAR 24

@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "cli/messages.h"
+#include "cli/output.h"
 #include "memory.h"
 
 #define CELL 256

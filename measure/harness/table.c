@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/report.h"
+#include "cli/output.h"
 #include "json.h"
 
 #define CELL 256

@@ -32,7 +32,9 @@ def ferry_path() -> Path:
 def ferry(ferry_path: Path) -> Ferry:
     def run(*args: str | Path, **more: object) -> Result:
         environment = {
-            k: v for k, v in os.environ.items() if k not in ("FERRY_ENGINE", "BATCH_EMUL")
+            k: v
+            for k, v in os.environ.items()
+            if k not in ("FERRY_ENGINE", "BATCH_EMUL", "COLUMNS")
         }
         extra = more.pop("env", {})
         options: dict[str, object] = {

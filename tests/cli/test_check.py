@@ -4,6 +4,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from conftest import Ferry
 
 MISTAKES = """\
@@ -28,7 +29,7 @@ def test_mistakes_come_with_file_line_slot_and_reason(ferry: Ferry, tmp_path: Pa
     assert done.returncode == 1
     assert lines[0].startswith(f"{path}:2: slot 0 (fork): error: ")
     assert lines[1].startswith(f"{path}:4: slot 2 (getpid): warning: ")
-    assert lines[2] == f"{path}: 3 slots, 1 errors, 1 warnings"
+    assert lines[2] == f"{path}: 3 slots, 1 error, 1 warning"
 
 
 def test_json_says_the_same(ferry: Ferry, tmp_path: Path) -> None:
@@ -42,6 +43,43 @@ def test_json_says_the_same(ferry: Ferry, tmp_path: Path) -> None:
         (0, "fork", "error"),
         (2, "getpid", "warning"),
     ]
+
+
+def test_arguments_that_are_missing_or_too_long_are_warned_about(ferry: Ferry) -> None:
+    done = ferry("check", input=b"buffer b 8\nread(1)\nread(0, b, 9)\n")
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines() == [
+        "standard input:2: slot 0 (read): warning: "
+        "read takes 3 arguments, not 1; those left out are 0",
+        "standard input:3: slot 1 (read): warning: the length is 9, but b has only 8 bytes",
+        "standard input: 2 slots, 0 errors, 2 warnings",
+    ]
+
+
+def test_every_mistake_of_a_text_is_reported(ferry: Ferry, tmp_path: Path) -> None:
+    path = tmp_path / "bad.ferry"
+    path.write_text("getpid()\n  opneat(1)\nclose($nothing)\n")
+    done = ferry("check", path)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode().splitlines() == [
+        f"ferry: {path}:2:3: unknown call opneat; did you mean openat?",
+        f"ferry: {path}:3:7: undefined label nothing",
+    ]
+
+
+def test_the_list_of_mistakes_says_that_there_are_more(ferry: Ferry) -> None:
+    lines = ferry("check", input=b"opnat()\n" * 30).stderr.decode().splitlines()
+    assert lines[0] == "ferry: standard input:1:1: unknown call opnat; did you mean openat?"
+    assert len(lines) == 21
+    assert lines[-1].startswith("ferry: standard input: there are more mistakes")
+
+
+@pytest.mark.parametrize("content", [b"\0", b"\xff" * 100, b"\x7fferry", b"getpid()\n\0"])
+def test_garbage_is_refused(ferry: Ferry, content: bytes) -> None:
+    done = ferry("check", input=content)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"ferry: standard input:")
 
 
 def test_nothing_is_run(ferry: Ferry) -> None:

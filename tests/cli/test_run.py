@@ -43,12 +43,12 @@ def test_json_has_every_slot(ferry: Ferry, program: Path) -> None:
     (program.parent / "content").write_bytes(b"")
     done = ferry("run", "--json", "--data", "--engine", "loop", program)
     report = json.loads(done.stdout)
-    assert report["version"] == 1
+    assert report["version"] == 2
     assert report["engine"] == "loop"
     assert report["returned"] == 3
     assert [slot["ran"] for slot in report["slots"]] == [True, True, False, True]
     assert [slot["result"] for slot in report["slots"]] == [3, 0, None, 0]
-    assert [slot["label"] for slot in report["slots"]] == ["fd", "len", None, "shut"]
+    assert [slot["labels"] for slot in report["slots"]] == [["fd"], ["len"], [], ["shut"]]
     assert report["data"]["data"] == [0] * 4096
 
 
@@ -62,16 +62,29 @@ def test_data_is_printed_as_c_would_write_it(ferry: Ferry) -> None:
 def test_an_empty_program_is_a_batch_too(ferry: Ferry) -> None:
     done = ferry("run", input=b"# nothing\n")
     assert done.returncode == 0
-    assert b"an empty batch: 0\n" in done.stdout
+    assert b"the program is empty\n" in done.stdout
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_object_runs_like_its_text(ferry: Ferry, program: Path, engine: str) -> None:
-    ferry("asm", program, "-o", program.with_suffix(".fo"))
-    text, image = (
-        ferry("run", "--engine", engine, path) for path in (program, program.with_suffix(".fo"))
-    )
-    assert text.stdout == image.stdout
+def test_a_goto_is_shown_as_a_jump(ferry: Ferry) -> None:
+    text = b"goto there\nsync()\nthere: goto +1\nsync()\ngetpid()\ngoto end\n"
+    lines = ferry("run", input=text).stdout.decode().splitlines()
+    assert lines[1].endswith("jumped to there")
+    assert lines[3].endswith("jumped to slot 4")
+    assert lines[6].endswith("jumped to the end")
+    assert "ENOSYS" not in "".join(lines)
+
+
+def test_every_label_of_a_slot_is_shown(ferry: Ferry) -> None:
+    text = b"a: b: c: getuid()\n"
+    assert b"   0  a, b, c  getuid" in ferry("run", input=text).stdout
+    report = json.loads(ferry("run", "--json", input=text).stdout)
+    assert report["slots"][0]["labels"] == ["a", "b", "c"]
+
+
+def test_one_zero_byte_is_not_plural(ferry: Ferry) -> None:
+    shown = ferry("run", "--data", input=b'string s "x"\nbuffer b 2\n').stdout
+    assert b's: "x" and 1 zero byte\n' in shown
+    assert b'b: "" and 2 zero bytes\n' in shown
 
 
 def test_the_environment_chooses_the_engine(ferry: Ferry, program: Path) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from manual_page import PAGES, plain, sections, source
 
-COMMANDS = ["probe", "run", "check", "asm", "dis", "bench", "report"]
+COMMANDS = ["probe", "run", "check", "bench", "report"]
 
 
 def output(environment: dict[str, str], *args: str) -> str:

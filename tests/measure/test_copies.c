@@ -15,11 +15,11 @@
 
 static struct image *assemble(const char *text)
 {
-	struct text_error error = { 0 };
+	struct text_errors errors;
 	struct image *image = NULL;
 
-	if (image_assemble(text, strlen(text), &image, &error))
-		fail_msg("%s", error.message);
+	if (image_assemble(text, strlen(text), &image, &errors))
+		fail_msg("%s", errors.list[0].message);
 	return image;
 }
 

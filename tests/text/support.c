@@ -6,57 +6,25 @@
 
 struct image *assemble(const char *text)
 {
-	struct text_error error;
+	struct text_errors errors;
 	struct image *image;
 
-	if (image_assemble(text, strlen(text), &image, &error))
-		fail_msg("%u:%u: %s in\n%s", error.line, error.column, error.message, text);
+	if (image_assemble(text, strlen(text), &image, &errors))
+		fail_msg("%u:%u: %s in\n%s", errors.list[0].line, errors.list[0].column,
+			 errors.list[0].message, text);
 	return image;
 }
 
-char *disassemble(const struct image *image)
+void assert_no_warnings(const struct image *image)
 {
-	size_t length;
-	char *text;
+	struct slot_warnings warnings;
+	unsigned long i;
 
-	assert_int_equal(image_disassemble(image, &text, &length), 0);
-	assert_int_equal(strlen(text), length);
-	return text;
-}
-
-static void assert_same_object(const struct image *image, const struct image *other)
-{
-	size_t length, other_length;
-	void *object, *other_object;
-
-	assert_int_equal(image_encode(image, &object, &length), 0);
-	assert_int_equal(image_encode(other, &other_object, &other_length), 0);
-	assert_int_equal(length, other_length);
-	assert_memory_equal(object, other_object, length);
-	free(object);
-	free(other_object);
-}
-
-void assert_round_trip(const struct image *image)
-{
-	struct text_error error;
-	struct image *again;
-	size_t length;
-	void *object;
-	char *text;
-
-	assert_int_equal(image_encode(image, &object, &length), 0);
-	if (image_read(object, length, &again, &error))
-		fail_msg("the object is refused: %s", error.message);
-	assert_same_object(image, again);
-	image_free(again);
-	free(object);
-
-	text = disassemble(image);
-	again = assemble(text);
-	assert_same_object(image, again);
-	image_free(again);
-	free(text);
+	for (i = 0; i < image_slot_count(image); i++) {
+		image_check_slot(image, i, &warnings);
+		if (warnings.count)
+			fail_msg("line %u: %s", image_slot_line(image, i), warnings.reason[0]);
+	}
 }
 
 char *read_source(const char *directory, const char *name)

@@ -17,11 +17,8 @@
 /* The image of TEXT, which must assemble. */
 struct image *assemble(const char *text);
 
-/* The disassembly of IMAGE, to free(). */
-char *disassemble(const struct image *image);
-
-/* IMAGE must come back byte for byte from its object and from its disassembly. */
-void assert_round_trip(const struct image *image);
+/* image_check_slot() must find nothing in any slot of IMAGE. */
+void assert_no_warnings(const struct image *image);
 
 /* The contents of a file of the source tree with a NUL behind them, to free(). */
 char *read_source(const char *directory, const char *name);

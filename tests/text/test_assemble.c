@@ -58,7 +58,6 @@ static void a_slot_is_what_its_text_says(void **state)
 
 		assert_memory_equal(image_slot(image, image_slot_count(image) - 1), &slots[i].slot,
 				    sizeof(struct ferry_slot));
-		assert_round_trip(image);
 		image_free(image);
 	}
 }
@@ -128,7 +127,6 @@ static void an_expression_has_its_value(void **state)
 		image = assemble(text);
 		if ((unsigned long)image_slot(image, 0)->arg[0] != numbers[i].value)
 			fail_msg("%s is %#lx", numbers[i].text, image_slot(image, 0)->arg[0]);
-		assert_round_trip(image);
 		image_free(image);
 	}
 }
@@ -175,7 +173,6 @@ static void data_is_loaded_as_its_text_says(void **state)
 		assert_int_equal(image_data(image, 0).size, literals[i].size);
 		assert_int_equal(image_load(image, &loaded), 0);
 		assert_memory_equal(loaded.data[0], literals[i].bytes, literals[i].size);
-		assert_round_trip(image);
 		image_unload(&loaded);
 		image_free(image);
 	}
@@ -209,7 +206,6 @@ static void addresses_are_filled_in_when_loaded(void **state)
 	assert_ptr_equal(loaded.slots[0].arg[2], &loaded.slots[1].arg[0]);
 	assert_ptr_equal(loaded.slots[0].arg[3], loaded.rets);
 	assert_ptr_equal(loaded.slots[1].arg[0], d - 1);
-	assert_round_trip(image);
 	image_unload(&loaded);
 	image_free(image);
 }
@@ -245,15 +241,20 @@ static void labels_lead_to_the_slot_behind_them(void **state)
 				       "\tsync()\ne:\tf:");
 
 	(void)state;
-	assert_string_equal(image_slot_label(image, 0), "a");
-	assert_string_equal(image_slot_label(image, 1), "d");
-	assert_null(image_slot_label(image, 2));
-	assert_string_equal(image_slot_label(image, 3), "f");
+	assert_string_equal(image_slot_label(image, 0, 0), "a");
+	assert_null(image_slot_label(image, 0, 1));
+	assert_string_equal(image_slot_label(image, 1, 0), "b");
+	assert_string_equal(image_slot_label(image, 1, 1), "c");
+	assert_string_equal(image_slot_label(image, 1, 2), "d");
+	assert_null(image_slot_label(image, 1, 3));
+	assert_null(image_slot_label(image, 2, 0));
+	assert_string_equal(image_slot_label(image, 3, 0), "e");
+	assert_string_equal(image_slot_label(image, 3, 1), "f");
+	assert_null(image_slot_label(image, 3, 2));
 	assert_int_equal(image_slot(image, 1)->jump_pos, 1);
 	assert_int_equal(image_slot_line(image, 0), 1);
 	assert_int_equal(image_slot_line(image, 1), 5);
 	assert_int_equal(image_slot_line(image, 2), 6);
-	assert_round_trip(image);
 	image_free(image);
 }
 
@@ -267,7 +268,6 @@ static void the_words_of_the_language_can_be_labels_and_data(void **state)
 	(void)state;
 	assert_int_equal(image_slot_count(image), 6);
 	assert_int_equal(image_data_count(image), 4);
-	assert_round_trip(image);
 	image_free(image);
 }
 
@@ -287,7 +287,6 @@ static void the_longest_jump_and_forward_are_accepted(void **state)
 	image = assemble(text);
 	assert_int_equal(image_slot(image, 0)->jump_zero, 32767);
 	assert_int_equal(image_slot(image, 255)->from[0], 255);
-	assert_round_trip(image);
 	image_free(image);
 	free(text);
 }
@@ -299,6 +298,15 @@ static void line_ends_of_other_systems_are_accepted(void **state)
 	(void)state;
 	assert_int_equal(image_slot_count(image), 2);
 	assert_int_equal(image_slot_line(image, 1), 4);
+	image_free(image);
+}
+
+static void a_byte_order_mark_at_the_start_is_ignored(void **state)
+{
+	struct image *image = assemble("\xef\xbb\xbfsync()");
+
+	(void)state;
+	assert_int_equal(image_slot(image, 0)->nr, SYS_sync);
 	image_free(image);
 }
 
@@ -314,6 +322,7 @@ int main(void)
 		cmocka_unit_test(the_words_of_the_language_can_be_labels_and_data),
 		cmocka_unit_test(the_longest_jump_and_forward_are_accepted),
 		cmocka_unit_test(line_ends_of_other_systems_are_accepted),
+		cmocka_unit_test(a_byte_order_mark_at_the_start_is_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,20 +11,39 @@ struct mistake {
 	const char *message;
 };
 
-static void assert_mistake(const struct mistake *mistake)
+static void assert_error(const char *text, const struct text_error *error,
+			 const struct mistake *expected)
 {
-	struct text_error error = { 0 };
+	if (error->line != expected->line || error->column != expected->column ||
+	    strcmp(error->message, expected->message) != 0)
+		fail_msg("%s\n  gives    %u:%u: %s\n  expected %u:%u: %s", text, error->line,
+			 error->column, error->message, expected->line, expected->column,
+			 expected->message);
+}
+
+/* TEXT must have the mistakes EXPECTED, and no others. */
+static void assert_mistakes(const char *text, const struct mistake expected[], size_t count)
+{
+	struct text_errors errors;
 	struct image *image;
-	int result = image_assemble(mistake->text, strlen(mistake->text), &image, &error);
+	int result = image_assemble(text, strlen(text), &image, &errors);
+	size_t i;
 
 	if (!result)
-		fail_msg("accepted: %s", mistake->text);
+		fail_msg("accepted: %s", text);
 	assert_int_equal(result, -EINVAL);
-	if (error.line != mistake->line || error.column != mistake->column ||
-	    strcmp(error.message, mistake->message) != 0)
-		fail_msg("%s\n  gives    %u:%u: %s\n  expected %u:%u: %s", mistake->text,
-			 error.line, error.column, error.message, mistake->line, mistake->column,
-			 mistake->message);
+	for (i = 0; i < errors.count && i < count; i++)
+		assert_error(text, &errors.list[i], &expected[i]);
+	if (errors.count > count)
+		fail_msg("%s\n  also gives %u:%u: %s", text, errors.list[count].line,
+			 errors.list[count].column, errors.list[count].message);
+	assert_int_equal(errors.count, count);
+	assert_false(errors.more);
+}
+
+static void assert_mistake(const struct mistake *mistake)
+{
+	assert_mistakes(mistake->text, mistake, 1);
 }
 
 #define CHECK_ALL(mistakes)                                                            \
@@ -48,24 +67,20 @@ static void bytes_that_are_no_text_are_refused(void **state)
 		{ "# \xff", 1, 3, "byte 0xff is not text; write it as \\xff in a string" },
 		{ "f\xc3\xa4hre()", 1, 2,
 		  "a letter outside ASCII may stand in strings and comments only" },
-		{ "\xef\xbb\xbfsync()", 1, 1,
-		  "a letter outside ASCII may stand in strings and comments only" },
 	};
-	struct text_error error;
+	struct text_errors errors;
 	struct image *image;
 
 	(void)state;
 	CHECK_ALL(mistakes);
-	assert_int_equal(image_assemble("a\0b", 3, &image, &error), -EINVAL);
-	assert_int_equal(error.column, 2);
+	assert_int_equal(image_assemble("a\0b", 3, &image, &errors), -EINVAL);
+	assert_int_equal(errors.list[0].column, 2);
 }
 
 static void bad_tokens_are_refused(void **state)
 {
 	static const struct mistake mistakes[] = {
 		{ "string x \"abc", 1, 10, "unterminated string: no closing \" on this line" },
-		{ "string x \"abc\nsync()\"", 1, 10,
-		  "unterminated string: no closing \" on this line" },
 		{ "string x \"abc\\\"", 1, 10, "unterminated string: no closing \" on this line" },
 		{ "string x \"a\\q\"", 1, 12,
 		  "unknown escape; write \\n, \\t, \\\", \\\\, \\0 or \\xHH" },
@@ -130,7 +145,7 @@ static void bad_calls_are_refused(void **state)
 		{ "ffoobbaarr()", 1, 1,
 		  "unknown call ffoobbaarr; one without a name is written call NUMBER(...)" },
 		{ "close(1", 1, 8, "expected , or ), not the end of the text" },
-		{ "close(1\n)", 1, 8, "expected , or ), not the end of the line" },
+		{ "close(1\nsync()", 1, 8, "expected , or ), not the end of the line" },
 		{ "close(,)", 1, 7, "expected a number, a name or &LABEL, not ," },
 		{ "close(1,)", 1, 9, "expected a number, a name or &LABEL, not )" },
 		{ "call 1(1, 2, 3,\n4, 5, 6, 7)", 2, 10,
@@ -172,7 +187,8 @@ static void bad_operands_are_refused(void **state)
 		  "unknown data dat; did you mean data?" },
 		{ "close(sizeof data)", 1, 14, "expected ( after sizeof, not data" },
 		{ "close(sizeof(1))", 1, 14, "expected the name of data, not 1" },
-		{ "close(sizeof(x)", 1, 16, "expected , or ), not the end of the text" },
+		{ "buffer x 1\nclose(sizeof(x)", 2, 16,
+		  "expected , or ), not the end of the text" },
 		{ "close((1)", 1, 10, "expected , or ), not the end of the text" },
 		{ "close((1", 1, 9, "expected ), not the end of the text" },
 		{ "close(1 2)", 1, 9, "expected , or ), not 2" },
@@ -344,16 +360,87 @@ static void long_names_and_deep_nesting_are_refused(void **state)
 static void a_message_with_long_names_is_cut_short(void **state)
 {
 	char name[256], text[600];
-	struct text_error error;
+	struct text_errors errors;
 	struct image *image;
 
 	(void)state;
 	memset(name, 'z', 255);
 	name[255] = '\0';
 	snprintf(text, sizeof(text), "%s: close(%s)", name, name);
-	assert_int_equal(image_assemble(text, strlen(text), &image, &error), -EINVAL);
-	assert_int_equal(error.column, 264);
-	assert_true(strlen(error.message) < sizeof(error.message));
+	assert_int_equal(image_assemble(text, strlen(text), &image, &errors), -EINVAL);
+	assert_int_equal(errors.list[0].column, 264);
+	assert_true(strlen(errors.list[0].message) < sizeof(errors.list[0].message));
+}
+
+/* ---- several mistakes ---- */
+
+static void every_mistake_is_reported_in_its_place(void **state)
+{
+	static const struct mistake expected[] = {
+		{ NULL, 1, 1, "unknown call opnat; did you mean openat?" },
+		{ NULL, 2, 7, "undefined label nowhere" },
+		{ NULL, 3, 10, "unterminated string: no closing \" on this line" },
+		{ NULL, 4, 21, "expected fail, zero, pos or any, not 5" },
+		{ NULL, 6, 1, "duplicate label x; line 5 has it already" },
+		{ NULL, 7, 8, "unknown constant O_RDONL; did you mean O_RDONLY?" },
+	};
+
+	(void)state;
+	assert_mistakes("opnat(1)\n"
+			"close($nowhere)\n"
+			"string x \"abc\n"
+			"sync() fail -> end, 5\n"
+			"x: sync()\n"
+			"x: sync()\n"
+			" close(O_RDONL)\n",
+			expected, sizeof(expected) / sizeof(*expected));
+}
+
+/* What follows from a mistake alone is not reported. */
+static void one_mistake_is_reported_once(void **state)
+{
+	static const struct mistake mistakes[] = {
+		{ "sync() any -> nowhere", 1, 15, "undefined label nowhere" },
+		{ "a: f\xc3\xa4hre()\nclose($a)", 1, 5,
+		  "a letter outside ASCII may stand in strings and comments only" },
+		{ "a: opnat()\nclose($a)\nsync() fail -> b\nb:", 1, 4,
+		  "unknown call opnat; did you mean openat?" },
+		{ "buffer x 8 *\nread(0, x, sizeof(x))", 1, 12, "'*' has no meaning here" },
+		{ "buffer x -1\nread(0, x, sizeof(x))", 1, 10,
+		  "the size of a buffer is a number from 0 to 1073741824" },
+		{ "read(0,\n 1 2,\n 3)\nsync()", 2, 4, "expected , or ), not 2" },
+		{ "a: read(0, ,\n 3)\nb: close($a) fail -> +1", 1, 12,
+		  "expected a number, a name or &LABEL, not ," },
+		{ "words x 1,\n\n # more\n \"2\",\n 3\nclose(x)", 4, 2,
+		  "expected a number, a name or &LABEL, not a string" },
+		{ "sync() ; ; ;\nsync()", 1, 8, "';' has no meaning here" },
+	};
+
+	(void)state;
+	CHECK_ALL(mistakes);
+}
+
+static void the_list_of_mistakes_ends(void **state)
+{
+	static const char line[] = "opnat()\n";
+	char text[(TEXT_ERRORS_MAX + 1) * sizeof(line)] = "";
+	struct text_errors errors;
+	struct image *image;
+	char *end = text;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < TEXT_ERRORS_MAX; i++)
+		end = stpcpy(end, line);
+	assert_int_equal(image_assemble(text, strlen(text), &image, &errors), -EINVAL);
+	assert_int_equal(errors.count, TEXT_ERRORS_MAX);
+	assert_false(errors.more);
+	stpcpy(end, line);
+	assert_int_equal(image_assemble(text, strlen(text), &image, &errors), -EINVAL);
+	assert_int_equal(errors.count, TEXT_ERRORS_MAX);
+	assert_true(errors.more);
+	for (i = 0; i < errors.count; i++)
+		assert_int_equal(errors.list[i].line, i + 1);
 }
 
 int main(void)
@@ -370,6 +457,9 @@ int main(void)
 		cmocka_unit_test(what_is_too_far_or_too_much_is_refused),
 		cmocka_unit_test(long_names_and_deep_nesting_are_refused),
 		cmocka_unit_test(a_message_with_long_names_is_cut_short),
+		cmocka_unit_test(every_mistake_is_reported_in_its_place),
+		cmocka_unit_test(one_mistake_is_reported_once),
+		cmocka_unit_test(the_list_of_mistakes_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The examples of ferry-asm(5) assemble, come back and call nothing that does not exist. */
+/* The examples of ferry-asm(5) assemble and draw no warnings. */
 #include "support.h"
 
 #define BEGIN ".EX\n"
@@ -43,7 +43,7 @@ static void every_example_of_the_manual_assembles(void **state)
 		from_roff(example);
 		image = assemble(example);
 		assert_true(image_slot_count(image) + image_data_count(image) > 0);
-		assert_round_trip(image);
+		assert_no_warnings(image);
 		image_free(image);
 		count++;
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The programs in programs/: all come back from their objects, and they do what they say. */
+/*
+ * The programs in programs/: they draw no warnings, and they do what they say.
+ * constructs.ferry holds every construct, sensible or not.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +25,7 @@ static struct image *assemble_program(const char *name)
 	return image;
 }
 
-static void every_program_comes_back_from_object_and_text(void **state)
+static void no_program_draws_a_warning(void **state)
 {
 	DIR *directory = opendir(PROGRAMS);
 	struct dirent *entry;
@@ -33,15 +36,15 @@ static void every_program_comes_back_from_object_and_text(void **state)
 	while ((entry = readdir(directory))) {
 		struct image *image;
 
-		if (!strstr(entry->d_name, ".ferry"))
+		if (!strstr(entry->d_name, ".ferry") || !strcmp(entry->d_name, "constructs.ferry"))
 			continue;
 		image = assemble_program(entry->d_name);
-		assert_round_trip(image);
+		assert_no_warnings(image);
 		image_free(image);
 		count++;
 	}
 	closedir(directory);
-	assert_true(count >= 8);
+	assert_true(count >= 7);
 }
 
 /* A loaded program that has run, and what it wrote. */
@@ -183,7 +186,7 @@ static void sigaction_ignores_and_restores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_program_comes_back_from_object_and_text),
+		cmocka_unit_test(no_program_draws_a_warning),
 		cmocka_unit_test(cat_prints_a_file),
 		cmocka_unit_test(sendfile_prints_a_file),
 		cmocka_unit_test(pathsearch_prints_the_first_path_that_exists),

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole files in, whole files out: nothing is left half written. */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stddef.h>
+
+/**
+ * Writes LENGTH bytes to the file PATH, or to standard output for NULL or "-".  A regular
+ * file is replaced at once or not at all.  Returns 0, or -errno after complaining.
+ */
+int write_file(const char *path, const void *bytes, size_t length);
+
+/** Whether write_file() could begin with PATH now: 0, or -errno after complaining. */
+int check_writable(const char *path);
+
+/**
+ * Reads all of the file PATH, or of standard input for "-": 0 and *LENGTH bytes, which the
+ * caller frees, or -errno after complaining.
+ */
+int read_file(const char *path, void **bytes, size_t *length);
+
+#endif /* FILE_H */
