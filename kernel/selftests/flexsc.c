@@ -247,7 +247,7 @@ TEST_F(bad_set, a_good_one_is_accepted)
 	EXPECT_TRUE(answer >> FERRY_FEATURE_SHIFT & FERRY_FLEXSC_FEATURE_MEMBARRIER);
 	EXPECT_EQ(0, flexsc_register(self->set, SET_SIZE(COUNT)));
 	EXPECT_EQ(-EINVAL, flexsc_register(self->set, SET_SIZE(COUNT) - 1));
-	EXPECT_EQ(0, flexsc_exit(self->set));
+	close_gate(self->set);
 	EXPECT_EQ(0, flexsc_serve(self->set));
 	EXPECT_EQ(FERRY_RUNNER_ABSENT, self->set->runner);
 }
@@ -273,14 +273,11 @@ TEST_F(bad_set, memory_out_of_reach)
 	char *misaligned = (char *)self->set + 8;
 
 	EXPECT_EQ(-EINVAL, flexsc_serve(misaligned));
-	EXPECT_EQ(-EINVAL, flexsc_exit(misaligned));
 	EXPECT_EQ(-EFAULT, flexsc_serve(NULL));
 	EXPECT_EQ(-EFAULT, flexsc_register((void *)-4096L, 1 << 20));
 	EXPECT_EQ(-EFAULT, flexsc_serve((void *)-4096L));
-	EXPECT_EQ(-EFAULT, flexsc_exit((void *)-4096L));
 	mprotect(self->set, 4096, PROT_READ);
 	EXPECT_EQ(-EFAULT, flexsc_serve(self->set));
-	EXPECT_EQ(-EFAULT, flexsc_exit(self->set));
 	munmap(self->set, SET_SIZE(COUNT));
 	EXPECT_EQ(-EFAULT, flexsc_serve(self->set));
 }

@@ -42,11 +42,6 @@ static inline long flexsc_serve(void *set)
 	return own_call(FERRY_NR_FLEXSC_SERVE, P(set), 0, 0, 0);
 }
 
-static inline long flexsc_exit(void *set)
-{
-	return own_call(FERRY_NR_FLEXSC_EXIT, P(set), 0, 0, 0);
-}
-
 static inline bool have_flexsc(void)
 {
 	return flexsc_register(NULL, 0) != -ENOSYS;
@@ -83,6 +78,13 @@ static inline void wake_runner(struct ferry_flexsc_set *set)
 	if (__atomic_compare_exchange_n(&set->runner, &asleep, FERRY_RUNNER_RUNNING, false,
 					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		own_call(__NR_futex, P(&set->runner), FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+}
+
+/* Tells the runner to leave. */
+static inline void close_gate(struct ferry_flexsc_set *set)
+{
+	STORE(set->gate, FERRY_GATE_STOP);
+	wake_runner(set);
 }
 
 /* ENTRY(nr, arguments...) is a call that has not been posted. */
@@ -164,9 +166,8 @@ static inline long end_of(struct runner *runner)
 
 static inline long stop(struct runner *runner)
 {
-	long error = flexsc_exit(runner->set);
-
-	return error ? error : end_of(runner);
+	close_gate(runner->set);
+	return end_of(runner);
 }
 
 /* The state of a thread of this process in /proc; 0 if it no longer exists. */

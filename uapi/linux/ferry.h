@@ -17,7 +17,7 @@
 #define FERRY_NR_KSTATS 502
 #define FERRY_NR_MULTI_PAGE_ALLOC 503
 #define FERRY_NR_FLEXSC_REGISTER 504
-#define FERRY_NR_FLEXSC_EXIT 505
+/* 505 is reserved. */
 #define FERRY_NR_FLEXSC_SERVE 506
 
 /* Number of batch under the compatibility option of the series (afs_syscall on x86-64). */

@@ -82,8 +82,6 @@
 	  "is batch under the series' compatibility option") \
 	X(ctx, FERRY_NR_FLEXSC_REGISTER, "flexsc_register", \
 	  "binds the calling thread to its entries") \
-	X(ctx, FERRY_NR_FLEXSC_EXIT, "flexsc_exit", \
-	  "unbinds a runner that may be the caller") \
 	X(ctx, FERRY_NR_FLEXSC_SERVE, "flexsc_serve", \
 	  "does not come back while there is work")
 /* clang-format on */

@@ -135,9 +135,6 @@ struct ferry_flexsc_set {
  *	-EPERM		without FERRY_FLEXSC_FENCES, the process has not registered for
  *			MEMBARRIER_CMD_PRIVATE_EXPEDITED
  *	-EINVAL, -EFAULT	as flexsc_register()
- *
- * flexsc_exit(set): stores FERRY_GATE_STOP and wakes the runner; 0, -EINVAL for an
- * alignment, or -EFAULT.  It does nothing that user space could not do itself.
  */
 #define FERRY_FLEXSC_FEATURE_MEMBARRIER 1L /* the runner needs no FERRY_FLEXSC_FENCES */
 

@@ -54,7 +54,6 @@ static bool is_blocked(long nr, enum bug bug)
 	case SYS_rt_sigreturn:
 	case FERRY_NR_BATCH:
 	case FERRY_NR_FLEXSC_REGISTER:
-	case FERRY_NR_FLEXSC_EXIT:
 	case FERRY_NR_FLEXSC_SERVE:
 #ifdef __x86_64__
 	case 183: /* afs_syscall: batch under the series' compatibility option */

@@ -74,7 +74,6 @@ SAME(number_of_batch, FERRY_NR_BATCH, 501);
 SAME(number_of_kstats, FERRY_NR_KSTATS, 502);
 SAME(number_of_multi_page_alloc, FERRY_NR_MULTI_PAGE_ALLOC, 503);
 SAME(number_of_flexsc_register, FERRY_NR_FLEXSC_REGISTER, 504);
-SAME(number_of_flexsc_exit, FERRY_NR_FLEXSC_EXIT, 505);
 SAME(number_of_flexsc_serve, FERRY_NR_FLEXSC_SERVE, 506);
 SAME(number_of_the_alias, FERRY_NR_BATCH_ALIAS, 183);
 SAME(number_of_the_word_copy, FERRY_NR_WDCPY, -2);
