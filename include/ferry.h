@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libferry: build, check and run batches of system calls.  libferry(3) tells the
- * whole story, batch(2) what a batch means.
+ * libferry: build, check and run batches of system calls.  libferry(3) describes the
+ * library, and batch(2) describes what a batch does.
  *
  * Functions that can fail return -errno.  Nothing here touches errno.
  */
@@ -30,15 +30,15 @@ enum ferry_engine {
 /** The engine's name ("loop"), or NULL for a number that is not an engine. */
 const char *ferry_engine_name(enum ferry_engine engine);
 
-/** The engine called NAME, or -EINVAL. */
+/** The number of the engine called NAME, or -EINVAL. */
 int ferry_engine_by_name(const char *name);
 
-/** One line on what the engine is and wins, or NULL as above. */
+/** One line on what the engine is and what it gains, or NULL for a number that is not an engine. */
 const char *ferry_engine_summary(enum ferry_engine engine);
 
 /**
  * Whether ENGINE can run batches of the calling thread now: 0, or -errno.
- * *why, when WHY is not NULL, is set to a sentence for people (a constant).
+ * If WHY is not NULL, *why becomes a sentence that explains the answer (a constant).
  */
 int ferry_engine_probe(enum ferry_engine engine, const char **why);
 
@@ -52,14 +52,15 @@ int ferry_engine_probe(enum ferry_engine engine, const char **why);
 int ferry_engine_use(enum ferry_engine engine);
 
 /**
- * The engine in use, FERRY_AUTO included; for a FERRY_ENGINE that names none -EINVAL,
- * and for one that is not there the error of ferry_engine_probe().
+ * The engine in use, which may be FERRY_AUTO.  Returns -EINVAL if the environment's
+ * FERRY_ENGINE does not name an engine, and the error of ferry_engine_probe() if that engine
+ * is not available.
  */
 int ferry_engine_in_use(void);
 
 /**
- * The engine that auto takes for this batch, and why in a sentence (a constant).
- * The call makes no promise for other batches: auto decides by what they hold.
+ * The engine that auto uses for this batch.  If WHY is not NULL, *why becomes a sentence with
+ * the reason (a constant).  Auto may choose another engine for another batch.
  */
 enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned long ncall,
 				   const char **why);
@@ -68,8 +69,8 @@ enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned lon
 
 /**
  * Runs calls[0 .. ncall - 1] on the engine in use and stores the raw result of
- * each slot that ran in rets[0 .. ncall - 1]; results of other slots are left
- * as they are.  FLAGS is 0, or FERRY_BATCH_QUERY with all else 0; SIZE is 0 or
+ * each slot that ran in rets[0 .. ncall - 1]; results of other slots do not
+ * change.  FLAGS is 0, or FERRY_BATCH_QUERY with all else 0; SIZE is 0 or
  * sizeof(struct ferry_slot).
  *
  * Returns the index of the last slot that ran, 0 for an empty batch, or -errno
@@ -81,15 +82,15 @@ long ferry_batch(long rets[], const struct ferry_slot calls[], unsigned long nca
 		 long size);
 
 /**
- * ferry_batch() on ENGINE, whatever is in use.  Where the engine is not there,
- * FERRY_URING runs the loop and the others fail with -ENOSYS or -EOPNOTSUPP.
+ * ferry_batch() on ENGINE, regardless of the engine in use.  Where the engine is not available,
+ * FERRY_URING and FERRY_DEVICE run the loop, and FERRY_SYSCALL fails with -ENOSYS.
  */
 long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_slot calls[],
 		    unsigned long ncall, long flags, long size);
 
 /* ---- building: a program grows slot by slot, with jumps to names ---- */
 
-/** Which results take a jump; or them together. */
+/** Which results take a jump.  Combine them with |. */
 enum ferry_when {
 	FERRY_ON_FAIL = 1, /* -4095 .. -1 */
 	FERRY_ON_ZERO = 2,
@@ -97,20 +98,19 @@ enum ferry_when {
 	FERRY_ALWAYS = 7
 };
 
-/** The label of the place after the last slot of every program: a jump to it ends the batch. */
+/** The label that follows the last slot of every program: a jump to it ends the batch. */
 #define FERRY_END "end"
 
 /**
- * The number of a "go to" slot: -1, which the kernel itself takes for no call at
- * all, so that it fails with -ENOSYS everywhere and for ever.
+ * The number of a "go to" slot: -1, which no kernel will ever use for a call, so the slot
+ * always fails with -ENOSYS.
  */
 #define FERRY_NR_GOTO (-1)
 
 /*
- * One thread at a time may change a program.  Any number may run it at once, each
- * with results of its own, as long as no word copy in it writes its slots.  A
- * function that fails leaves it as it was.  No function takes NULL for it, but
- * ferry_program_free().
+ * One thread at a time may change a program.  Any number of threads may run it at once, each
+ * with its own results, unless a word copy in it writes its slots.  A function that fails
+ * leaves the program unchanged.  Only ferry_program_free() accepts NULL for it.
  */
 struct ferry_program;
 
@@ -124,8 +124,8 @@ void ferry_program_free(struct ferry_program *program);
  * Appends call NR with the arguments args[0 .. argc - 1], which are copied; ARGS may be
  * NULL when ARGC is 0.  The slot goes on to the next one after any result.  Returns the
  * slot's index, -EINVAL for a number outside a short's range or argc over 6, or -ENOMEM,
- * which a program of INT_MAX slots gives too.  What pointers among the arguments lead
- * to stays the caller's, who keeps it valid until the program ran.
+ * also for a program that already has INT_MAX slots.  Memory that the arguments point to
+ * belongs to the caller and must stay valid until the program has run.
  */
 int ferry_add(struct ferry_program *program, long nr, const long args[], unsigned int argc);
 
@@ -145,8 +145,8 @@ int ferry_copy(struct ferry_program *program, long *dst, const long *src);
 int ferry_goto(struct ferry_program *program, const char *label);
 
 /**
- * Names the place of the next slot to be appended.  Jumps that wait for the name
- * now lead there.  Returns 0, -EEXIST for a name already used, -EINVAL for an
+ * Gives the next slot to be appended a name.  Jumps that wait for the name then go
+ * there.  Returns 0, -EEXIST for a name already used, -EINVAL for an
  * empty one or FERRY_END, -ERANGE when a jump would be longer than 32767 slots, or -ENOMEM.
  * The name is copied.
  */
@@ -155,27 +155,26 @@ int ferry_label(struct ferry_program *program, const char *label);
 /**
  * Makes SLOT go to LABEL after the results in WHEN, one or more of enum ferry_when;
  * LABEL may come later, and must lie ahead.  It replaces what SLOT did after these
- * results, a jump that still waits for its label included.  Returns 0, -EINVAL for a
- * slot that is not there, a WHEN that is no result, an empty label or one that does not
+ * results, including a jump that still waits for its label.  Returns 0, -EINVAL for a
+ * slot that does not exist, a WHEN that is no result, an empty label or one that does not
  * lie ahead, -ERANGE for a jump longer than 32767 slots, or -ENOMEM.  The name is copied.
  */
 int ferry_jump_to(struct ferry_program *program, int slot, unsigned int when, const char *label);
 
 /**
  * Makes argument ARG of SLOT, counted from 0, the result of the earlier slot FROM; the
- * value that SLOT was appended with is then not used.  Returns 0, -EINVAL for a slot that is
- * not there, an argument it was not appended with or a FROM that is not earlier, or
+ * value that SLOT was appended with is then not used.  Returns 0, -EINVAL for a slot that
+ * does not exist, an argument it was not appended with or a FROM that is not earlier, or
  * -ERANGE when FROM is more than 255 slots earlier.
  */
 int ferry_forward(struct ferry_program *program, int slot, unsigned int arg, int from);
 
-/** The number of slots: the length of the array of results that ferry_run() wants. */
+/** The number of slots, which is also how many results ferry_run() needs room for. */
 unsigned long ferry_program_length(const struct ferry_program *program);
 
 /**
  * The slots, to read or change, aligned to 64 bytes; valid until the next slot is
- * appended.  NULL while a jump waits for its label (see ferry_program_missing_label()),
- * and only then.
+ * appended.  NULL only while a jump waits for its label (see ferry_program_missing_label()).
  */
 struct ferry_slot *ferry_program_slots(struct ferry_program *program);
 
@@ -183,7 +182,7 @@ struct ferry_slot *ferry_program_slots(struct ferry_program *program);
 const char *ferry_program_missing_label(const struct ferry_program *program);
 
 /**
- * Runs PROGRAM on the engine in use, its results into RETS, an array of
+ * Runs PROGRAM on the engine in use and stores the results in RETS, an array of
  * ferry_program_length() longs.  Returns as ferry_batch(), and -EINVAL while a
  * jump waits for its label.
  */
@@ -205,46 +204,47 @@ struct ferry_problem {
 /**
  * Looks for every mistake that the ABI can express, in the order of the slots:
  * calls that are blocked or cannot exist, argument counts, reserved bytes, forwarding
- * from before the first slot, from a slot that cannot have run or need not have run,
+ * from before the first slot, from a slot that cannot have run or may not have run,
  * or into an argument that the call does not take, slots that nothing reaches, jumps past
- * the end, word copies from or to nowhere.
+ * the end, and word copies with a null pointer.
  *
  * A negative number with no arguments and a jump on failure is a "go to", and no
- * mistake; so is a number that no kernel has.  Slots are taken as they stand, but
- * for the words of later slots that a word copy with a fixed destination may write:
- * whatever these decide is taken to be right.
+ * mistake; neither is a number that no kernel has.  Slots are checked as they are now, except
+ * for words of later slots that a word copy with a fixed destination may write: nothing that
+ * depends on those is reported.
  *
  * Stores the first ROOM problems in PROBLEMS and returns how many there are, or
  * -EINVAL for ncall over FERRY_MAX_SLOTS, -EFAULT for calls that are NULL, or -ENOMEM.
- * Runs nothing.  Takes time in proportion to NCALL.
+ * It runs nothing and takes time proportional to NCALL.
  */
 long ferry_check(const struct ferry_slot calls[], unsigned long ncall,
 		 struct ferry_problem problems[], size_t room);
 
-/** Why no batch makes call NR, as a constant sentence, or NULL for a call that it makes. */
+/** Why no batch makes call NR, as a constant sentence, or NULL for a call that batches make. */
 const char *ferry_blocked_reason(long nr);
 
 /** The name of the blocked call NR, or NULL. */
 const char *ferry_blocked_name(long nr);
 
-/* ---- the other calls of kernels with the patch series; -ENOSYS elsewhere ---- */
+/* ---- other system calls of the patch series; -ENOSYS on kernels without it ---- */
 
-/** Enters the kernel and does nothing there: the floor of a crossing.  Returns 0, or -ENOSYS. */
+/** Enters the kernel and does nothing there: the least that a crossing costs.  Returns 0, or
+ * -ENOSYS. */
 long ferry_null(void);
 
-struct kstats; /* of <linux/ferry_kstats.h> */
+struct kstats; /* see <linux/ferry_kstats.h> */
 
 /**
- * Fills STATS, SIZE bytes, with counters of the whole system.  SIZE is KSTATS_SIZE_VER0 or
- * more; what the kernel does not know of a larger structure becomes 0.  Returns 0, -EINVAL for
+ * Fills STATS, SIZE bytes, with counters of the whole system.  SIZE is at least
+ * KSTATS_SIZE_VER0; members that the kernel does not know become 0.  Returns 0, -EINVAL for
  * a smaller SIZE, -E2BIG for one above a page, -EFAULT or -ENOSYS.
  */
 int ferry_kstats(struct kstats *stats, size_t size);
 
 /**
- * From now on a fault in anonymous memory of this process maps up to PAGES pages, 1 to 512: the
- * one that was touched and those ahead of it.  1 or 0 turns it off.  It holds for all threads,
- * is inherited by fork() and cleared by exec().  Returns 0, -EINVAL for other numbers, or
+ * From now on a page fault in anonymous memory of this process maps up to PAGES pages, 1 to 512:
+ * the one that was touched and those ahead of it.  1 or 0 turns this off.  It applies to all
+ * threads, is inherited by fork() and cleared by exec().  Returns 0, -EINVAL for other numbers, or
  * -ENOSYS.  ferry_prefault_process() of <ferry_prefault.h> works on other kernels too.
  */
 int ferry_multi_page_alloc(long pages);
@@ -274,7 +274,7 @@ inline int ferry_call(struct ferry_program *program, long nr, Args... args)
 #define FERRY_ADD_(argc, program, nr, ...) \
 	ferry_add(program, nr, (const long[]){ __VA_ARGS__ }, argc)
 
-/* As identifiers, they turn a seventh argument, whatever it is, into an error. */
+/* These identifiers turn a seventh argument, whatever it is, into an error. */
 enum {
 	ferry_takes_0,
 	ferry_takes_1,

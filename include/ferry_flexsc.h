@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * flexsc: system calls that are posted and run by another thread of the process, the
- * runner, while the caller goes on; and user-level threads that make the waiting worth
- * something.  libferry_flexsc(3) and doc/flexsc.md tell the whole story.
+ * runner, while the caller continues; and user-level threads that run while others wait
+ * for results.  libferry_flexsc(3) and doc/flexsc.md describe it.
  *
- * Functions that can fail return -errno, and so do calls.  Nothing here touches errno,
- * but for that of user-level threads: they share their kernel thread's.
+ * Functions that can fail return -errno, and so do calls.  Nothing here touches errno.
+ * User-level threads share the errno of their kernel thread.
  */
 #ifndef FERRY_FLEXSC_H
 #define FERRY_FLEXSC_H
@@ -32,20 +32,20 @@ extern "C" {
 /** spin_ns of options: a runner without work sleeps at once. */
 #define FERRY_NO_SPIN (-1L)
 
-/* Of ferry_flexsc_start(); all zeros are the defaults. */
+/* Options of ferry_flexsc_start(); all zeros are the defaults. */
 struct ferry_flexsc_options {
 	unsigned int runners; /* 1 to FERRY_FLEXSC_MAX_RUNNERS; default 1 */
 	unsigned int entries; /* of each: a power of two, 64 to 4096; default 128 */
 
-	/* cpus[i] is the CPU of runner i, or -1: any.  Default, NULL: CPUs that the caller
-	 * may use, not the one it is on, on other cores before other threads of its core. */
+	/* cpus[i] is the CPU of runner i, or -1 for any.  NULL, the default, chooses CPUs that
+	 * the caller may use: on other cores first, then other threads of its core. */
 	const int *cpus;
 
-	/* How long a runner, or a thread that waits, looks for work before it sleeps, at most:
-	 * ns, or FERRY_NO_SPIN.  Default 50000; with one CPU to use, FERRY_NO_SPIN. */
+	/* How long a runner without work, or a thread that waits, spins before it sleeps, at
+	 * most: ns, or FERRY_NO_SPIN.  Default 50000, or FERRY_NO_SPIN if there is one CPU. */
 	long spin_ns;
 
-	unsigned int flags; /* 0 or more of those below */
+	unsigned int flags; /* a combination of the flags below */
 };
 
 #define FERRY_FLEXSC_USER 1U  /* runners stay in user space even if the kernel has flexsc */
@@ -54,28 +54,28 @@ struct ferry_flexsc_options {
 struct ferry_flexsc;
 
 /**
- * Where runners of this thread would stay: "syscall" or "device", which are in the kernel, or
- * "user".  NULL if ferry_flexsc_start() would fail for $FERRY_FLEXSC_RUNNER.  *WHY is a constant
- * sentence.
+ * Where runners that this thread starts would run: "syscall" or "device", which are in the
+ * kernel, or "user".  NULL if ferry_flexsc_start() would fail for $FERRY_FLEXSC_RUNNER.  *WHY
+ * becomes a sentence with the reason (a constant).
  */
 const char *ferry_flexsc_place(const char **why);
 
 /**
- * Starts the runners.  *FLEXSC stays valid until ferry_flexsc_stop(); any number may be
- * there at a time.  OPTIONS may be NULL.  Returns 0, -EINVAL for an option out of its
- * range, -ENOMEM, -EAGAIN when no thread can be started, or what sched_setaffinity(2)
- * says of a CPU.  $FERRY_FLEXSC_RUNNER may say where runners stay: "syscall", "device" or
- * "user"; -EINVAL for another word, or -errno where that is not there.
+ * Starts the runners.  *FLEXSC stays valid until ferry_flexsc_stop(); any number may exist
+ * at a time.  OPTIONS may be NULL.  Returns 0, -EINVAL for an option out of its range,
+ * -ENOMEM, -EAGAIN when no thread can be started, or the error of sched_setaffinity(2) for
+ * a CPU.  $FERRY_FLEXSC_RUNNER may select where runners run: "syscall", "device" or "user";
+ * the result is -EINVAL for another word, and -errno where the selected place is not available.
  *
- * Runners have all signals blocked but SIGPIPE, SIGXFSZ and those that a fault raises.
- * After a fork the child has no runners: calls posted there are made at once by the poster,
- * those under way end with -ECANCELED there, and ferry_flexsc_stop() frees the memory.
+ * Runners block all signals except SIGPIPE, SIGXFSZ and those that a fault raises.  After
+ * a fork the child has no runners: the poster makes its calls at once, calls under way end
+ * with -ECANCELED, and ferry_flexsc_stop() frees the memory.
  */
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options);
 
 /**
  * Ends the runners, waiting for the calls that they are making, and frees FLEXSC; NULL is fine.
- * Calls posted but not begun are dropped.  No other thread may use FLEXSC now or later.
+ * Calls posted but not begun are dropped.  No other thread may use FLEXSC meanwhile or later.
  * Returns 0, or -EBUSY, with nothing done, while user-level threads use it.
  */
 int ferry_flexsc_stop(struct ferry_flexsc *flexsc);
@@ -83,7 +83,7 @@ int ferry_flexsc_stop(struct ferry_flexsc *flexsc);
 /** 1 when the kernel runs posted calls, 0 when a thread in user space does. */
 int ferry_flexsc_in_kernel(const struct ferry_flexsc *flexsc);
 
-/** The number of runners, without those that stand in for one whose call blocks. */
+/** The number of runners, not counting those that replace one whose call blocks. */
 unsigned int ferry_flexsc_runners(const struct ferry_flexsc *flexsc);
 
 /** The CPU time that all runners have used so far, ns. */
@@ -92,13 +92,13 @@ long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc);
 /* ---- single calls, from any thread ---- */
 
 /*
- * Any thread may post, and any one thread may poll or wait for a call.  A call is made
- * as soon as a runner gets to it, in no particular order with others; memory that its
- * arguments point to stays the caller's and valid until it has been collected.
+ * Any thread may post, and any one thread may poll or wait for a call.  Runners make calls
+ * in no particular order.  Memory that the arguments point to belongs to the caller and must
+ * stay valid until the call has been collected.
  *
  * Calls that belong to the calling thread (see ferry_direct_reason()) and those that
- * no batch makes are never given to a runner: the first are made by the poster
- * at once, the others fail with -ENOSYS.
+ * no batch makes never go to a runner: the poster makes the first at once, and the others
+ * fail with -ENOSYS.
  */
 
 /**
@@ -110,8 +110,9 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 
 /**
  * Posts a batch: its call's result is what ferry_batch(rets, calls, ncall, 0, 0) returns.
- * One that holds calls which belong to the calling thread is run by the poster at once.
- * Both arrays stay the caller's, untouched until collected.  Returns as ferry_flexsc_post().
+ * If it holds calls that belong to the calling thread, the poster runs it at once.  Both
+ * arrays belong to the caller, who leaves them alone until the call is collected.  Returns as
+ * ferry_flexsc_post().
  */
 long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 			     const struct ferry_slot calls[], unsigned long ncall);
@@ -120,33 +121,32 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
 
 /**
- * Collects a call: returns its result, and the ticket is void.  Sleeps after a while.  When
- * the runner is held up in another call for a millisecond, the call is made here instead.
+ * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
+ * the runner is held up in another call for a millisecond, the calling thread makes the call.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 
-/** Posts and waits.  Without a free entry the call is made here. */
+/** Posts and waits.  If no entry is free, the calling thread makes the call. */
 long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc);
 
-/** Why call NR is made by the thread that asks for it, as a constant sentence, or NULL. */
+/** Why the calling thread makes call NR itself, as a constant sentence; NULL if a runner may. */
 const char *ferry_direct_reason(long nr);
 
-/** The name of a call that is made by the thread that asks for it, or NULL. */
+/** The name of a call that the calling thread makes itself, or NULL. */
 const char *ferry_direct_name(long nr);
 
 /* ---- user-level threads ---- */
 
 /*
- * Many of them share the kernel thread that spawned them, and stay with it.  They switch
- * when one makes a call with ferry_thread_call(), yields, sleeps or joins; nothing
- * else interrupts them, so between those they need no locks among each other.  The
- * kernel thread's own code takes part as one of them from the first spawn to the last join.
+ * Many user-level threads share the kernel thread that spawned them, and stay with it.  They
+ * switch only in ferry_thread_call(), yield, sleep and join, so they need no locks among each
+ * other.  From the first spawn to the last join the kernel thread's own code is one of them.
  *
- * When a call blocks its runner while others wait behind it, another runner takes these
- * over within milliseconds, up to 64 more.
+ * If a call blocks its runner while others wait behind it, another runner takes these over
+ * within milliseconds; there can be up to 64 such runners.
  *
- * All functions are for the thread that they concern and the others of its kernel
- * thread.  Stacks are 64 KiB with a guard page, kept for later threads.
+ * The functions may be called for threads of the calling kernel thread only.  Stacks are
+ * 64 KiB with a guard page and are reused.
  */
 struct ferry_thread;
 
@@ -165,20 +165,19 @@ int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc
  */
 int ferry_thread_join(struct ferry_thread *thread, void **value);
 
-/** Lets the others run first.  Does nothing outside of user-level threads. */
+/** Lets the other threads run first.  Does nothing outside user-level threads. */
 void ferry_thread_yield(void);
 
-/** Lets the others run for NS nanoseconds at least.  Outside of user-level threads it just sleeps.
- */
+/** Sleeps at least NS nanoseconds.  In a user-level thread the others run meanwhile. */
 void ferry_thread_sleep(long ns);
 
 /**
- * Makes call NR with six arguments, those that it does not take being anything.  In a user-level
- * thread the others run until its result is there; elsewhere it is the plain call.
+ * Makes call NR with six arguments; it ignores those that it does not take.  In a user-level
+ * thread the others run until the result is available; elsewhere this is the plain call.
  */
 long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f);
 
-/** The same of a call that takes at most three arguments, a little faster. */
+/** The same for calls with at most three arguments, a little faster. */
 long ferry_thread_call3(long nr, long a, long b, long c);
 
 /** ferry_batch(rets, calls, ncall, 0, 0), made in the same way. */
@@ -186,17 +185,16 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 
 /* ---- measuring ---- */
 
-/* Of a call, ns of CLOCK_MONOTONIC. */
+/* The times of a call, ns of CLOCK_MONOTONIC. */
 struct ferry_flexsc_times {
 	long asked;  /* ferry_thread_call() began */
 	long posted; /* an entry was claimed and filled in */
-	long taken;  /* the runner has it */
-	long run;    /* the runner is done */
-	long seen;   /* the caller goes on */
+	long taken;  /* the runner took the call */
+	long run;    /* the runner was done with it */
+	long seen;   /* the caller continued */
 };
 
-/** The times of the calling user-level thread's latest call, with FERRY_FLEXSC_TIMED; else zeros.
- */
+/** Times of the calling user-level thread's latest call; zeros without FERRY_FLEXSC_TIMED. */
 struct ferry_flexsc_times ferry_flexsc_times(void);
 
 /* ---- common calls, by ferry_thread_call(): the result, or -errno ---- */

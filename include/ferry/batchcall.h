@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The batch system call of a kernel with the ferry series.  That kernel leaves
- * to user space what only a call of its own can get right: one that a seccomp
- * filter or syscall user dispatch answers with SIGSYS.  The loop goes on there.
+ * The batch system call of a kernel with the ferry series.  Where a seccomp filter or
+ * syscall user dispatch answers a call with SIGSYS, only a real system call gets that right:
+ * the kernel leaves the rest of the batch to user space, and the loop continues it.
  */
 #ifndef FERRY_BATCHCALL_H
 #define FERRY_BATCHCALL_H
@@ -50,7 +50,7 @@ static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot call
 
 #else
 
-/* No kernel has the call here: what it leaves in *FLAGS is of no interest. */
+/* No kernel has the call on this architecture, so *FLAGS does not change. */
 static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
 				       unsigned long ncall, long *flags, long size)
 {
@@ -60,8 +60,8 @@ static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot call
 #endif
 
 /**
- * Makes the system call: batch() with its arguments and its answers, -ENOSYS on
- * a kernel without it.
+ * Makes the system call.  Arguments and result are those of batch(); -ENOSYS on a kernel
+ * without it.
  */
 static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
 				   unsigned long ncall, long flags, long size)

@@ -127,13 +127,12 @@ static inline short ferry_jump(unsigned long head, long result)
 	return (short)ferry_head_field(head, FERRY_HEAD_POS);
 }
 
-#define FERRY_PAGE 4096UL /* what is mapped, is mapped by this or more */
+#define FERRY_PAGE 4096UL /* the smallest unit that the kernel maps */
 
 /*
- * Whether the word at ADDR can be read, asked of the kernel: rt_sigprocmask
- * copies its set in before it refuses an impossible `how` (kernel/signal.c).
- * The page of the running frame needs no asking, which spares small batches on
- * the stack a crossing.
+ * Whether the word at ADDR can be read.  The kernel knows: rt_sigprocmask copies its set in
+ * before it refuses an impossible `how` (kernel/signal.c).  The page of the running frame can
+ * be read, so small batches on the stack need no crossing for this.
  */
 static inline int ferry_readable(unsigned long addr)
 {
@@ -289,7 +288,7 @@ static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsi
 	return ferry_cursor_last(&cursor, calls);
 }
 
-/* Ends the call of the slot under CURSOR, which a signal interrupted, as the kernel would. */
+/* Completes the call of the slot under CURSOR, which a signal interrupted, as the kernel would. */
 static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
 				      const struct ferry_slot calls[])
 {
@@ -302,8 +301,8 @@ static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
 }
 
 /**
- * Runs what a kernel left undone of a batch when it answered -EOPNOTSUPP and gave FLAGS
- * back.  Returns what ferry_loop() does.
+ * Runs the rest of a batch that a kernel left with -EOPNOTSUPP, after which FLAGS holds the
+ * position.  Returns as ferry_loop().
  */
 static inline long ferry_loop_resume(long flags, long rets[], const struct ferry_slot calls[],
 				     unsigned long ncall)
@@ -313,7 +312,7 @@ static inline long ferry_loop_resume(long flags, long rets[], const struct ferry
 	if (!(flags & FERRY_BATCH_RESUME))
 		return ferry_loop(rets, calls, ncall);
 	cursor = ferry_cursor_at((unsigned long)flags >> FERRY_RESUME_SHIFT, calls);
-	/* The kernel read that slot: asking whether it can be read would be a call too many. */
+	/* The kernel has read that slot, so it can be read. */
 	cursor.readable = ferry_page_end(calls, cursor.slot, ncall);
 	if (flags & FERRY_BATCH_RESTART)
 		ferry_restart_slot(&cursor, rets, calls);
