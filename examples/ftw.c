@@ -13,14 +13,14 @@
 static const char help[] =
 	"Usage: ftw [-0] [-x] [FILE...]\n"
 	"Prints the apparent size in bytes, a tab and the path of each FILE and of everything\n"
-	"below it, as find -printf '%s\\t%p\\n' does: a directory before its entries, and those\n"
-	"before theirs.  FILE is . unless given; symbolic links are not followed.\n"
+	"below it, like find -printf '%s\\t%p\\n': each directory comes before its entries.\n"
+	"FILE defaults to .; symbolic links are not followed.\n"
 	"\n"
 	"  -0      end each line with a NUL, not a newline\n"
-	"  -x      leave out what lies on other file systems\n"
+	"  -x      skip other file systems\n"
 	"  --help  print this\n"
 	"\n"
-	"What cannot be read is named on standard error, and the exit status is then 1.\n"
+	"If something cannot be read, it is named on standard error and the exit status is 1.\n"
 	"\n"
 	"Example: ftw /usr/share | sort -rn | head\n";
 

@@ -13,16 +13,16 @@
 static const char help[] =
 	"Usage: mdu [-b | -s] [-x] [FILE...]\n"
 	"Prints the size of each FILE and of everything below it: apparent bytes, 512-byte\n"
-	"blocks on disk, name.  FILE is . unless given; symbolic links are not followed.\n"
+	"blocks on disk, name.  FILE defaults to .; symbolic links are not followed.\n"
 	"\n"
-	"  -b      bytes only, as du -sbl prints them (before coreutils 9.2: du now leaves\n"
-	"          the directories' own bytes out)\n"
-	"  -s      blocks only, as du -sl --block-size=512 prints them\n"
-	"  -x      leave out what lies on other file systems\n"
+	"  -b      only bytes, like du -sbl before coreutils 9.2 (du now omits the bytes of\n"
+	"          the directories themselves)\n"
+	"  -s      only blocks, like du -sl --block-size=512\n"
+	"  -x      skip other file systems\n"
 	"  --help  print this\n"
 	"\n"
-	"A file with several links counts every time, like du -l.  What cannot be read is\n"
-	"named on standard error, and the exit status is then 1.\n"
+	"A file with several links counts every time, as with du -l.  If something cannot be\n"
+	"read, it is named on standard error and the exit status is 1.\n"
 	"\n"
 	"Example: mdu -b /usr/share/doc /usr/include\n";
 

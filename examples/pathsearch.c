@@ -14,13 +14,13 @@
 
 static const char help[] =
 	"Usage: pathsearch NAME [PATHLIST]\n"
-	"Prints the first path DIR/NAME that exists, where DIR goes through PATHLIST: directories\n"
-	"with colons between them, an empty one standing for the current.  PATHLIST is $PATH\n"
-	"unless given.\n"
+	"Prints the first path DIR/NAME that exists.  DIR is taken from PATHLIST, directories\n"
+	"separated by colons; an empty one is the current directory.  PATHLIST defaults to\n"
+	"$PATH.\n"
 	"\n"
 	"  --help  print this\n"
 	"\n"
-	"Exit status: 0 when found, 1 when not, 2 for wrong usage.\n"
+	"Exit status: 0 if a path was found, 1 if not, 2 for wrong usage.\n"
 	"\n"
 	"Example: pathsearch linux/stat.h /usr/local/include:/usr/include\n";
 

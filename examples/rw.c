@@ -16,14 +16,13 @@
 
 static const char help[] =
 	"Usage: rw [-b BYTES] [-p PAIRS] [< INPUT] [> OUTPUT]\n"
-	"Copies standard input to standard output, with several pairs of read and write in one\n"
-	"batch.\n"
+	"Copies standard input to standard output, with several read and write pairs per batch.\n"
 	"\n"
-	"  -b BYTES  the most that one read takes: 1 to 16777216, 65536 unless given\n"
-	"  -p PAIRS  pairs in one batch: 1 to 64, 4 unless given\n"
+	"  -b BYTES  maximum bytes per read: 1 to 16777216 (default 65536)\n"
+	"  -p PAIRS  pairs per batch: 1 to 64 (default 4)\n"
 	"  --help    print this\n"
 	"\n"
-	"Ends quietly, with exit status 1, when nobody reads its output any more.\n"
+	"Ends silently, with exit status 1, when the reader of its output is gone.\n"
 	"\n"
 	"Example: rw -b 4096 -p 16 < /etc/services > copy\n";
 

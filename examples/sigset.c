@@ -12,8 +12,8 @@
 
 static const char help[] =
 	"Usage: sigset\n"
-	"Prints number, name and disposition (default, ignored or handled) of every signal, as\n"
-	"the process found them at its start.\n"
+	"Prints number, name and disposition (default, ignored or handled) of every signal at\n"
+	"the start of the process.\n"
 	"\n"
 	"  --help  print this\n"
 	"\n"

@@ -23,7 +23,7 @@ static const char help[] =
 	"\n"
 	"  --help  print this\n"
 	"\n"
-	"A FILE that cannot be read is named on standard error and not in the sum, and the\n"
+	"A FILE that cannot be read is named on standard error and not included in the sum; the\n"
 	"exit status is then 1.\n"
 	"\n"
 	"Example: total /usr/include/*.h\n";

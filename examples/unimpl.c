@@ -13,13 +13,13 @@
 
 static const char help[] =
 	"Usage: unimpl\n"
-	"Times batches of 1 to 1024 calls that no kernel has, and prints a table for a\n"
-	"regression (cost per crossing, cost per call): N slots per batch, number of batches,\n"
+	"Times batches of 1 to 1024 calls that no kernel implements, and prints a table for a\n"
+	"regression (cost per crossing, cost per call): slots per batch, number of batches,\n"
 	"nanoseconds for all of them (the least of 10 trials), nanoseconds per slot.\n"
 	"\n"
 	"  --help  print this\n"
 	"\n"
-	"Environment: BATCH_EMUL forces the loop in user space; BATCH_VERBOSE names what runs.\n"
+	"Environment: BATCH_EMUL forces the loop in user space; BATCH_VERBOSE prints the choice.\n"
 	"\n"
 	"Example: BATCH_EMUL=1 unimpl > loop.tsv\n";
 
