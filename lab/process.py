@@ -1,21 +1,47 @@
 # SPDX-License-Identifier: MIT
 """Child processes of which nothing is left, whatever happens to them or to the lab."""
 
+import contextlib
+import functools
 import os
 import selectors
+import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
-KEEPER = Path(__file__).resolve().with_name("keeper.py")
 CHUNK = 1 << 16
+DIES_WITH_LAB = ("setpriv", "--pdeathsig", "KILL")
+# The first process of a namespace: all others there die with it.
+FIRST = ("sh", "-c", '"$@"; exit', "sh")
+
+
+@functools.cache
+def namespace() -> tuple[str, ...]:
+    """What starts a command in a PID namespace of its own; empty where there can be none."""
+    for user in ((), ("--user", "--map-current-user")):
+        unshare = ("unshare", *user, "--pid", "--fork", "--kill-child", "--")
+        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0:
+            return unshare
+    return ()
+
+
+def children(pid: int) -> list[int]:
+    """The processes that PID started and that have not been waited for."""
+    with contextlib.suppress(OSError):
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return []
 
 
 class Kept:
-    """A command that runs below a keeper, for a with statement; see keeper.py."""
+    """A command, for a with statement, that leaves nothing behind.
+
+    It runs in a session and a PID namespace of its own.  Without namespaces, processes that
+    leave the session may survive; as root or with user namespaces there always is one.
+    """
 
     def __init__(
         self,
@@ -23,30 +49,20 @@ class Kept:
         *,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        stdin: int | None = subprocess.DEVNULL,
         stdout: int | IO[bytes] | None = None,
         stderr: int | IO[bytes] | None = None,
         pass_fds: Sequence[int] = (),
-        terminal: bool = False,
     ) -> None:
-        """TERMINAL leaves the command in this session, in the terminal's foreground."""
-        lifeline, self._held = os.pipe()
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", str(KEEPER), str(lifeline), *command],
-                env=env,
-                cwd=cwd,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=(lifeline, *pass_fds),
-                start_new_session=not terminal,
-            )
-        except BaseException:
-            os.close(self._held)
-            raise
-        finally:
-            os.close(lifeline)
+        self.process = subprocess.Popen(
+            [*DIES_WITH_LAB, *namespace(), *FIRST, *command],
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -56,15 +72,21 @@ class Kept:
 
     def end(self) -> int:
         """Ends the command and all it started, if they still run; its exit status."""
-        if self._held >= 0:
-            os.close(self._held)
-            self._held = -1
         # A second Ctrl-C must not leave the clearing up half done.
-        while True:
-            try:
-                return self.process.wait()
-            except KeyboardInterrupt:
-                continue
+        while self.process.poll() is None:
+            with contextlib.suppress(
+                KeyboardInterrupt, ProcessLookupError, subprocess.TimeoutExpired
+            ):
+                self._kill()
+                self.process.wait(0.02)
+        return self.process.returncode
+
+    def _kill(self) -> None:
+        if not namespace():
+            os.killpg(self.process.pid, signal.SIGKILL)
+        # unshare waits until the first process is gone, and with it the namespace.
+        for first in children(self.process.pid):
+            os.kill(first, signal.SIGKILL)
 
 
 def pump(

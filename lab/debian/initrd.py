@@ -6,43 +6,14 @@ import os
 import shutil
 from pathlib import Path
 
+from virtme.cpiowriter import CpioWriter  # type: ignore[import-untyped]
+
 from lab import REPOSITORY, LabError
 
 SCRIPT = REPOSITORY / "lab" / "guests" / "initrd"
 WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 COMMANDS = ("sh", "mount", "umount", "insmod", "cat", "switch_root")
 DIRECTORIES = ("bin", "dev", "modules", "proc", "root")
-
-FILE, DIRECTORY, LINK, DEVICE = 0o100755, 0o040755, 0o120777, 0o020600
-
-
-class Archive:
-    """A cpio archive in the format that the kernel unpacks."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-        self._count = 0
-
-    def add(
-        self, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)
-    ) -> None:
-        self._count += 1
-        fields = (
-            *(self._count, mode, 0, 0, 1, 0, len(data), 0, 0),
-            *(*device, len(name) + 1, 0),
-        )
-        self._data += b"070701" + b"".join(b"%08X" % field for field in fields)
-        self._data += name.encode() + b"\0"
-        self._pad()
-        self._data += data
-        self._pad()
-
-    def _pad(self) -> None:
-        self._data += bytes(-len(self._data) % 4)
-
-    def finish(self) -> bytes:
-        self.add("TRAILER!!!", 0)
-        return bytes(self._data)
 
 
 def read_module(path: Path) -> bytes:
@@ -79,17 +50,18 @@ def write_initrd(modules: Path, output: Path) -> None:
     busybox = shutil.which("busybox")
     if not busybox:
         raise LabError("busybox is missing; the Debian package busybox-static has it")
-    archive = Archive()
-    for directory in DIRECTORIES:
-        archive.add(directory, DIRECTORY)
-    archive.add("dev/console", DEVICE, device=(5, 1))
-    archive.add("bin/busybox", FILE, Path(busybox).read_bytes())
-    for command in COMMANDS:
-        archive.add(f"bin/{command}", LINK, b"busybox")
-    archive.add("init", FILE, SCRIPT.read_bytes())
-    for number, module in enumerate(in_order(modules)):
-        name = f"modules/{number:02}-{module.name.partition('.')[0]}.ko"
-        archive.add(name, FILE, read_module(module))
     partial = output.with_name(f".{output.name}")
-    partial.write_bytes(archive.finish())
+    with partial.open("wb") as file:
+        archive = CpioWriter(file)
+        for directory in DIRECTORIES:
+            archive.mkdir(directory.encode(), 0o755)
+        archive.mkchardev(b"dev/console", (5, 1), 0o600)
+        archive.write_file(b"bin/busybox", Path(busybox).read_bytes(), 0o755)
+        for command in COMMANDS:
+            archive.symlink(b"busybox", f"bin/{command}".encode())
+        archive.write_file(b"init", SCRIPT.read_bytes(), 0o755)
+        for number, module in enumerate(in_order(modules)):
+            name = f"modules/{number:02}-{module.name.partition('.')[0]}.ko"
+            archive.write_file(name.encode(), read_module(module), 0o644)
+        archive.write_trailer()
     os.replace(partial, output)

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.process import children
+
 ENOUGH = 0.8  # below this share, time-outs and stalls in a guest may be the host's fault
 INTERVAL = 1.0  # seconds between samples
 
@@ -25,14 +27,6 @@ class Usage:
         """The part that the guest got of the CPU time that it wanted."""
         wanted = self.used + self.waited
         return self.used / wanted if wanted else 1.0
-
-
-def children(pid: int) -> list[int]:
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
-        return []
 
 
 def tasks_below(pid: int) -> dict[str, tuple[int, int]]:

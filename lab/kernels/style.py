@@ -74,7 +74,7 @@ def checkpatch(base: Path, name: str, text: str) -> list[re.Match[str]]:
         done = subprocess.run(
             [
                 *("perl", "scripts/checkpatch.pl", "--strict", "--terse", "--showfile"),
-                *("--show-types", "--no-signoff", "-q", file.name),
+                *("--show-types", "-q", file.name),
             ],
             cwd=base,
             stdout=subprocess.PIPE,
@@ -91,7 +91,7 @@ def checkpatch(base: Path, name: str, text: str) -> list[re.Match[str]]:
 def check_patches(source: Source, judge: Judge) -> list[str]:
     """What checkpatch.pl of SOURCE says of the series."""
     with unpacked_base(source, fetch(source)) as base:
-        mails = series.mails(base, series.read_series(source.version), None)
+        mails = series.mails(base, series.read_series(source.version), series.NOBODY)
         letter, *patches = sorted(mails)
         assert letter.startswith("0000-")
         complaints = [c for name in patches for c in checkpatch(base, name, mails[name])]

@@ -2,6 +2,7 @@
 """Stock kernels: the order in which the initrd loads modules, and its format."""
 
 import lzma
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from lab import LabError
 from lab.debian import initrd
-from lab.debian.initrd import Archive, in_order, read_module
+from lab.debian.initrd import in_order, read_module, write_initrd
 from lab.debian.stock import headers_of, point_to
 
 
@@ -46,15 +47,26 @@ def test_modules_are_decompressed(tmp_path: Path) -> None:
     assert read_module(tmp_path / "a.ko.xz") == read_module(tmp_path / "b.ko") == b"code"
 
 
-@pytest.mark.skipif(not shutil.which("busybox"), reason="there is no busybox")
-def test_the_archive_is_one(tmp_path: Path) -> None:
-    archive = Archive()
-    archive.add("dir", initrd.DIRECTORY)
-    archive.add("dir/odd", initrd.FILE, b"123")
-    archive.add("dir/link", initrd.LINK, b"odd")
-    subprocess.run(["busybox", "cpio", "-i"], input=archive.finish(), cwd=tmp_path, check=True)
-    assert (tmp_path / "dir" / "link").read_bytes() == b"123"
-    assert (tmp_path / "dir" / "link").is_symlink()
+@pytest.mark.skipif(not shutil.which("busybox"), reason="busybox is not installed")
+def test_the_initrd_holds_what_it_runs(
+    modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(initrd, "WANTED", ("9pnet",))
+    (modules / "a").mkdir()
+    for name in ("net.ko", "9pnet.ko"):
+        (modules / "a" / name).write_bytes(b"code of " + name.encode())
+    write_initrd(modules, tmp_path / "initrd")
+    root = tmp_path / "root"
+    root.mkdir()
+    archive = (tmp_path / "initrd").read_bytes()
+    subprocess.run(["busybox", "cpio", "-i"], input=archive, cwd=root, check=True)
+    assert (root / "modules" / "00-net.ko").read_bytes() == b"code of net.ko"
+    assert (root / "modules" / "01-9pnet.ko").read_bytes() == b"code of 9pnet.ko"
+    assert (root / "bin" / "insmod").readlink() == Path("busybox")
+    assert os.access(root / "bin" / "busybox", os.X_OK)
+    assert os.access(root / "init", os.X_OK)
+    if not os.geteuid():
+        assert (root / "dev" / "console").is_char_device()
 
 
 def test_headers_look_for_each_other_where_they_are(tmp_path: Path) -> None:
