@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Calls of the patch series that stand for themselves. */
+/* Thin wrappers of system calls that the patch series adds. */
 #include <ferry.h>
 #include <ferry/rawcall.h>
 

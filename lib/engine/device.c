@@ -2,9 +2,9 @@
 /*
  * The device engine: the ferry module on a stock kernel runs the batch in one crossing.
  *
- * One descriptor of /dev/ferry serves all threads of the process.  It is the program's to
- * close, if it closes what it did not open; then another is opened, also in the middle of
- * a batch, whose position is in its struct ferry_batch_args.
+ * One descriptor of /dev/ferry serves all threads of the process.  A program may close it
+ * along with others that it did not open.  Then the engine opens another, even in the middle
+ * of a batch: the position of the batch is in its struct ferry_batch_args.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,10 +18,10 @@
 #include "device.h"
 #include "engine.h"
 
-/* Out of the way of programs that count on low descriptors, and below the usual limit. */
+/* Leaves low descriptors to programs that rely on them, and is below the usual limit. */
 #define HIGH_DESCRIPTOR 1000
 
-/* The module refuses a thread that is watched: how many batches until it is asked again. */
+/* The module refuses watched threads: so many batches run in the loop before the next try. */
 #define BATCHES_AFTER_REFUSAL 63
 
 static atomic_int descriptor = -1;
@@ -79,11 +79,11 @@ static int get_device(void)
 	atomic_store_explicit(&device_number, number_of(fd), memory_order_relaxed);
 	if (atomic_compare_exchange_strong(&descriptor, &none, fd))
 		return fd;
-	close_raw(fd); /* another thread was faster */
+	close_raw(fd); /* another thread was first */
 	return none;
 }
 
-/* A child opens the device by its own rights, if it may. */
+/* A forked child opens the device with its own permissions, if it may. */
 static void forget_in_child(void)
 {
 	int fd = atomic_exchange(&descriptor, -1);
@@ -136,7 +136,7 @@ static int probe(const char **why)
 	return 0;
 }
 
-/* What the module left undone. */
+/* Runs the rest of a batch that the module left. */
 static long run_rest(const struct ferry_batch_args *args)
 {
 	return ferry_loop_resume(args->flags, (long *)args->rets,
@@ -172,7 +172,7 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 		if (!is_ours(fd))
 			atomic_compare_exchange_strong(&descriptor, &fd, -1);
 		else if (answer != -EBADF && answer != -ENOTTY)
-			return answer; /* and else another thread has just opened it again */
+			return answer; /* otherwise another thread has just opened it again */
 	}
 }
 

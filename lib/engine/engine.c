@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The engines side by side: names, probing, the choice, and running on it. */
+/* The list of engines: their names, probing, choosing one, and running batches on it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -20,8 +20,8 @@ static const struct engine *const engines[FERRY_ENGINES] = {
 };
 
 /*
- * Auto's order: fewest crossings first.  The uring engine ends it, for it runs every
- * program: where it has no ring, or nothing to win, it is the loop.
+ * The order in which auto tries engines: fewest crossings first.  The uring engine comes last
+ * because it runs every program: without a ring, or without gain, it runs the loop.
  */
 static const enum ferry_engine by_preference[] = { FERRY_SYSCALL, FERRY_DEVICE, FERRY_URING };
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The uring engine: the loop, but for runs of reads and writes that io_uring
- * completes inline, which go out in one crossing.
+ * The uring engine: runs of reads and writes that io_uring completes inline go out in one
+ * crossing, and the loop makes all other calls.
  *
- * A run is sent unlinked, because a linked request costs as much as the crossing
- * it saves.  So each request is issued whatever became of the one before it.  That
- * must not show, and therefore only calls are taken which can run twice, or
- * run although an earlier one fell short, without a trace: writes to devices that
- * forget them, reads of /dev/zero, and reads at given offsets of regular files.
- * They are asked not to block.  The first one that does not transfer its full
- * length, and all that follow it, run again through the loop.
+ * The requests of a run are not linked, because a link costs as much as the crossing that it
+ * saves.  So each request is issued even if the one before it fails.  The program must not
+ * notice, so the engine takes only calls that leave no trace when they run twice, or run
+ * after an earlier one fell short: writes to devices that discard them, reads of /dev/zero,
+ * and reads of regular files at given offsets.  They are asked not to block.  The first one
+ * that does not transfer its full length, and all after it, run again in the loop.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -25,13 +24,13 @@
 #define HOUSEKEEPING UINT64_MAX /* user_data of the requests that are no slot */
 #define OWN_POSITION UINT64_MAX /* offset of a request at the file's own position */
 
-/* A run on its way. */
+/* A run that is being sent. */
 struct flight {
 	struct uring_run run;
 	long nr;
 	int fd;
-	bool silent; /* requests complete before the submission returns, and tell only of failure */
-	unsigned long whole; /* slots from the first on that transferred all they were asked to */
+	bool silent;	     /* requests complete within the submission and report only failures */
+	unsigned long whole; /* leading slots that transferred their full length */
 };
 
 static bool overlaps(unsigned long start, unsigned long length, const void *array,
@@ -51,8 +50,8 @@ static bool has_offset(long nr)
 }
 
 /*
- * Whether io_uring does with these arguments just what call NR would.  A read into
- * the batch's own slots or results would have to be seen by the slots after it.
+ * Whether io_uring does exactly what call NR does with these arguments.  A read into the
+ * batch's own slots or results cannot be sent, because later slots have to see its effect.
  */
 static bool can_be_sent(long nr, const __s64 args[], const long rets[],
 			const struct ferry_slot calls[], unsigned long ncall)
@@ -147,13 +146,13 @@ static void add_close(struct io_uring *io)
 
 /*
  * Writes the requests of FLIGHT, cutting its run short where a slot as it is now cannot
- * be sent.  The file is looked up once: a file slot of the ring holds it while
- * the run is issued, and only then, so that closing the descriptor means what it says.
+ * be sent.  The file is looked up once: a file slot of the ring holds it only while the run
+ * is issued, so that a later close() of the descriptor closes the file.
  */
 static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		      const struct ferry_slot calls[], unsigned long ncall)
 {
-	/* Copies, which no store through a pointer can change: the loop is the cost of a run. */
+	/* Copies, which stores through pointers cannot change: this loop dominates the cost. */
 	const long nr = flight->nr;
 	const int op = is_read(nr) ? IORING_OP_READ : IORING_OP_WRITE;
 	const unsigned char flags =
@@ -178,7 +177,7 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		sqe->flags = flags;
 		sqe->rw_flags = RWF_NOWAIT;
 		sqe->user_data = k;
-		rets[first + k] = args[2]; /* until it turns out otherwise */
+		rets[first + k] = args[2]; /* unless its completion says otherwise */
 	}
 	io->sq.sqe_tail = tail + k;
 	flight->run.length = k;
@@ -192,7 +191,7 @@ static void discard(struct io_uring *io)
 	io->sq.sqe_tail = io->sq.sqe_head;
 }
 
-/* Stores the results that have come; returns how many slots that were. */
+/* Stores the results that have arrived; returns for how many slots. */
 static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[])
 {
 	unsigned int head = *io->cq.khead;
@@ -215,7 +214,7 @@ static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[
 	return slots;
 }
 
-/* Issues the run and waits for all of it.  False when the ring is of no more use. */
+/* Issues the run and waits for all of it.  False when the ring cannot be used any more. */
 static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 {
 	unsigned long completed;
@@ -236,7 +235,7 @@ static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 	return true;
 }
 
-/* After a run that fell short, leave the next ones to the loop: ever more, up to a limit. */
+/* After a run that fell short the loop gets the next ones: more each time, up to a limit. */
 static void adapt(struct uring_ring *ring, bool fell_short)
 {
 	if (!fell_short) {
@@ -249,7 +248,7 @@ static void adapt(struct uring_ring *ring, bool fell_short)
 	ring->runs_to_skip = ring->penalty;
 }
 
-/* Sends out what is in the ring; returns how many slots of its run are done. */
+/* Submits the requests in the ring; returns how many slots of the run are done. */
 static unsigned long send_flight(struct uring_ring *ring, struct flight *flight, dev_t device,
 				 long rets[])
 {
@@ -267,7 +266,7 @@ static unsigned long send_flight(struct uring_ring *ring, struct flight *flight,
 	return flight->whole;
 }
 
-/* Whether RING is to be left alone for a run on DEVICE, by what became of earlier ones. */
+/* Whether earlier runs suggest not to use RING for one on DEVICE. */
 static bool is_discouraged(struct uring_ring *ring, dev_t device)
 {
 	if (has_refused(ring, device))
@@ -280,7 +279,7 @@ static bool is_discouraged(struct uring_ring *ring, dev_t device)
 
 /*
  * Runs the slots of RUN in one crossing, if their file allows it and there is a ring.
- * Returns how many of them are done; the others are yet to run.
+ * Returns how many of them are done.
  */
 static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 			     const struct ferry_slot calls[], unsigned long ncall)
@@ -337,7 +336,7 @@ static unsigned long look_ahead(struct ferry_cursor *at, unsigned long length,
 	return at->readable - calls;
 }
 
-/* Runs RUN, which starts at the cursor: in one crossing what can be, the rest by the loop. */
+/* Runs RUN, which starts at the cursor: in one crossing as far as possible, then in the loop. */
 static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused_fd, long rets[],
 		     const struct ferry_slot calls[], unsigned long ncall)
 {

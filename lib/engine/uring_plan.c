@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finding runs: reads slots only, runs nothing, and may be wrong about the future. */
+/* Finding runs.  It only reads slots, so it may be wrong about slots that change later. */
 #include "uring_plan.h"
 
 #include <stdbool.h>
@@ -70,7 +70,7 @@ static bool belongs(const struct ferry_slot calls[], unsigned long index, unsign
 	       own.forwarded == fd.forwarded && own.value == fd.value;
 }
 
-/* belongs(), for the slot that needs no closer look: it is like the first but for its buffer. */
+/* A quick belongs() for the common case: SLOT differs from the first only in its buffer. */
 static bool is_alike(const struct ferry_slot *slot, const struct ferry_slot *first,
 		     unsigned long head)
 {
@@ -100,7 +100,7 @@ static unsigned long run_length(const struct ferry_slot calls[], unsigned long f
 	return i - first;
 }
 
-/* Calls that the plan looks at closer; it passes by all others at a glance. */
+/* The calls that matter to the plan; it skips all others. */
 static bool is_noteworthy(short nr)
 {
 	static const bool noteworthy[FERRY_BLOCKED_LIMIT] = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ring takes no descriptor once it is set up: it is registered with the
- * thread and its descriptor closed, so that a program sees the same numbers as under
- * the loop and cannot close it.  Its state lies in a page that a forked child gets
- * zeroed, so the child starts without a ring.
+ * A ring occupies no descriptor once it is set up: it is registered with the thread and its
+ * descriptor is closed.  So a program sees the same descriptor numbers as with the loop, and
+ * cannot close the ring.  Its state is in a page that fork() zeroes in the child, which
+ * therefore starts without a ring.
  */
 #include "uring_ring.h"
 
@@ -15,12 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RING_ENTRIES 128 /* URING_MAX_RUN and the two that open and close its file */
+#define RING_ENTRIES 128 /* URING_MAX_RUN, and two to open and close the file */
 _Static_assert(URING_MAX_RUN + 2 <= RING_ENTRIES, "a run fits the ring");
 
 enum state {
-	NONE, /* as the kernel gives a page, and gives it to a forked child */
-	BUSY, /* being made or used: a signal handler finds it so and stays away */
+	NONE, /* 0: the state of a new page, also in a forked child */
+	BUSY, /* being made or used: a signal handler must not use it */
 	READY,
 	REFUSED, /* it cannot be made, or must not be used any more */
 };
@@ -34,7 +34,7 @@ struct thread_ring {
 /* Initial-exec: a signal handler may be the first to touch it. */
 static _Thread_local struct thread_ring *mine __attribute__((tls_model("initial-exec")));
 
-/* Set for good: a forked child, which loses the page, has inherited the filter. */
+/* Never reset: a forked child loses the page but inherits the filter. */
 static _Thread_local bool forsworn __attribute__((tls_model("initial-exec")));
 
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
@@ -77,8 +77,8 @@ static struct thread_ring *thread_ring(void)
 }
 
 /*
- * Single issuer, task work only when asked for: what a ring of one thread wants (Linux
- * 6.1).  One file slot, filled and emptied within each submission.
+ * One thread uses the ring: single issuer, deferred task work (Linux 6.1).  It has one file
+ * slot, which each submission fills and empties.
  */
 static int make_ring(struct io_uring *io)
 {
@@ -102,7 +102,7 @@ static int make_ring(struct io_uring *io)
 	return 0;
 }
 
-/* Makes the ring of a thread that has none.  A signal handler meanwhile finds it busy. */
+/* Makes the ring of a thread that has none.  Meanwhile a signal handler finds it BUSY. */
 static void set_up(struct thread_ring *own)
 {
 	int saved = errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each thread's ring: made on first use, gone with the thread, never inherited. */
+/* Each thread's ring: made on first use, freed when the thread ends, never inherited. */
 #ifndef URING_RING_H
 #define URING_RING_H
 
@@ -18,8 +18,8 @@ struct uring_ring {
 	struct tracer_check tracer;
 	dev_t refused[URING_REFUSED_DEVICES];
 	unsigned int next_refused;
-	unsigned int runs_to_skip; /* left to the loop after runs that did not complete */
-	unsigned int penalty;	   /* how many that will be next time */
+	unsigned int runs_to_skip; /* runs that the loop gets after ones that fell short */
+	unsigned int penalty;	   /* runs_to_skip of the next time */
 };
 
 /*
@@ -30,13 +30,13 @@ struct uring_ring {
 struct uring_ring *ferry__uring_ring_acquire(void);
 void ferry__uring_ring_release(struct uring_ring *ring);
 
-/* Gives the ring back for good: the thread gets no other. */
+/* Gives the ring back and frees it: the thread never gets another. */
 void ferry__uring_ring_abandon(struct uring_ring *ring);
 
 /*
- * Keeps the calling thread from rings for good.  For a thread about to confine itself: what
- * its filter will make of the calls that a ring takes, even to look for the filter,
- * nobody knows.
+ * Keeps the calling thread from using a ring ever again.  A thread that is about to install a
+ * filter calls this, because the filter may not allow the calls that a ring needs, not even
+ * those that look for a filter.
  */
 void ferry__uring_ring_forswear(void);
 

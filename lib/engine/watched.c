@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Seccomp and ptrace, as a thread can see them of itself. */
+/* How a thread finds out that it has a seccomp filter or a tracer. */
 #include "watched.h"
 
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 
 #define TRACER_CHECK_NS 50000000L
 
-/* A call takes a tenth of this; two stops for a tracer take at least four switches of task. */
+/* A call takes a tenth of this.  A tracer stops it twice, which takes at least four context
+ * switches. */
 #define SLOW_CALL_NS 2000L
 
 static bool has_seccomp(void)

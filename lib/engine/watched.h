@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether somebody must see each system call of the calling thread by itself. */
+/* Whether a filter or a tracer must see each system call of the calling thread. */
 #ifndef WATCHED_H
 #define WATCHED_H
 
@@ -11,16 +11,16 @@ enum watcher {
 	WATCHER_UNKNOWN, /* /proc cannot be read: a tracer is possible */
 };
 
-/* What a thread found when it last looked for a tracer: looking takes microseconds. */
+/* The result of the last look for a tracer, kept because a look takes microseconds. */
 struct tracer_check {
 	long when; /* CLOCK_MONOTONIC, ns; 0: never */
 	enum watcher found;
 };
 
 /*
- * Who watches the calling thread.  The filter is looked for every time.  A tracer is looked
- * for from time to time, and whenever it may be what makes a call slow: one that follows
- * calls stops the thread at each.
+ * Who watches the calling thread.  Each call looks for a filter.  It looks for a tracer from
+ * time to time, and whenever a system call is slow: a tracer that follows calls stops the
+ * thread at each of them.
  */
 enum watcher ferry__thread_watcher(struct tracer_check *last);
 

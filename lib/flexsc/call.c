@@ -4,8 +4,10 @@
 #include "scheduler.h"
 #include "spin.h"
 
-/* Those that are ready come first here and last in ferry__scheduler_pick(), so neither kind
- * starves. */
+/*
+ * Ready threads come first here and last in ferry__scheduler_pick(), so neither these nor those
+ * with finished calls starve.
+ */
 static inline long wait_for_result(struct scheduler *s)
 {
 	struct ferry_thread *next;
@@ -40,7 +42,7 @@ static long post_pending(struct scheduler *s, const struct ferry_entry *call)
 	return result;
 }
 
-/* By themselves, so that the common case needs no stack. */
+/* Separate functions, so that the common case needs no stack. */
 static __attribute__((__noinline__)) long call_directly(long nr, long a, long b, long c, long d,
 							long e, long f)
 {
@@ -75,7 +77,7 @@ long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 	return wait_for_result(s);
 }
 
-/* Twelve instructions less, wrapper included, for what is called most. */
+/* For the most frequent calls: twelve instructions fewer, wrapper included. */
 long ferry_thread_call3(long nr, long a, long b, long c)
 {
 	struct scheduler *s = ferry__scheduler;

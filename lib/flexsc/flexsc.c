@@ -13,10 +13,10 @@
 #define DEFAULT_ENTRIES 128
 #define DEFAULT_SPIN_NS 50000L
 
-/* How long a call that a runner has may take before its waiter looks again. */
+/* While a runner makes a call, its waiter looks this often whether it is done. */
 #define LOOK_AGAIN_NS 1000000000L
 
-/* nr of an entry whose call was made by the poster: the result is arg[0] then. */
+/* nr of an entry whose call the poster made itself: arg[0] is the result. */
 #define MADE_HERE (-1)
 
 /* ---- starting and stopping ---- */
@@ -140,7 +140,7 @@ long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc)
 
 /* ---- posting ---- */
 
-/* Threads take turns: each stays with its slot. */
+/* Slots are given to threads in turn; a thread keeps its slot. */
 static unsigned int own_slot(const struct ferry_flexsc *flexsc)
 {
 	static unsigned int threads;
@@ -233,7 +233,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 
 /* ---- collecting ---- */
 
-/* In a child, what was under way is FREE. */
+/* In a child, entries of calls under way read as FREE. */
 static bool is_over(const struct runner *runner, const struct ferry_entry *entry)
 {
 	return entry_is_done(entry) || set_is_wiped(runner->set);
@@ -279,7 +279,7 @@ static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runn
 	return true;
 }
 
-/* Waits asleep: 0 once it is over, or 1 when the call was taken back instead. */
+/* Sleeps until the call is over and returns 0, or takes it back and returns 1. */
 static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 {
 	bool begun;

@@ -66,7 +66,7 @@ static void relieve(struct scheduler *s, struct lane *lane)
 	ferry__lane_post_pending(lane);
 }
 
-/* Whether calls wait for the runner to begin with them. */
+/* Whether calls wait that the runner has not begun. */
 static bool is_waited_behind(const struct lane *lane)
 {
 	unsigned int calls = ring_calls(&lane->ring);
@@ -74,7 +74,7 @@ static bool is_waited_behind(const struct lane *lane)
 	return calls > 1 || (calls && !entry_is_begun(ring_oldest(&lane->ring)));
 }
 
-/* Whether nothing has moved for long. */
+/* Whether the lane has made no progress for HELD_UP_NS. */
 static bool stands_still(struct lane *lane, long now)
 {
 	if (!is_waited_behind(lane) || lane->still_head != lane->ring.head || !lane->still_since) {
@@ -85,7 +85,7 @@ static bool stands_still(struct lane *lane, long now)
 	return now - lane->still_since >= HELD_UP_NS;
 }
 
-/* Makes those ready whose calls are done. */
+/* Makes the threads ready whose calls are done. */
 static void collect_done(struct scheduler *s, struct ring *ring)
 {
 	struct ferry_thread *waiter;
@@ -167,7 +167,7 @@ void ferry__look_around(struct scheduler *s)
 			relieve(s, &s->lane[i]);
 }
 
-/* Whether a lane's oldest call is done, or, to be PATIENT, half of its calls. */
+/* Whether the oldest call of some lane is done; if PATIENT, half of its calls. */
 static bool has_news(const struct scheduler *s, bool patient)
 {
 	const struct ring *ring;
@@ -183,8 +183,8 @@ static bool has_news(const struct scheduler *s, bool patient)
 }
 
 /*
- * Patient at first: looking at the entry that the runner is about to write to costs both of
- * them a cache line's way, and half of the calls at a time costs less per call.
+ * Patient at first: reading the entry that the runner is about to write moves its cache line
+ * back and forth, and collecting half of the calls at a time costs less per call.
  */
 static bool spin(const struct scheduler *s)
 {
@@ -203,7 +203,7 @@ static bool spin(const struct scheduler *s)
 	return true;
 }
 
-/* The oldest calls under way: those to wait for. */
+/* Stores the oldest calls under way, which are the ones to wait for; returns how many. */
 static unsigned int oldest_calls(struct scheduler *s, struct ferry_entry *entries[])
 {
 	unsigned int i, count = 0;
@@ -217,7 +217,7 @@ static unsigned int oldest_calls(struct scheduler *s, struct ferry_entry *entrie
 	return count;
 }
 
-/* Until a sleeper's time, or until a runner may have to be relieved. */
+/* The time until a sleeper has to wake, or a runner may have to be replaced. */
 static long longest_sleep(const struct scheduler *s)
 {
 	long timeout = NO_TIMEOUT, left;

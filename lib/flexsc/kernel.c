@@ -18,7 +18,7 @@ static const char *const names[] = {
 	[IN_DEVICE] = "device",
 };
 
-/* NULL or "" when nothing is. */
+/* The place that the environment asks for; NULL or "" if it does not ask. */
 static const char *asked_for(void)
 {
 	return secure_getenv("FERRY_FLEXSC_RUNNER");
@@ -40,7 +40,7 @@ static long call_device(struct ferry_flexsc_set *set)
 	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_FLEXSC_SERVE, (long)set, 0, 0, 0);
 }
 
-/* Serves SET; with NULL tells what the kernel can. */
+/* Serves SET; with NULL, returns the version and features of the kernel. */
 static long call_kernel(enum flexsc_place place, struct ferry_flexsc_set *set)
 {
 	return place == IN_SYSCALL ? call_syscall(set) : call_device(set);
@@ -107,7 +107,7 @@ void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *se
 	while (place != IN_USER) {
 		if (!call_kernel(place, set))
 			return;
-		/* Only a call of its own can make the one that is begun. */
+		/* The kernel left a call that only a real system call gets right. */
 		if (!ferry__flexsc_make_begun(set))
 			place = IN_USER;
 	}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's runners: of the patch series' system call, or of the module's device. */
+/* Runners in the kernel, by the patch series' system call or the module's device. */
 #ifndef FLEXSC_KERNEL_H
 #define FLEXSC_KERNEL_H
 
 #include <linux/ferry_flexsc.h>
 
-/* Where a runner stays. */
+/* Where a runner runs. */
 enum flexsc_place { IN_USER, IN_SYSCALL, IN_DEVICE };
 
 /**
- * The place that $FERRY_FLEXSC_RUNNER names, or the best there is for this thread; and the
- * kernel's *FEATURES there.  -EINVAL for another name, or -errno when the named one is not there.
+ * The place that $FERRY_FLEXSC_RUNNER names, or the best one for this thread, and the kernel's
+ * *FEATURES there.  -EINVAL for another name, or -errno if the named place is not available.
  */
 int ferry__flexsc_choose_place(long *features);
 

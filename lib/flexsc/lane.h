@@ -29,10 +29,10 @@ struct lane {
 	unsigned int still_head;
 };
 
-/** Sets up a lane to what serves SLOT: 0, or -EAGAIN when it has no entries left. */
+/** Sets up a lane to the runner that serves SLOT: 0, or -EAGAIN if it has no entries left. */
 int ferry__lane_start(struct lane *lane, struct ferry_flexsc *flexsc, unsigned int slot);
 
-/** Opens another ring, to what serves the slot now: 0, or -EAGAIN, with the lane as it was. */
+/** Opens a ring to the runner that serves the slot now: 0, or -EAGAIN with the lane unchanged. */
 int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc);
 
 /** Posts pending calls while there are entries for them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel thread's calls to one runner: 64 entries that are posted and collected in a
- * circle.  The runner serves neighbours in order, so only the oldest needs looking at.
- * Those that have no call under way are FREE.
+ * circle.  The runner serves neighbours in order, so it is enough to look at the oldest.
+ * Entries without a call under way are FREE.
  */
 #ifndef FLEXSC_RING_H
 #define FLEXSC_RING_H
@@ -21,7 +21,7 @@ struct ring {
 	struct ring *next; /* of those that are held up */
 };
 
-/** A ring to what serves SLOT: 0, or -EAGAIN when it has no entries left. */
+/** Opens a ring to the runner that serves SLOT: 0, or -EAGAIN if it has no entries left. */
 int ferry__ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned int slot);
 
 /** Gives the entries back: no call is under way. */

@@ -16,7 +16,7 @@ static void *runner_main(void *argument)
 	return NULL;
 }
 
-/* All but what a plain call or a fault raises for the thread itself. */
+/* Blocks all signals except those that a call or a fault raises for the thread itself. */
 static void block_signals(sigset_t *before)
 {
 	static const int own[] = { SIGPIPE, SIGXFSZ, SIGSEGV, SIGBUS, SIGFPE,
@@ -41,7 +41,7 @@ static int stay_on(pthread_attr_t *attributes, int cpu)
 	return pthread_attr_setaffinity_np(attributes, sizeof(cpus), &cpus);
 }
 
-/* The thread is born with its affinity and its signals blocked. */
+/* The thread has its affinity and blocked signals from the start. */
 static int start_thread(struct runner *runner)
 {
 	pthread_attr_t attributes;
@@ -98,7 +98,7 @@ int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **ru
 	new = runner_new(flexsc, cpu);
 	if (!new)
 		return -ENOMEM;
-	/* Calls may be posted before the thread gets up. */
+	/* Calls may be posted before the thread runs. */
 	new->set->runner = FERRY_RUNNER_RUNNING;
 	error = start_thread(new);
 	if (error) {
@@ -152,7 +152,7 @@ void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ri
 	__atomic_store_n(&runner->free[index / WORD_BITS], ~0UL, __ATOMIC_RELEASE);
 }
 
-/* From the last word down: rings are claimed from the first one up. */
+/* Searches from the last word down, because rings are claimed from the first one up. */
 struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner)
 {
 	unsigned int word = flexsc->entries / WORD_BITS;
@@ -190,7 +190,7 @@ unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *e
 	return withdrawn;
 }
 
-/* One that was blocked and has caught up since, or that never served a slot. */
+/* An idle runner without a slot: it was blocked and has caught up, or never had one. */
 static struct runner *find_spare(const struct ferry_flexsc *flexsc)
 {
 	unsigned int i, slot;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which user-level thread goes on, and switching to it. */
+/* Choosing the user-level thread that runs next. */
 #include "scheduler.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 /* Entries that a user may post to in a circle: at its end, all entries are looked at. */
 #define RING 64
 
-/* A limit that did not pay is halved down to this part of spin_ns. */
+/* A spin limit that did not pay is halved, down to this part of spin_ns. */
 #define LEAST_SPIN 16
 
 struct server {
@@ -38,7 +38,7 @@ static bool is_submitted(const struct ferry_entry *entry)
 	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
 }
 
-/* Whoever posts to a ring in order is served in this order. */
+/* The first call of a ring at or before the one found: rings are served in order. */
 static struct ferry_entry *first_before(struct server *server, unsigned int found)
 {
 	unsigned int in_ring = (server->position + found) % RING;
@@ -51,7 +51,7 @@ static struct ferry_entry *first_before(struct server *server, unsigned int foun
 	return entry_at(server, 0);
 }
 
-/* The next call, at the position if possible; otherwise all entries get their turn. */
+/* The next call, at the position if there is one, else anywhere in the set. */
 static struct ferry_entry *find(struct server *server)
 {
 	unsigned int offset;
@@ -66,7 +66,7 @@ static struct ferry_entry *find(struct server *server)
 	return NULL;
 }
 
-/* Whether the call is the runner's now; otherwise the gate is closed, or it was withdrawn. */
+/* Takes the call.  False if the gate is closed or the call was withdrawn. */
 static bool take(struct server *server, struct ferry_entry *entry)
 {
 	__atomic_store_n(&entry->begun, FERRY_BEGUN, __ATOMIC_RELAXED);
@@ -87,7 +87,7 @@ static void complete(struct server *server, struct ferry_entry *entry, long resu
 	}
 	entry->result = result;
 	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
-	/* Later than that: whoever finds it 0 and wants to withdraw the call finds DONE. */
+	/* After DONE: a thread that withdraws and finds begun 0 then finds DONE. */
 	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELEASE);
 	set_light_fence(server->flags);
 	if (FERRY_UNLIKELY(__atomic_load_n(&entry->argc, __ATOMIC_RELAXED) & FERRY_ARGC_WAITED))
@@ -119,7 +119,7 @@ static bool has_work(const struct server *server)
 	return must_stop(server);
 }
 
-/* Spinning longer would have saved a short sleep, and was for nothing before a long one. */
+/* Longer spinning would have avoided a short sleep; before a long sleep it was wasted. */
 static void adapt(struct server *server, long slept_ns)
 {
 	long most = (long)server->set->spin_ns;
@@ -161,7 +161,7 @@ static void idle(struct server *server)
 		sleep_until_posted(server);
 }
 
-/* Goes on where the kernel stopped. */
+/* Completes the call where the kernel stopped. */
 static long go_on(const struct ferry_entry *entry)
 {
 	const __s64 *arg = entry->arg;

@@ -70,7 +70,7 @@ void ferry__set_stop(struct ferry_flexsc_set *set)
 	ferry__set_wake_runner(set);
 }
 
-/* In this order: a call that has been run meanwhile is found to be DONE. */
+/* Checks begun first: a call that has run meanwhile is then found DONE. */
 static bool withdraw(struct ferry_entry *entry)
 {
 	if (entry_is_begun(entry) ||

@@ -11,7 +11,7 @@
 #include <ferry/loop.h>
 #include <linux/ferry_flexsc.h>
 
-/** A set of COUNT entries without a runner, or NULL.  In a child it reads as all zeros. */
+/** A set of COUNT entries without a runner, or NULL.  A forked child reads it as zeros. */
 struct ferry_flexsc_set *ferry__set_new(unsigned int count, long spin_ns, unsigned int flags);
 
 void ferry__set_free(struct ferry_flexsc_set *set, unsigned int count);
@@ -22,38 +22,38 @@ static inline bool set_is_wiped(const struct ferry_flexsc_set *set)
 	return set->version != FERRY_FLEXSC_VERSION;
 }
 
-/** The flag of sets that fences need here: 0 or FERRY_FLEXSC_FENCES. */
+/** The flag for sets of this process: FERRY_FLEXSC_FENCES where membarrier is missing, or 0. */
 unsigned int ferry__set_fence_flag(void);
 
 /** The heavy fence of a set with FLAGS. */
 void ferry__set_heavy_fence(unsigned int flags);
 
-/** Wakes the runner if it sleeps, after the fence that this takes. */
+/** Wakes the runner if it sleeps.  The fence that this requires comes before. */
 void ferry__set_wake_runner(struct ferry_flexsc_set *set);
 
 /** Tells the runner to leave. */
 void ferry__set_stop(struct ferry_flexsc_set *set);
 
 /**
- * Takes back those of the COUNT entries from ENTRY on that are SUBMITTED and that the runner
- * does not have: they are FREE then.  Returns how many.  One thread at a time may.
+ * Takes back those of the COUNT entries from ENTRY on that are SUBMITTED and not begun: they
+ * become FREE.  Returns how many.  Only one thread at a time may call this.
  */
 unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
 				 unsigned int count);
 
-/** Before sleeping on the status of ENTRY: false if it is not SUBMITTED any more. */
+/** Announces a sleep on the status of ENTRY: false if it is not SUBMITTED any more. */
 bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags);
 
-/** After that, and before anything else is done with ENTRY. */
+/** Takes the announcement back, before anything else is done with ENTRY. */
 void ferry__entry_expect_none(struct ferry_entry *entry);
 
 /** Gives ENTRY, whose call is filled in, to the runner; where there is none, makes the call. */
 void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
-/** The rest of that once ENTRY is published, if the runner may be asleep or absent. */
+/** The second half of submitting, after entry_publish(), if the runner may be asleep or absent. */
 void ferry__entry_rouse(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
-/** Makes the call of ENTRY, in whatever thread, and returns its result. */
+/** Makes the call of ENTRY in the calling thread and returns its result. */
 long ferry__entry_run(const struct ferry_entry *entry);
 
 /** The light fence. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* User-level threads that sleep, the first to wake first: a binary heap. */
+/* The user-level threads that sleep: a binary heap, the earliest wake-up on top. */
 #ifndef FLEXSC_SLEEPERS_H
 #define FLEXSC_SLEEPERS_H
 
@@ -17,10 +17,10 @@ struct sleepers {
 	size_t count, room;
 };
 
-/** 0, or -ENOMEM. */
+/** Adds a thread: 0, or -ENOMEM. */
 int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until);
 
-/** Takes out one whose time has come at NOW, or returns NULL. */
+/** Removes and returns a thread whose time has come at NOW, or returns NULL. */
 struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now);
 
 void ferry__sleepers_free(struct sleepers *sleepers);

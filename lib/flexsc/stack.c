@@ -9,8 +9,8 @@
 #define GUARD 4096UL
 
 /*
- * Stacks lie whole pages apart, so what is hot at their tops would share a few sets of the
- * cache: each begins a little lower than the one before.
+ * Stacks are whole pages apart, so the hot memory at their tops would compete for a few sets of
+ * the cache.  Each therefore begins a little lower than the one before.
  */
 #define COLOUR 448UL /* bytes: an odd number of cache lines */
 #define COLOURED 4096UL
@@ -55,7 +55,7 @@ struct stack *ferry__stack_get(struct stack_pool *pool)
 void ferry__stack_put(struct stack_pool *pool, struct stack *stack)
 {
 #ifdef SWITCH_ASAN
-	/* The frames of the last thread were never left. */
+	/* The last thread never returned from its frames. */
 	ASAN_UNPOISON_MEMORY_REGION(ferry__stack_bottom(stack), STACK_SIZE);
 #endif
 	stack->next = pool->free;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of user-level threads: with a guard page below, and kept for the next one. */
+/* Stacks of user-level threads, with a guard page below; free ones are kept for reuse. */
 #ifndef FLEXSC_STACK_H
 #define FLEXSC_STACK_H
 
@@ -20,7 +20,7 @@ struct stack_pool {
 /** A stack, or NULL when out of memory. */
 struct stack *ferry__stack_get(struct stack_pool *pool);
 
-/** Where it begins, growing down.  It is a multiple of 64. */
+/** Where the stack begins, growing down: a multiple of 64. */
 char *ferry__stack_top(struct stack *stack);
 
 /** The lowest address that may be used. */

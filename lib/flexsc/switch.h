@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching from one stack to another, told to the sanitizers.  Not by a library: Boost.Context
- * takes 24 instructions more, some of them slow, and leaves the processor's return predictor
- * one call off; doc/flexsc.md has the figures.  What the compiler cannot be told to save is
- * not saved: the floating-point environment is the kernel thread's.
+ * Switching from one stack to another, with the calls that sanitizers need.  It does not use a
+ * library: Boost.Context takes 24 instructions more, some of them slow, and leaves the
+ * processor's return predictor one call off; doc/flexsc.md has the figures.  The floating-point
+ * environment is not saved, because the compiler has no name for it: threads share it.
  */
 #ifndef FLEXSC_SWITCH_H
 #define FLEXSC_SWITCH_H
@@ -33,7 +33,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/* Where a stack that does not run goes on. */
+/* Where a suspended stack continues. */
 struct context {
 	void *sp, *fp, *pc;
 };
@@ -52,7 +52,7 @@ struct context {
 #endif
 
 /*
- * Leaves off at FROM and goes on at TO.  Returns what TO was when somebody switched to FROM: FROM.
+ * Suspends FROM and continues TO.  Returns FROM, once another switch continues it.
  * All registers but rbp are clobbered, so the compiler saves those that it needs.
  */
 static inline __attribute__((__always_inline__)) struct context *
@@ -75,7 +75,7 @@ context_switch(struct context *from, struct context *to)
 	return to;
 }
 
-/* START finds a stack as after a call, from nowhere. */
+/* START finds the stack as after a call, with a null return address. */
 static inline void context_new(struct context *context, char *top, void (*start)(void))
 {
 	void **sp = (void **)top - 1;
@@ -137,7 +137,7 @@ static inline void context_new(struct context *context, char *top, void (*start)
 
 #endif
 
-/* What the sanitizers want to know of a stack. */
+/* What the sanitizers need to know about a stack. */
 struct fiber {
 #if defined(SWITCH_ASAN) || defined(SWITCH_TSAN)
 	void *handle; /* ASan: its fake stack; TSan: its fiber */
@@ -146,7 +146,7 @@ struct fiber {
 #endif
 };
 
-/* A stack of its own, from BOTTOM up. */
+/* For a new stack, which extends from BOTTOM up. */
 static inline void fiber_new(struct fiber *fiber, void *bottom, size_t size)
 {
 	(void)fiber, (void)bottom, (void)size;
@@ -161,7 +161,7 @@ static inline void fiber_new(struct fiber *fiber, void *bottom, size_t size)
 #endif
 }
 
-/* The stack that the kernel thread came with. */
+/* For the kernel thread's own stack. */
 static inline void fiber_adopt(struct fiber *fiber)
 {
 	(void)fiber;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* User-level threads, as their users see them. */
+/* The public functions of user-level threads, except calls. */
 #include <string.h>
 
 #include "flexsc.h"

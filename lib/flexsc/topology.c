@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* By default runners go near the caller, but not where it works. */
+/* By default runners run on CPUs near the caller, but not on its own. */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>

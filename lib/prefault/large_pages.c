@@ -10,7 +10,7 @@
 
 #include <ferry/rawcall.h>
 
-/* The text of a file of settings, "" where there is none.  Leaves errno alone. */
+/* Reads a settings file; TEXT is "" if there is none.  Does not change errno. */
 static void read_setting(char *text, size_t size, const char *path)
 {
 	long fd = ferry_rawcall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
@@ -23,7 +23,7 @@ static void read_setting(char *text, size_t size, const char *path)
 	text[length > 0 ? length : 0] = '\0';
 }
 
-/* The settings hold all that can be chosen, with what is chosen in brackets. */
+/* A settings file lists all choices, with the chosen one in brackets. */
 static bool chosen(const char *text, const char *what)
 {
 	char word[16];
@@ -32,7 +32,7 @@ static bool chosen(const char *text, const char *what)
 	return strstr(text, word) != NULL;
 }
 
-/* The setting for pages of SIZE: that of the size, or of all where it inherits that. */
+/* The setting for pages of SIZE: its own, or the global one if it inherits that. */
 static void setting_of(const char *settings, size_t size, char *text, size_t room)
 {
 	char path[256], largest[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Page faults in bulk, by what the kernel has. */
+/* Mapping whole ranges in one call, with the best mechanism the kernel offers. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -18,19 +18,19 @@
 
 #include "large_pages.h"
 
-/* Of Linux 5.14; the libc may be older. */
+/* Since Linux 5.14; the libc may be older. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Of Linux 6.18: large pages are off, but for those who advise them. */
+/* Since Linux 6.18: large pages are disabled except where advised. */
 #define THP_DISABLE_EXCEPT_ADVISED 2
 
-/* Of multi_page_alloc(). */
+/* The limit of multi_page_alloc(). */
 #define MAX_PAGES 512
 
-/* In less, looking for large pages takes longer than they save. */
+/* In smaller ranges, looking for large pages takes longer than they save. */
 #define WORTH_LARGE_PAGES ((size_t)1 << 20)
 
 struct range {
@@ -52,7 +52,7 @@ static int populate_advice(const struct range *range)
 	return range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 }
 
-/* Advice for no bytes is refused only where the kernel does not know it. */
+/* A kernel refuses advice for 0 bytes only if it does not know the advice. */
 static bool can_populate(const struct range *range)
 {
 	const struct range none = { range->start, range->start, range->page, range->write };
@@ -64,7 +64,7 @@ static int populate(const struct range *range)
 {
 	int error = advise(range, populate_advice(range));
 
-	/* The advice is known, so it is the mapping that does not allow it. */
+	/* The kernel knows the advice, so the mapping does not allow it. */
 	return error == -EINVAL || error == -EPERM ? -EFAULT : error;
 }
 
@@ -89,10 +89,9 @@ static size_t advise_large_pages(const struct range *range)
 /* ---- page by page ---- */
 
 /*
- * Two operations of futexes touch a word and leave it as it is, and where a touch of the
- * program's own would raise a signal they give -EFAULT: a comparison that requeues nobody, and an
- * atomic or with 0.  The latter may wake a waiter on the word where it holds -2048, which waiters
- * have to bear.
+ * Two futex operations touch a word without changing it, and return -EFAULT where an access by
+ * the program would raise a signal: a comparison that requeues nobody, and an atomic or with 0.
+ * The latter may wake a waiter on the word if it holds -2048; waiters have to expect that.
  */
 static int touch(uintptr_t page, bool write)
 {
@@ -126,7 +125,7 @@ static int touch_all(const struct range *range)
 	return 0;
 }
 
-/* ---- */
+/* ---- the public functions ---- */
 
 static unsigned long faults(void)
 {
@@ -195,7 +194,7 @@ int ferry_prefault_process(long pages, struct ferry_prefaulted *done)
 	error = ferry_multi_page_alloc(pages);
 	if (!error && pages > 1)
 		done->way = FERRY_PREFAULT_AHEAD;
-	/* Where nothing can do it, one page each is what there is. */
+	/* Without multi_page_alloc() each fault maps one page anyway. */
 	return error == -ENOSYS && pages <= 1 ? 0 : error;
 }
 

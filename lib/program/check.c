@@ -3,8 +3,8 @@
  * The checker: finds what is wrong with a batch without running it.
  *
  * One pass in the order of the slots, which is the order in which any batch runs.
- * Each slot knows which of the 255 slots before it ran on some path that leads to
- * it, and which on every path; it hands that on to the slots it can go to.
+ * For each slot the checker knows which of the 255 slots before it ran on some path that leads
+ * to it, and which ran on every path.  It passes this on to the slots that can come next.
  */
 #include <errno.h>
 #include <limits.h>
@@ -53,7 +53,7 @@ static struct earlier seen_from(const struct earlier *set, unsigned int ahead)
 
 /* ---- the state of a check ---- */
 
-/* What is known of a slot before it is looked at. */
+/* What is known about a slot before it is checked. */
 struct place {
 	bool reached;
 	struct earlier some;  /* ran on some path that leads here */
@@ -85,7 +85,7 @@ struct check {
 	/* Bit w of written[i]: an earlier word copy may write word w of slot i. */
 	unsigned char *written;
 
-	/* Some slot ran whose jumps are not known: any later slot may run, after any path. */
+	/* A slot with unknown jumps ran: any later slot may run, after any path. */
 	bool lost;
 };
 
@@ -143,7 +143,7 @@ const char *ferry_blocked_name(long nr)
 	return row ? row->name : NULL;
 }
 
-/* ---- one slot by itself: each returns the results that the slot can have ---- */
+/* ---- single slots: each function returns the results that the slot can have ---- */
 
 static unsigned int argc_of(const struct ferry_slot *slot)
 {
@@ -155,7 +155,7 @@ static bool forwards(const struct ferry_slot *slot)
 	return slot->argc & FERRY_ARGC_FORWARD;
 }
 
-/* Whether argc and from[] of slot I are what they will be when it runs. */
+/* Whether argc and from[] of slot I cannot change before it runs. */
 static bool knows_argc(const struct check *check, unsigned long i)
 {
 	return !is_written(check, i, WORD_ARGC);
@@ -166,7 +166,7 @@ static bool is_forwarded(const struct ferry_slot *slot, int arg)
 	return forwards(slot) && slot->from[arg];
 }
 
-/* A call that no kernel has only fails: programs write "go to" like that. */
+/* A call that no kernel has always fails: programs use it as "go to". */
 static unsigned int check_absent(struct check *check, unsigned long i, const char *reason)
 {
 	const struct ferry_slot *slot = &check->calls[i];
@@ -275,7 +275,7 @@ static void check_forwarding(struct check *check, unsigned long i)
 	}
 }
 
-/* Notes what the word copy of slot I may write, where its destination is fixed. */
+/* Notes which words the word copy of slot I may write, if its destination is fixed. */
 static void note_copy(struct check *check, unsigned long i)
 {
 	const struct ferry_slot *slot = &check->calls[i];
@@ -285,7 +285,7 @@ static void note_copy(struct check *check, unsigned long i)
 
 	if (is_forwarded(slot, 0) || is_written(check, i, WORD_ARG(0)))
 		return;
-	/* A misaligned copy writes two words: the one of its first byte and that of its last. */
+	/* A misaligned copy writes two words: that of its first byte and that of its last. */
 	for (end = 0; end < 2; end++) {
 		byte = offset + (end ? sizeof(long) - 1 : 0);
 		if (byte / sizeof(*slot) < check->ncall)
@@ -318,7 +318,7 @@ static bool is_past_end(const struct check *check, unsigned long i, short offset
 	return offset >= 0 && (unsigned long)offset >= check->ncall - i;
 }
 
-/* Goes where RESULTS, which slot I can have, lead. */
+/* Follows the jumps after RESULTS, which slot I can have. */
 static void check_jumps(struct check *check, unsigned long i, unsigned int results)
 {
 	const struct ferry_slot *slot = &check->calls[i];

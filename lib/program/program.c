@@ -72,7 +72,7 @@ static struct label *add_label(struct ferry_program *program, const char *name)
 	return label;
 }
 
-/* As everywhere here, malloc()'s errno stays within. */
+/* As everywhere in the library, malloc() does not change the caller's errno. */
 static struct label *find_or_add_label(struct ferry_program *program, const char *name)
 {
 	struct label *label = find_label(program, name);
