@@ -295,6 +295,7 @@ static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
 	long result = ferry_rawcall(__NR_restart_syscall, 0, 0, 0, 0, 0, 0);
 	unsigned long head;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): the kernel has read the slot */
 	memcpy(&head, cursor->slot, sizeof(head));
 	rets[cursor->slot - calls] = result;
 	ferry_cursor_jump(cursor, calls, head, result);

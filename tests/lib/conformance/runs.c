@@ -433,8 +433,8 @@ static void *feed(void *arg)
 
 static void blocking_reads_wait_for_another_thread(void **state)
 {
-	int data[2];
-	int acks[2];
+	int data[2] = { -1, -1 };
+	int acks[2] = { -1, -1 };
 	int fds[2];
 	pthread_t feeder;
 	void *failed;

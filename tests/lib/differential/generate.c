@@ -60,8 +60,8 @@ static bool holds_anything(enum kind kind)
 }
 
 struct call {
-	short nr;
 	const char *name;
+	short nr;
 	unsigned char weight;
 	bool makes_descriptor;
 	enum kind kinds[FERRY_MAX_ARGS];

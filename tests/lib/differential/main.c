@@ -163,6 +163,7 @@ static void start(struct test *test, unsigned int job)
 {
 	struct test own = *test;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): mmap() does not return NULL */
 	memset(&test->workers[job], 0, sizeof(test->workers[job]));
 	directory_of(test, job, own.directory);
 	test->pids[job] = fork();
@@ -194,6 +195,7 @@ static bool fails(const struct program *program, void *context)
 
 	if (stopped)
 		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): mmap() does not return NULL */
 	memset(attempt->progress, 0, sizeof(*attempt->progress));
 	pid = fork();
 	if (!pid) {

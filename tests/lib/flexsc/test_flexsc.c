@@ -284,6 +284,7 @@ static void *add_pids(void *argument)
 
 static void run_threads(struct ferry_flexsc *flexsc, long count)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	struct ferry_thread **threads = calloc((size_t)count, sizeof(*threads));
 	long *sums = calloc((size_t)count, sizeof(*sums));
 	void *value;
