@@ -60,9 +60,9 @@ struct ferry_slot {
 #define FERRY_BATCH_QUERY 1L
 
 /*
- * Bits of flags that the kernel sets, over a restart and when it answers
- * -EOPNOTSUPP: the batch goes on at slot flags >> FERRY_RESUME_SHIFT, which is
- * in the middle of its call with FERRY_BATCH_RESTART.
+ * Bits of flags that the kernel sets for a restart and with the answer -EOPNOTSUPP:
+ * the batch continues at slot flags >> FERRY_RESUME_SHIFT.  With FERRY_BATCH_RESTART
+ * that slot is in the middle of its call.
  */
 #define FERRY_BATCH_RESTART 0x40L
 #define FERRY_BATCH_RESUME 0x80L

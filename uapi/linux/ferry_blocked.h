@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
 /*
- * The calls that no batch makes, with the reason for each: whatever duplicates,
- * replaces or ends the caller, or returns by another protocol than a result.
- * Every engine and the kernel take their answer from this one table.
+ * The calls that no batch makes, with the reason for each: they duplicate, replace or
+ * end the caller, or return by another protocol than a result.  Every engine and the
+ * kernel use this table.
  *
  * Include after the header that defines __NR_*: <sys/syscall.h> in user space,
  * <asm/unistd.h> in the kernel.

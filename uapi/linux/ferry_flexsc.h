@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
 /*
- * flexsc: system calls posted to shared entries and run by a thread that stays at
- * it, the runner, in the kernel or in user space.  doc/flexsc.md tells the whole
- * story; this is what the two sides share.  A set of entries belongs to one process
- * and one runner, and holds all state there is: who runs it keeps none besides.
+ * flexsc: system calls that are posted to shared entries and run by a dedicated
+ * thread, the runner, in the kernel or in user space.  doc/flexsc.md describes the
+ * design; this header describes what the two sides share.  A set of entries belongs
+ * to one process and one runner.  It holds all state: the runner keeps none.
  *
- * No field but `runner` is ever written by both sides at a time, so neither side
- * needs a read-modify-write to post, to take, to complete or to collect.
+ * The two sides never write the same field at the same time, except `runner`, so
+ * neither side needs a read-modify-write to post, take, complete or collect a call.
  *
  * Three pairs of a store and a load must not be reordered, or a wake-up is lost or
- * a call is run twice.  Each has a side that is often walked and one that is
- * seldom:
+ * a call runs twice.  One side of each pair is frequent, the other is rare:
  *
- *	often				seldom
+ *	frequent			rare
  *	poster:	status = SUBMITTED	runner:	runner = ASLEEP
  *		[light fence]			[heavy fence]
  *		runner == ASLEEP?		any status == SUBMITTED, gate set?
@@ -27,13 +26,13 @@
  *		no longer SUBMITTED?			-> status = FREE: withdrawn
  *			-> begun = 0, look again
  *
- * The heavy fence is membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED), the light one
- * then is for the compiler only.  With FERRY_FLEXSC_FENCES, where membarrier is
- * missing, both are full fences.
+ * The heavy fence is membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED), and the light one
+ * is then a compiler barrier.  With FERRY_FLEXSC_FENCES, where membarrier is missing,
+ * both are full fences.
  *
- * Besides that, a store to status is a release and a load of it that finds
- * SUBMITTED (the runner's) or DONE (the user's) is an acquire.  begun = 0 after DONE is a
- * release as well, and the load of it an acquire: who withdraws finds DONE then.
+ * In addition, a store to status is a release, and a load of it that finds SUBMITTED (in
+ * the runner) or DONE (in the user) is an acquire.  begun = 0 after DONE is a release too,
+ * and a load of begun is an acquire: a thread that withdraws then finds DONE.
  */
 #ifndef _UAPI_LINUX_FERRY_FLEXSC_H
 #define _UAPI_LINUX_FERRY_FLEXSC_H
@@ -46,26 +45,26 @@
 
 #define FERRY_FLEXSC_MAX_ENTRIES 4096
 
-/* status: a futex word.  The runner looks for SUBMITTED and stores DONE; the rest is the user's. */
+/* status: a futex word.  The runner stores DONE; the user stores all other values. */
 #define FERRY_ENTRY_FREE 0U
 #define FERRY_ENTRY_SUBMITTED 1U
 #define FERRY_ENTRY_DONE 2U
 
-/* In argc: somebody sleeps on status, or is about to.  Who sets it clears it before collecting. */
+/* In argc: a thread sleeps on status, or is about to.  That thread clears it before collecting. */
 #define FERRY_ARGC_WAITED 0x80U
 
 /*
- * begun: not 0 from taking the call until just after DONE.  A kernel's runner that has
- * left in the middle of a call leaves it begun.
+ * begun: not 0 from when the runner takes the call until just after DONE.  A runner in the
+ * kernel that leaves in the middle of a call leaves it begun.
  */
 #define FERRY_BEGUN 1U
-#define FERRY_BEGUN_RESTART 2U /* restart_syscall() goes on with it, in the runner's thread */
+#define FERRY_BEGUN_RESTART 2U /* restart_syscall() resumes it, in the runner's thread */
 
 /*
  * A posted call: 64 bytes, a cache line.  It runs as a slot of a batch would: a
  * blocked or unknown number, or argc over 6, gives -ENOSYS.  FERRY_NR_BATCH is
  * allowed and runs a batch: arg[] are batch()'s five arguments, of which the runner may
- * change flags, to say where to go on.  What arg[] points to stays valid until DONE.
+ * change flags, to store the position.  Memory that arg[] points to stays valid until DONE.
  */
 struct ferry_entry {
 	__u32 status;
@@ -81,21 +80,21 @@ struct ferry_entry {
 #define FERRY_FLEXSC_TIMES 2U  /* see below */
 
 /*
- * FERRY_FLEXSC_TIMES: the runner stores in arg[4] and arg[5] when it took and when it had
- * run a call (CLOCK_MONOTONIC, ns), before DONE.
+ * FERRY_FLEXSC_TIMES: before DONE, the runner stores when it took the call in arg[4] and
+ * when it had run it in arg[5] (CLOCK_MONOTONIC, ns).
  */
 
 /*
  * runner: a futex word.  The runner stores RUNNING when it begins to serve and when
- * it gets up, ASLEEP before it sleeps, ABSENT when it leaves for good (gate STOP).
- * Whoever wakes it changes ASLEEP to RUNNING by compare-exchange first, and only
- * the one who succeeds makes the futex call.
+ * it wakes up, ASLEEP before it sleeps, and ABSENT when it leaves for good (gate STOP).
+ * A thread that wakes it first changes ASLEEP to RUNNING by compare-exchange, and
+ * makes the futex call only if that succeeds.
  */
 #define FERRY_RUNNER_ABSENT 0U
 #define FERRY_RUNNER_RUNNING 1U
 #define FERRY_RUNNER_ASLEEP 2U
 
-/* gate: written by the user's side only, which wakes a runner that sleeps at STOP. */
+/* gate: only the user's side writes it.  After STOP it wakes the runner if that sleeps. */
 #define FERRY_GATE_OPEN 0U
 #define FERRY_GATE_CLOSED 1U /* the runner takes nothing, for a moment */
 #define FERRY_GATE_STOP 2U   /* the runner leaves */
@@ -120,18 +119,18 @@ struct ferry_flexsc_set {
 };
 
 /*
- * flexsc_register(set, size): whether flexsc_serve() would serve it: 0, -EINVAL for
- * a version, flag, count, size or alignment that is not as above, -EFAULT.  size is in
- * bytes, with the entries.  flexsc_register(NULL, 0) returns
+ * flexsc_register(set, size) checks whether flexsc_serve() would serve the set: 0,
+ * -EINVAL for a version, flag, count, size or alignment that is not as above, or -EFAULT.
+ * size is in bytes and includes the entries.  flexsc_register(NULL, 0) returns
  * FERRY_FLEXSC_VERSION | features << FERRY_FEATURE_SHIFT.
  *
- * flexsc_serve(set): makes the caller the set's runner.  It leaves for signals and goes
- * on afterwards, with a call that is begun first.  Returns
+ * flexsc_serve(set) makes the caller the set's runner.  It leaves for signals and continues
+ * afterwards, first with a call that is begun.  Returns
  *	0		the gate is FERRY_GATE_STOP
- *	-EOPNOTSUPP	an entry is begun whose call only user space can make, as one
- *			that a seccomp filter traps: who has made and completed it may
- *			serve again.  Or none is begun: the kernel cannot serve this
- *			thread, user space can.
+ *	-EOPNOTSUPP	an entry is begun whose call only user space can make, such as
+ *			one that a seccomp filter traps: make and complete it, then
+ *			serve again.  If none is begun, the kernel cannot serve this
+ *			thread, but user space can.
  *	-EPERM		without FERRY_FLEXSC_FENCES, the process has not registered for
  *			MEMBARRIER_CMD_PRIVATE_EXPEDITED
  *	-EINVAL, -EFAULT	as flexsc_register()
