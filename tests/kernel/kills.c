@@ -22,7 +22,7 @@ static void make_waiting(struct ferry_slot calls[WAITS])
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	int sockets[2];
 	int ends[2];
-	int full[2];
+	int full[2] = { -1, -1 };
 
 	expect(!pipe2(ends, O_CLOEXEC) && !pipe2(full, O_CLOEXEC | O_NONBLOCK));
 	expect(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));

@@ -135,7 +135,7 @@ static void handle(int sig)
 
 static void go_on_after_signals(long flags, long size)
 {
-	long rets[4];
+	long rets[4] = { 0 };
 	syscall_t calls[4] = {
 		{ SYS_kill, 0, 0, 0, 2, { getpid(), SIGUSR1 } },
 		{ SYS_getpid, 0, 0, 0, 0, { 0 } },

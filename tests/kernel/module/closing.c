@@ -26,7 +26,7 @@ static void a_batch_outlives_its_descriptor(void **state)
 		SLOT(SYS_dup2, 0, fd),
 		SLOT(SYS_getpid),
 	};
-	long rets[4];
+	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 4);
 
 	(void)state;
@@ -106,7 +106,7 @@ static void the_library_loops_where_no_descriptor_is_to_be_had(void **state)
 		SLOT(SYS_kill, getpid(), SIGUSR1),
 		SLOT(SYS_getpid),
 	};
-	long rets[4];
+	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
 	(void)state;
 	count_signals();

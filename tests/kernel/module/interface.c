@@ -116,7 +116,7 @@ static void no_batch_runs_within_a_batch(void **state)
 		SLOT(SYS_ioctl, dup(fd), FERRY_IOC_BATCH, &inner),
 		SLOT(SYS_getpid),
 	};
-	long rets[3];
+	long rets[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 3);
 
 	(void)state;
@@ -133,7 +133,7 @@ static void a_batch_does_not_run_itself(void **state)
 	struct ferry_batch_args args;
 	int fd = device_open();
 	const struct ferry_slot slot = SLOT(SYS_ioctl, fd, FERRY_IOC_BATCH, &args);
-	long ret;
+	long ret = UNTOUCHED;
 
 	(void)state;
 	args = device_args(&ret, &slot, 1);
@@ -151,7 +151,7 @@ static void after_signals_flags_are_0_again(void **state)
 		SLOT(SYS_kill, getpid(), SIGUSR1),
 		SLOT(SYS_getppid),
 	};
-	long rets[4];
+	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 4);
 
 	(void)state;
@@ -174,7 +174,7 @@ static void lose_the_position(void *arg)
 		SLOT(SYS_kill, getpid(), SIGUSR1),
 		SLOT(SYS_write, *(int *)arg, "x", 1),
 	};
-	long rets[4];
+	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
 	count_signals();
 	*args = device_args(rets, calls, 4);
