@@ -175,7 +175,7 @@ static void resolve_jump(struct assembly *assembly, const struct waiting_jump *w
 	uint32_t target;
 
 	if (label == NOT_FOUND) {
-		symbols_fail_label(&assembly->symbols, name, waiting->where);
+		symbols_complain_label(&assembly->symbols, name, waiting->where);
 		return;
 	}
 	target = assembly->image->labels[label].slot;

@@ -30,8 +30,10 @@ static int push_name(const struct symbols *symbols, const struct op *op, struct 
 		*value = (struct value){ 0, BASE_DATA, data };
 		return 0;
 	}
-	if (!constant_value(op->name, &number))
-		return symbols_fail_value(symbols, op->name, op->where);
+	if (!constant_value(op->name, &number)) {
+		symbols_complain_value(symbols, op->name, op->where);
+		return -EINVAL;
+	}
 	*value = (struct value){ number, BASE_NONE, 0 };
 	return 0;
 }
@@ -40,8 +42,10 @@ static int push_sizeof(const struct symbols *symbols, const struct op *op, struc
 {
 	uint32_t data = symbols_find_data(symbols, op->name);
 
-	if (data == NOT_FOUND)
-		return symbols_fail_data(symbols, op->name, op->where);
+	if (data == NOT_FOUND) {
+		symbols_complain_data(symbols, op->name, op->where);
+		return -EINVAL;
+	}
 	if (!symbols->data_sources[data].sized)
 		return text_fail(symbols->errors, op->where,
 				 "the size of %.*s is not known yet; declare it before this",

@@ -154,8 +154,10 @@ int symbols_find_slot(const struct symbols *symbols, const struct slot_name *nam
 				 (unsigned long)name->number, count);
 	}
 	label = symbols_find_label(symbols, name->label);
-	if (label == NOT_FOUND)
-		return symbols_fail_label(symbols, name->label, name->where);
+	if (label == NOT_FOUND) {
+		symbols_complain_label(symbols, name->label, name->where);
+		return -EINVAL;
+	}
 	*slot = symbols->image->labels[label].slot;
 	if (*slot < count)
 		return 0;
@@ -174,39 +176,41 @@ static void offer(struct spelling *spelling, const struct name_index *index)
 		spelling_offer(spelling, index->names[i].name);
 }
 
-int symbols_fail_label(const struct symbols *symbols, struct span name, struct place where)
+void symbols_complain_label(const struct symbols *symbols, struct span name, struct place where)
 {
 	struct spelling spelling;
 
 	spelling_start(&spelling, name);
 	offer(&spelling, &symbols->labels);
-	return text_fail(symbols->errors, where, "undefined label %.*s%s", shown_length(name),
-			 name.start, spelling.hint);
+	text_complain(symbols->errors, where, "undefined label %.*s%s", shown_length(name),
+		      name.start, spelling.hint);
 }
 
-int symbols_fail_data(const struct symbols *symbols, struct span name, struct place where)
+void symbols_complain_data(const struct symbols *symbols, struct span name, struct place where)
 {
 	struct spelling spelling;
 
 	spelling_start(&spelling, name);
 	offer(&spelling, &symbols->data);
-	return text_fail(symbols->errors, where, "unknown data %.*s%s", shown_length(name),
-			 name.start, spelling.hint);
+	text_complain(symbols->errors, where, "unknown data %.*s%s", shown_length(name), name.start,
+		      spelling.hint);
 }
 
-int symbols_fail_value(const struct symbols *symbols, struct span name, struct place where)
+void symbols_complain_value(const struct symbols *symbols, struct span name, struct place where)
 {
 	struct spelling spelling;
 	int shown = shown_length(name);
 
-	if (symbols_find_label(symbols, name) != NOT_FOUND)
-		return text_fail(symbols->errors, where,
-				 "%.*s is a label; write &%.*s for the address of its result or "
-				 "$%.*s to forward it",
-				 shown, name.start, shown, name.start, shown, name.start);
+	if (symbols_find_label(symbols, name) != NOT_FOUND) {
+		text_complain(symbols->errors, where,
+			      "%.*s is a label; write &%.*s for the address of its result or "
+			      "$%.*s to forward it",
+			      shown, name.start, shown, name.start, shown, name.start);
+		return;
+	}
 	spelling_start(&spelling, name);
 	offer(&spelling, &symbols->data);
 	spelling_offer_constants(&spelling);
-	return text_fail(symbols->errors, where, "unknown constant %.*s%s", shown, name.start,
-			 spelling.hint);
+	text_complain(symbols->errors, where, "unknown constant %.*s%s", shown, name.start,
+		      spelling.hint);
 }

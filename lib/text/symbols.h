@@ -57,9 +57,9 @@ struct slot_name {
 /* The index of the slot called NAME in *SLOT: 0, or -EINVAL when there is none. */
 int symbols_find_slot(const struct symbols *symbols, const struct slot_name *name, uint32_t *slot);
 
-/* Complain that no label, no data, or neither data nor a constant is called NAME: -EINVAL. */
-int symbols_fail_label(const struct symbols *symbols, struct span name, struct place where);
-int symbols_fail_data(const struct symbols *symbols, struct span name, struct place where);
-int symbols_fail_value(const struct symbols *symbols, struct span name, struct place where);
+/* Complain that no label, no data, or neither data nor a constant is called NAME. */
+void symbols_complain_label(const struct symbols *symbols, struct span name, struct place where);
+void symbols_complain_data(const struct symbols *symbols, struct span name, struct place where);
+void symbols_complain_value(const struct symbols *symbols, struct span name, struct place where);
 
 #endif /* SYMBOLS_H */
