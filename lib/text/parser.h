@@ -36,7 +36,7 @@ int parse_slot_name(struct parser *parser, struct slot_name *name);
 /* An integer with or without a sign, from LOW to HIGH; WHAT names it in the message. */
 int parse_integer(struct parser *parser, const char *what, long low, long high, long *number);
 
-/* A comma, after which the line may end: *more tells whether there was one. */
+/* A comma, after which the line may end: *MORE is set if there was one. */
 int parse_comma(struct parser *parser, bool *more);
 
 /* ---- tokens ---- */

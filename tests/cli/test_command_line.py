@@ -79,7 +79,7 @@ def unwrapped(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_probe_tells_the_kernel_and_every_engine(ferry: Ferry) -> None:
+def test_probe_names_the_kernel_and_every_engine(ferry: Ferry) -> None:
     report = json.loads(ferry("probe", "--json").stdout)
     assert report["kernel"] == platform.release()
     assert [engine["name"] for engine in report["engines"]] == [
@@ -147,7 +147,7 @@ def test_probe_says_that_proc_cannot_be_read(ferry_path: Path) -> None:
         ("here", None, "runners cannot be started: $FERRY_FLEXSC_RUNNER is none of user"),
     ],
 )
-def test_probe_tells_where_runners_stay(
+def test_probe_shows_where_runners_stay(
     ferry: Ferry, asked: str, place: str | None, words: str
 ) -> None:
     env = {"FERRY_FLEXSC_RUNNER": asked}
@@ -158,7 +158,7 @@ def test_probe_tells_where_runners_stay(
     assert found["why"] in unwrapped(text)
 
 
-def test_probe_tells_what_auto_takes_for_a_program(ferry: Ferry, tmp_path: Path) -> None:
+def test_probe_shows_what_auto_chooses_for_a_program(ferry: Ferry, tmp_path: Path) -> None:
     reads = tmp_path / "reads.ferry"
     reads.write_text("buffer b 1\n" + "pread64(0, b, 1, 0)\n" * 64)
     few = tmp_path / "few.ferry"
