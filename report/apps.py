@@ -42,7 +42,6 @@ def figure(name: str, comparisons: Sequence[Comparison]) -> Figure:
         name=f"{name}-ratios",
         title="Programs, side against side",
         panels=[draw_ratios(f"{name}-ratios", rows)],
-        values=[(row.label, row.text) for row in rows],
         note="Each dot is a pair of runs, one of each side, made one after the other. The mark "
         "is their median, and the bar an interval that holds the median with at least 95 % "
         "confidence. The scale is logarithmic.",

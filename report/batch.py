@@ -4,29 +4,14 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from .charts import RatioRow, colour_of, draw_ratios, marker
+from .charts import Floats, Line, RatioRow, colour_of, draw_lines, draw_ratios, marker
 from .document import Batch, Fit, Ratio, Series
-from .drawing import (
-    COLOURS,
-    dots,
-    draw,
-    legend,
-    log_axis,
-    selection,
-    set_ticks,
-    size_ticks,
-    time_label,
-)
+from .drawing import Panel, time_label
 from .section import Figure, Section, Table, table
-from .words import NONE, percent, significant, time, unit, whole, with_error, yes_no
-
-Floats = NDArray[np.float64]
+from .words import NONE, percent, significant, unit, whole, with_error, yes_no
 
 NORMAL_95 = 1.96  # standard errors to either side of a 95 % interval
-MOST_ABOVE = 2.0  # times the largest least time per slot; slower trials would hide the lines
 NOTE = (
     "Large marks: the least time of each size; dots: every trial, those beyond the scale at its "
     "edge. Lines: a + bN fitted to the least times; shaded: the 95 % band from the errors of a "
@@ -39,74 +24,53 @@ def item(series: Series) -> str:
     return "slot" if series.body == 1 else "copy"
 
 
-def least(series: Series) -> Floats:
-    found: Floats = np.min(series.trials_ns, axis=0)
-    return found
+def least(series: Series) -> list[float]:
+    return [min(times) for times in zip(*series.trials_ns, strict=True)]
 
 
-def plot_fit(axes: Axes, series: Series, fit: Fit, divided: bool) -> None:
+def band(series: Series, fit: Fit, divided: bool) -> tuple[Floats, Floats, Floats, Floats]:
     n = np.geomspace(min(series.sizes), max(series.sizes), 60)
     line = fit.a_ns + fit.b_ns * n
     variance = fit.a_se**2 + 2 * fit.correlation * fit.a_se * fit.b_se * n + (fit.b_se * n) ** 2
     half = NORMAL_95 * np.sqrt(np.maximum(variance, 0))
-    scale = n if divided else 1
-    colour = COLOURS[colour_of(series.engine)]
     low = np.maximum(line - half, 1e-3)  # a logarithmic scale has no 0
-    axes.fill_between(n, low / scale, (line + half) / scale, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(n, line / scale, color=colour)
+    scale = n if divided else np.ones_like(n)
+    return n, line / scale, low / scale, (line + half) / scale
 
 
-def plot_series(axes: Axes, series: Series, divided: bool) -> None:
-    scale = np.asarray(series.sizes) if divided else 1
-    low, high = axes.get_ylim()
-    shown = np.asarray([series.trials_ns[int(i)] for i in selection(range(len(series.trials_ns)))])
-    times = np.clip(shown / scale, low, high).ravel()
-    dots(axes, series.sizes * len(shown), times, colour_of(series.engine))
-    if series.fit:
-        plot_fit(axes, series, series.fit, divided)
-    axes.plot(
-        series.sizes,
-        least(series) / scale,
-        marker(series.engine),
-        color=COLOURS[colour_of(series.engine)],
-        label=series.engine,
-        zorder=3,
-    )
-
-
-def plot(axes: Axes, series: Sequence[Series], divided: bool) -> None:
+def line(series: Series, divided: bool) -> Line:
     """The time of a batch by its size, or DIVIDED by the size that of a slot."""
-    times = [
-        np.asarray(one.trials_ns) / (np.asarray(one.sizes) if divided else 1) for one in series
+
+    trials = [
+        [ns / size if divided else ns for ns in times]
+        for size, times in zip(series.sizes, zip(*series.trials_ns, strict=True), strict=True)
     ]
-    low, high = min(one.min() for one in times), max(one.max() for one in times)
-    if divided:
-        high = min(high, MOST_ABOVE * max(one.min(axis=0).max() for one in times))
-    log_axis(axes, "y", low, high, time_label)
-    for one in series:
-        plot_series(axes, one, divided)
-    sizes = sorted({size for one in series for size in one.sizes})
-    log_axis(axes, "x", sizes[0], sizes[-1])
-    set_ticks(axes.xaxis, size_ticks(sizes))
-    what = item(series[0])
-    axes.set_xlabel(f"{'slots' if what == 'slot' else 'copies'} in a batch (N)")
-    axes.set_title(f"time of each {what}" if divided else "time of a whole batch")
-    legend(axes)
+    return Line(
+        name=series.engine,
+        colour=colour_of(series.engine),
+        marker=marker(series.engine),
+        x=list(map(float, series.sizes)),
+        y=list(map(min, trials)),
+        trials=trials,
+        style="none",
+        band=band(series, series.fit, divided) if series.fit else None,
+    )
 
 
 def cost_figure(name: str, series: Sequence[Series]) -> Figure:
     first = series[0]
+
+    def panel(what: str, title: str, divided: bool) -> Panel:
+        lines = [line(one, divided) for one in series]
+        x_label = f"{'slots' if first.body == 1 else 'copies'} in a batch (N)"
+        return draw_lines(f"{name}-{what}", title, x_label, lines, time_label)
+
     return Figure(
         name=name,
         title=f"Cost against batch size: {first.label}",
         panels=[
-            draw(f"{name}-whole", 210, lambda axes: plot(axes, series, divided=False)),
-            draw(f"{name}-divided", 210, lambda axes: plot(axes, series, divided=True)),
-        ],
-        values=[
-            (f"{one.engine} at N = {one.sizes[i]:,}", time(least(one)[i]))
-            for one in series
-            for i in (0, -1)
+            panel("whole", "time of a whole batch", divided=False),
+            panel("divided", f"time of each {item(first)}", divided=True),
         ],
         note=NOTE.format(item=item(first)),
         about={first.call},
@@ -130,7 +94,6 @@ def ratio_figure(name: str, ratios: Sequence[Ratio]) -> Figure:
         name=f"{name}-ratios",
         title="Slope against slope",
         panels=[draw_ratios(f"{name}-ratios", rows)],
-        values=[(row.label, row.text) for row in rows],
         note="The ratio of the slopes: how many times as fast each engine runs a slot as the "
         "engine it is compared with. Bars: 95 % intervals from the errors of both slopes; the "
         "numbers give one standard error.",

@@ -1,16 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Panels that several benches share: bars, how trials spread, ratios with intervals."""
+"""The kinds of panels: bars, how trials spread, ratios with intervals, lines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from markupsafe import Markup
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
 
-from .drawing import COLOURS, dots, draw_rows, log_axis, plain, selection, spread
+from .drawing import (
+    COLOURS,
+    Panel,
+    dots,
+    draw,
+    draw_rows,
+    log_axis,
+    plain,
+    selection,
+    set_ticks,
+    some,
+    spread,
+)
 from .words import MINUS
 
+Floats = NDArray[np.floating[Any]]
+
+FAR = 1.6  # times what the marks reach: further trials would hide them
 MIDDLE = 0.16  # of a row's marks, below its place: the words stand above them
 LINEAR = 1.0  # percent; beyond it the axis of deviations is logarithmic
 MARKERS = {"loop": "o", "uring": "s", "device": "^", "syscall": "D", "auto": "v"}
@@ -41,7 +58,7 @@ class Bar:
     trials: list[float] = field(default_factory=list)
 
 
-def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = None) -> Markup:
+def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = None) -> Panel:
     """Bars longer than LIMIT are cut there."""
     longest = max(sum(length for length, _ in bar.parts) for bar in bars)
 
@@ -54,16 +71,15 @@ def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = 
         axes.set_xlim(0, min(longest, limit or longest) or 1)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(plain))
-        axes.set_title(title)
 
-    return draw_rows(name, [(bar.label, bar.text) for bar in bars], plot)
+    return draw_rows(name, title, [(bar.label, bar.text) for bar in bars], plot)
 
 
 def deviation_label(value: float, _: object = None) -> str:
     return "0" if value == 0 else f"{value:+g}".replace("-", MINUS)
 
 
-def draw_deviations(name: str, bars: Sequence[Bar], medians: Sequence[float]) -> Markup:
+def draw_deviations(name: str, bars: Sequence[Bar], medians: Sequence[float]) -> Panel:
     """How far each trial lies from the median of its row."""
 
     def plot(axes: Axes) -> None:
@@ -90,9 +106,8 @@ def draw_deviations(name: str, bars: Sequence[Bar], medians: Sequence[float]) ->
         axes.set_xlim(low * 1.15, high * 1.15)
         axes.xaxis.set_major_formatter(FuncFormatter(deviation_label))
         axes.axvline(0, color=COLOURS["soft"], linewidth=0.8)
-        axes.set_title("each trial, % off its median")
 
-    return draw_rows(name, [(bar.label, "") for bar in bars], plot)
+    return draw_rows(name, "each trial, % off its median", [(bar.label, "") for bar in bars], plot)
 
 
 SPREAD_NOTE = (
@@ -113,7 +128,7 @@ class RatioRow:
     single: list[float] = field(default_factory=list)  # the ratios that VALUE is the median of
 
 
-def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Markup:
+def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Panel:
     reach = [0.97, 1.03, *(value for one in ratios for value in (one.value, *one.single))]
     reach += [end for one in ratios for end in one.interval or () if end > 0]
 
@@ -127,6 +142,89 @@ def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Markup:
             axes.plot(one.value, y, marker(one.engine), color=COLOURS[colour], zorder=3)
         log_axis(axes, "x", min(reach), max(reach))
         axes.axvline(1, color=COLOURS["ink"], linewidth=0.8, zorder=1)
-        axes.set_title("times as fast (1: no difference)")
 
-    return draw_rows(name, [(one.label, one.text) for one in ratios], plot)
+    title = "times as fast (1: no difference)"
+    return draw_rows(name, title, [(one.label, one.text) for one in ratios], plot)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Marks over a logarithmic axis, with their trials."""
+
+    name: str
+    colour: str
+    marker: str
+    x: list[float]
+    y: list[float]
+    trials: list[list[float]] = field(default_factory=list)  # at each x; or none at all
+    style: str = "-"  # between the marks
+    band: tuple[Floats, Floats, Floats, Floats] | None = None  # x, a line with its low and high end
+
+
+def plot_line(axes: Axes, line: Line) -> None:
+    low, high = axes.get_ylim()
+    for at, trials in zip(line.x, line.trials, strict=False):
+        shown = np.clip(selection(trials), low, high)
+        dots(axes, np.full_like(shown, at), shown, line.colour)
+    colour = COLOURS[line.colour]
+    if line.band:
+        x, middle, bottom, top = line.band
+        axes.fill_between(x, bottom, top, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, middle, color=colour)
+    axes.plot(
+        line.x,
+        line.y,
+        color=colour,
+        linestyle=line.style,
+        marker=line.marker,
+        markeredgecolor=COLOURS["paper"],
+        label=line.name,
+        zorder=3,
+    )
+
+
+def draw_lines(
+    name: str,
+    title: str,
+    x_label: str,
+    lines: Sequence[Line],
+    y_label: Callable[[float], str] = plain,
+    base: Line | None = None,
+    x_from_0: bool = False,
+) -> Panel:
+    """Trials far beyond the scale of the marks are drawn at its edge.
+
+    BASE, one of LINES, is shaded where it is above 1.  X_FROM_0: the axis has a linear part below
+    its first step.
+    """
+
+    def plot(axes: Axes) -> None:
+        marks = [y for line in lines for y in line.y] + ([1.0] if base else [])
+        every = marks + [y for line in lines for trials in line.trials for y in trials]
+        log_axis(
+            axes,
+            "y",
+            max(min(every), min(marks) / FAR),
+            min(max(every), FAR * max(marks)),
+            y_label,
+        )
+        if base:
+            axes.axhline(1, color=COLOURS["ink"], linewidth=0.8, zorder=1)
+            above = [y > 1 for y in base.y]
+            shade = COLOURS["grid"]
+            axes.fill_between(base.x, base.y, 1, above, interpolate=True, color=shade, linewidth=0)
+        for line in lines:
+            plot_line(axes, line)
+        xs = sorted({x for line in lines for x in line.x})
+        if x_from_0:
+            step = next((x for x in xs if x > 0), 1.0)
+            axes.set_xscale("symlog", linthresh=step, linscale=0.5)
+            axes.set_xlim(xs[0] / 1.3 or -0.2 * step, (xs[-1] or step) * 1.3)
+        else:
+            log_axis(axes, "x", xs[0], max(xs[-1], 1.01 * xs[0]))
+        set_ticks(axes.xaxis, some(xs, 6))
+        axes.set_xlabel(x_label)
+
+    ends = [(line, i) for line in lines for i in (0, -1)]
+    values = [(f"{line.name} at {plain(line.x[i])}", y_label(line.y[i])) for line, i in ends]
+    return draw(name, title, values, 220, plot)

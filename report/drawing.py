@@ -9,6 +9,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from .words import MINUS, scaled
@@ -89,21 +90,43 @@ def as_markup(figure: Figure) -> Markup:
     svg = re.sub(r' id="[\w.]+_\d+"', "", svg)  # of groups; the same in every panel
     svg = svg.replace(' id="dots"', ' class="dots"')
     svg = re.sub(r"<[^>]*>", rounded, svg)
+    svg = re.sub(r"M (\S+) (\S+) \nL \1 \2", r"M\1 \2h0", svg)  # dots
     svg = re.sub(r"\n\s*", "\n", svg)
     for name, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{name})")
     return Markup(svg)
 
 
-def draw(name: str, height: float, plot: Callable[[Axes], None]) -> Markup:
-    """What PLOT draws on a panel of HEIGHT (points), as inline SVG.  NAME is unique on the page."""
+@dataclass(frozen=True)
+class Panel:
+    """A drawing, and what it shows in words for those who do not see it."""
+
+    title: str
+    values: Sequence[tuple[str, str]]
+    svg: Markup
+
+
+def draw(
+    name: str,
+    title: str,
+    values: Sequence[tuple[str, str]],
+    height: float,
+    plot: Callable[[Axes], None],
+) -> Panel:
+    """What PLOT draws on a panel of HEIGHT (points).  NAME is unique on the page."""
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
-        plot(figure.add_subplot())
-        return as_markup(figure)
+        axes = figure.add_subplot()
+        plot(axes)
+        axes.set_title(title)
+        if axes.get_legend_handles_labels()[0]:
+            figure.legend(loc="outside upper left", ncols=3)  # above all, so that it hides nothing
+        return Panel(title, values, as_markup(figure))
 
 
-def draw_rows(name: str, words: Sequence[tuple[str, str]], plot: Callable[[Axes], None]) -> Markup:
+def draw_rows(
+    name: str, title: str, words: Sequence[tuple[str, str]], plot: Callable[[Axes], None]
+) -> Panel:
     """A panel of rows, row i at y = i, with the two WORDS of each above it."""
 
     def plot_rows(axes: Axes) -> None:
@@ -111,21 +134,13 @@ def draw_rows(name: str, words: Sequence[tuple[str, str]], plot: Callable[[Axes]
         axes.set_ylim(len(words) - 0.5, -0.6)
         axes.yaxis.set_visible(False)
         axes.spines["left"].set_visible(False)
-        behind = {"facecolor": COLOURS["paper"], "edgecolor": "none", "pad": 0.8}
+        style: dict[str, Any] = {"va": "center", "transform": axes.get_yaxis_transform()}
+        style["bbox"] = {"facecolor": COLOURS["paper"], "edgecolor": "none", "pad": 0.8}
         for i, (left, right) in enumerate(words):
-            left = shortened(left, ROW_CHARACTERS - len(right))
-            for x, text, side in ((0, left, "left"), (1, right, "right")):
-                axes.text(
-                    x,
-                    i - 0.3,
-                    text,
-                    ha=side,
-                    va="center",
-                    bbox=behind,
-                    transform=axes.get_yaxis_transform(),
-                )
+            axes.text(0, i - 0.3, shortened(left, ROW_CHARACTERS - len(right)), **style)
+            axes.text(1, i - 0.3, right, ha="right", **style)
 
-    return draw(name, ROW * len(words) + 46, plot_rows)
+    return draw(name, title, words, ROW * len(words) + 46, plot_rows)
 
 
 def shortened(text: str, most: int) -> str:
@@ -137,22 +152,20 @@ def plain(value: float, _: object = None) -> str:
     return f"{value:,.12g}".replace("-", MINUS)
 
 
-def time_label(time: float, _: object = None) -> str:
+def time_label(time: float) -> str:
     number, name = scaled(time)
     return f"{plain(round(number, 6))} {name}"
 
 
-def set_ticks(axis: Axis, ticks: Sequence[float], label: Callable[..., str] = plain) -> None:
-    axis.set_major_locator(FixedLocator(list(ticks)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(label))
-    axis.set_minor_formatter(NullFormatter())
+def set_ticks(axis: Axis, ticks: Sequence[float], label: Callable[[float], str] = plain) -> None:
+    axis.set_ticks(list(ticks), labels=[label(tick) for tick in ticks])
+    axis.set_ticks([], minor=True)
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
     """Round numbers in LOW..HIGH: powers of ten, or closer ones where there is room for MOST."""
     if high / low < 5:
-        found = MaxNLocator(most - 1, steps=[1, 2, 5, 10]).tick_values(low, high)
+        found = MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(low, high)
         return [float(tick) for tick in found if low <= tick <= high]
     tens = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
@@ -164,7 +177,7 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def log_axis(
-    axes: Axes, which: str, low: float, high: float, label: Callable[..., str] = plain
+    axes: Axes, which: str, low: float, high: float, label: Callable[[float], str] = plain
 ) -> None:
     """A logarithmic axis that holds LOW..HIGH."""
     margin = (high / low) ** 0.04 * 1.01
@@ -174,15 +187,15 @@ def log_axis(
     set_ticks(axis, log_ticks(low, high, 5 if which == "x" else 7), label)
 
 
-def size_ticks(sizes: Sequence[N], most: int = 6) -> list[N]:
-    """Some of SIZES, evenly taken, first and last included."""
-    places = np.linspace(0, len(sizes) - 1, min(most, len(sizes))).round().astype(int)
-    return [sizes[i] for i in dict.fromkeys(places.tolist())]
+def some(values: Sequence[N], most: int) -> list[N]:
+    """MOST of VALUES, evenly taken, first and last included."""
+    places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
+    return [values[i] for i in dict.fromkeys(places.tolist())]
 
 
 def selection(values: Sequence[float]) -> list[float]:
     """VALUES, or MOST_DOTS of them spread evenly over the run."""
-    return [values[i] for i in size_ticks(range(len(values)), MOST_DOTS)]
+    return [values[i] for i in some(range(len(values)), MOST_DOTS)]
 
 
 def spread(count: int) -> list[float]:
@@ -197,10 +210,3 @@ def dots(axes: Axes, x: ArrayLike, y: ArrayLike, colour: str) -> None:
     axes.plot(
         xs, ys, color=COLOURS[colour], alpha=0.5, linewidth=2.8, solid_capstyle="round", gid="dots"
     )
-
-
-def legend(axes: Axes) -> None:
-    """Above the panel, so that it hides nothing."""
-    figure = axes.figure
-    assert isinstance(figure, Figure)
-    figure.legend(loc="outside upper left", ncols=3)

@@ -5,32 +5,18 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from .charts import MIDDLE, Bar, draw_bars
+from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
 from .document import Absent, Cell, Flexsc
-from .drawing import (
-    COLOURS,
-    dots,
-    draw,
-    draw_rows,
-    legend,
-    log_axis,
-    plain,
-    selection,
-    set_ticks,
-    size_ticks,
-    time_label,
-)
+from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
 from .section import Figure, Section, Table, table
 from .words import counted, significant, time, unit, with_error, yes_no
 
 USUAL_THREADS, USUAL_WORK = 64, 150.0  # the figures show what is nearest to these
 MOST_RUNNERS, MOST_THREADS = 4, 8  # in a figure; the table has all
 MOST_CPU = 5.0  # times that of plain calls; longer bars would hide the others
-ROOM = 1.35  # of the scale beyond the medians
+TIMES = "times the throughput of plain calls"
 WAYS = {"plain": "plain calls", "batch": "batches", "uring": "io_uring"}
 WAYS |= {"sqpoll": "SQPOLL", "flexsc": "flexsc"}
 STYLES = {"batch": ("grey", "s"), "uring": ("blue", "D"), "sqpoll": ("yellow", "X")}
@@ -80,7 +66,7 @@ class Call:
         return min(found, key=lambda work: abs(work - USUAL_WORK))
 
     def runners(self) -> list[int]:
-        return size_ticks(sorted({cell.runners or 0 for cell in self.flexsc()}), MOST_RUNNERS)
+        return some(sorted({cell.runners or 0 for cell in self.flexsc()}), MOST_RUNNERS)
 
     def others(self) -> list[Cell]:
         """The ways that have no threads, at the usual work; plain calls first."""
@@ -105,9 +91,18 @@ class Call:
         """Of flexsc at the usual work: the threads with the fewest runners, then more runners."""
         usual = self.threads()
         fewest, *more = [self.by_threads(runners) for runners in self.runners()]
-        threads = size_ticks([cell.threads or 0 for cell in fewest], MOST_THREADS) if fewest else []
+        threads = some([cell.threads or 0 for cell in fewest], MOST_THREADS) if fewest else []
         found = [cell for cell in fewest if cell.threads in {*threads, usual}]
         return found + [cell for cells in more for cell in cells if cell.threads == usual]
+
+    def all_shown(self) -> list[Cell]:
+        return [*self.others(), *self.shown()]
+
+    def line(
+        self, name: str, style: tuple[str, str], cells: list[Cell], x_of: Callable[[Cell], float]
+    ) -> Line:
+        x, y = [x_of(cell) for cell in cells], [cell.ratio for cell in cells]
+        return Line(name, *style, x, y, [self.trial_ratios(cell) for cell in cells])
 
     def trial_ratios(self, cell: Cell) -> list[float]:
         """Times the throughput of plain calls, trial by trial."""
@@ -119,103 +114,54 @@ class Call:
         return []
 
 
-@dataclass(frozen=True)
-class Line:
-    """The throughput beside plain calls, over the threads or over the work."""
-
-    name: str
-    colour: str
-    marker: str
-    x: list[float]
-    cells: list[Cell]
-
-
-def runner_lines(
+def lines_over(
     call: Call, cells_of: Callable[[int], list[Cell]], x_of: Callable[[Cell], float]
 ) -> list[Line]:
-    lines = []
-    for runners, (colour, marker) in zip(call.runners(), RUNNER_STYLES, strict=False):
-        cells = cells_of(runners)
-        if cells:
-            x = [x_of(cell) for cell in cells]
-            lines.append(Line(counted(runners, "runner"), colour, marker, x, cells))
-    return lines
+    """Of flexsc, a line for each number of runners."""
+    named = [
+        (counted(runners, "runner"), style, cells_of(runners))
+        for runners, style in zip(call.runners(), RUNNER_STYLES, strict=False)
+    ]
+    return [call.line(name, style, cells, x_of) for name, style, cells in named if cells]
 
 
-def plot_lines(axes: Axes, call: Call, lines: Sequence[Line], others: Sequence[Cell]) -> None:
-    """OTHERS are the same for every x."""
-    ratios = [cell.ratio for line in lines for cell in line.cells] + [1.0]
-    ratios += [cell.ratio for cell in others]
-    log_axis(axes, "y", min(ratios) / ROOM, max(ratios) * ROOM)
-    low, high = axes.get_ylim()
-    axes.axhline(1, color=COLOURS["ink"], linewidth=0.8, zorder=1)
-    for line in lines:
-        for x, cell in zip(line.x, line.cells, strict=True):
-            shown = np.clip(selection(call.trial_ratios(cell)), low, high)
-            dots(axes, np.full_like(shown, x), shown, line.colour)
-        y = [cell.ratio for cell in line.cells]
-        colour = COLOURS[line.colour]
-        axes.plot(line.x, y, color=colour, marker=line.marker, label=line.name, zorder=3)
-    for cell in others:
-        colour = COLOURS[STYLES[cell.way][0]]
-        axes.axhline(cell.ratio, color=colour, linewidth=1, linestyle="--", label=WAYS[cell.way])
-    axes.set_title("times the throughput of plain calls")
-    legend(axes)
+def draw_threads(name: str, call: Call) -> Panel:
+    lines = lines_over(call, call.by_threads, lambda cell: cell.threads or 0)
+    ends = sorted({float(cell.threads or 0) for cell in call.flexsc()})
+    ends = [ends[0], ends[-1]]
+    for cell in call.others():
+        if cell.way in STYLES:
+            colour, _ = STYLES[cell.way]
+            lines.append(Line(WAYS[cell.way], colour, "", ends, [cell.ratio] * 2, style="--"))
+    return draw_lines(name, TIMES, "user-level threads", lines, base=lines[0])
 
 
-def plot_threads(axes: Axes, call: Call) -> None:
-    lines = runner_lines(call, call.by_threads, lambda cell: cell.threads or 0)
-    plot_lines(axes, call, lines, [cell for cell in call.others() if cell.way != "plain"])
-    threads = sorted({cell.threads or 0 for cell in call.flexsc()})
-    log_axis(axes, "x", threads[0], threads[-1] + 0.01)
-    set_ticks(axes.xaxis, size_ticks(threads, 5))
-    axes.set_xlabel("user-level threads")
+def draw_work(name: str, call: Call) -> Panel:
+    def work(cell: Cell) -> float:
+        return cell.work_ns
 
-
-def plot_work(axes: Axes, call: Call) -> None:
-    lines = runner_lines(
-        call, lambda runners: call.by_work("flexsc", runners), lambda cell: cell.work_ns
-    )
-    for line in lines[:1]:
-        y = [cell.ratio for cell in line.cells]
-        above = [ratio > 1 for ratio in y]
-        axes.fill_between(
-            line.x, y, 1, where=above, interpolate=True, color=COLOURS["grid"], linewidth=0
-        )
-    for way, (colour, marker) in STYLES.items():
-        cells = call.by_work(way)
-        if cells:
-            lines.append(Line(WAYS[way], colour, marker, [cell.work_ns for cell in cells], cells))
-    plot_lines(axes, call, lines, [])
-    works = sorted({cell.work_ns for cell in call.flexsc()})
-    least = next((work for work in works if work > 0), 1.0)
-    axes.set_xscale("symlog", linthresh=least, linscale=0.5)
-    axes.set_xlim(works[0] / 1.3 or -0.2 * least, (works[-1] or least) * 1.3)
-    set_ticks(axes.xaxis, size_ticks(works, 5), plain)
-    axes.set_xlabel(f"W, work between calls, {unit()}")
+    lines = lines_over(call, lambda runners: call.by_work("flexsc", runners), work)
+    ways = [(way, call.by_work(way)) for way in STYLES]
+    lines += [call.line(WAYS[way], STYLES[way], cells, work) for way, cells in ways if cells]
+    x_label = f"W, work between calls, {unit()}"
+    return draw_lines(name, TIMES, x_label, lines, base=lines[0], x_from_0=True)
 
 
 def gain_figure(name: str, call: Call) -> Figure:
-    cells = [*call.others(), *call.shown()]
     return Figure(
         name=f"{name}-gain",
         title=f"{call.name}: throughput beside plain calls",
-        panels=[
-            draw(f"{name}-threads", 220, lambda axes: plot_threads(axes, call)),
-            draw(f"{name}-work", 220, lambda axes: plot_work(axes, call)),
-        ],
-        values=[(label(cell), significant(cell.ratio)) for cell in cells],
-        note=f"Left, or first: over the user-level threads, at W = {time(call.work())}. Right: "
-        f"over W, the work between two calls, with {counted(call.threads(), 'thread')}; shaded "
-        "where flexsc with the fewest runners is ahead. Lines named by runners are flexsc; the "
-        "throughput includes the work. Marks: medians of the ratios; dots: every trial, those "
-        "beyond the scale at its edge. All scales are logarithmic, that of W beyond its first "
-        "step.",
+        panels=[draw_threads(f"{name}-threads", call), draw_work(f"{name}-work", call)],
+        note=f"Over the user-level threads, at W = {time(call.work())}, and over W, the work "
+        f"between two calls, with {counted(call.threads(), 'thread')}. Lines named by runners "
+        "are flexsc, shaded where it is ahead with the fewest; the throughput includes the work. "
+        "Marks: medians of the ratios; dots: every trial, those beyond the scale at its edge. "
+        "All scales are logarithmic, that of W beyond its first step.",
         about={call.name},
     )
 
 
-def draw_latency(name: str, cells: Sequence[Cell]) -> Markup:
+def draw_latency(name: str, cells: Sequence[Cell]) -> Panel:
     def points(cell: Cell) -> list[float]:
         """A logarithmic scale has no 0."""
         return [max(at, 1.0) for at in dataclasses.astuple(cell.latency_ns)]
@@ -231,15 +177,14 @@ def draw_latency(name: str, cells: Sequence[Cell]) -> Markup:
             axes.plot(longest, y, "o", mfc=COLOURS["paper"], mec=colour, markersize=3.5)
         every = [at for cell in cells for at in points(cell)]
         log_axis(axes, "x", min(every), max(every), time_label)
-        axes.set_title("latency; right: 50 % and 99 %")
 
     words = [
         (label(cell), f"{time(cell.latency_ns.p50)}, {time(cell.latency_ns.p99)}") for cell in cells
     ]
-    return draw_rows(name, words, plot)
+    return draw_rows(name, "latency; right: 50 % and 99 %", words, plot)
 
 
-def draw_phases(name: str, cells: Sequence[Cell]) -> Markup:
+def draw_phases(name: str, cells: Sequence[Cell]) -> Panel:
     colours = [colour for colour, _ in PHASES.values()]
     bars = [
         Bar(
@@ -255,7 +200,7 @@ def draw_phases(name: str, cells: Sequence[Cell]) -> Markup:
     return draw_bars(name, "share of the mean latency, %", bars)
 
 
-def draw_cpu(name: str, cells: Sequence[Cell]) -> Markup:
+def draw_cpu(name: str, cells: Sequence[Cell]) -> Panel:
     bars = [
         Bar(
             label(cell),
@@ -269,17 +214,13 @@ def draw_cpu(name: str, cells: Sequence[Cell]) -> Markup:
 
 
 def latency_figure(name: str, call: Call) -> Figure:
-    cells = [*call.others(), *call.shown()]
+    cells = call.all_shown()
     return Figure(
         name=f"{name}-latency",
         title=f"{call.name}: latency of a call, and what a posted one waits for",
         panels=[
             draw_latency(f"{name}-latency", cells),
             draw_phases(f"{name}-phases", call.shown()),
-        ],
-        values=[
-            (label(cell), f"{time(cell.latency_ns.p50)}, 99 % {time(cell.latency_ns.p99)}")
-            for cell in cells
         ],
         key=list(PHASES.values()),
         note=f"At W = {time(call.work())}. Latency: from asking to having the result, measured "
@@ -291,15 +232,11 @@ def latency_figure(name: str, call: Call) -> Figure:
 
 
 def cpu_figure(name: str, call: Call) -> Figure:
-    cells = [*call.others(), *call.shown()]
+    cells = call.all_shown()
     return Figure(
         name=f"{name}-cpu",
         title=f"{call.name}: CPU time of both sides",
         panels=[draw_cpu(f"{name}-cpu", cells)],
-        values=[
-            (label(cell), f"{time(cell.caller_cpu_ns)} and {time(cell.other_cpu_ns)}")
-            for cell in cells
-        ],
         key=SIDES,
         note=f"Per call with its W = {time(call.work())}, means of the trials. On the right: both "
         "sides together, and times the throughput of plain calls. A runner that spins uses its "

@@ -3,22 +3,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from matplotlib.axes import Axes
-
-from .charts import SPREAD_NOTE, Bar, draw_bars, draw_deviations
+from .charts import SPREAD_NOTE, Bar, Line, draw_bars, draw_deviations, draw_lines
 from .document import Absent, Pagefault, Touch
-from .drawing import (
-    COLOURS,
-    dots,
-    draw,
-    legend,
-    log_axis,
-    plain,
-    selection,
-    set_ticks,
-    size_ticks,
-    time_label,
-)
+from .drawing import time_label
 from .section import Figure, Section, Table, table
 from .words import NONE, significant, time, unit, whole, with_error
 
@@ -38,8 +25,6 @@ STYLES = {  # colour, marker and meaning
     "one page in 64": ("purple", "^", "one page in 64 written"),
 }
 SPARSE = "one page in 64"
-
-Series = Mapping[str, Sequence[Touch]]  # by order; the first has one page per fault
 
 
 def order(touch: Touch) -> str:
@@ -72,7 +57,6 @@ def ways_figure(name: str, touches: Sequence[Touch]) -> Figure:
             draw_bars(f"{name}-medians", f"median, {unit()} per page", bars),
             draw_deviations(f"{name}-trials", bars, [touch.median for touch in shown]),
         ],
-        values=[(bar.label, bar.text) for bar in bars],
         key=[(colour, what) for where, (colour, _, what) in STYLES.items() if where != SPARSE],
         note="All time until each page was touched once, mapping and populating included, per "
         f"page. {SPREAD_NOTE}",
@@ -91,66 +75,41 @@ def by_pages(touches: Sequence[Touch]) -> dict[str, list[Touch]]:
     return found
 
 
-def plot_sizes(
-    axes: Axes, series: Series, value_of: Callable[[Touch], float | None], with_trials: bool
-) -> list[float]:
-    """Returns every value that was drawn."""
-    every: list[float] = []
-    for where, touches in series.items():
-        colour, marker, _ = STYLES[where]
-        for touch in touches if with_trials else ():
-            shown = selection(touch.trials_ns)
-            dots(axes, [pages(touch)] * len(shown), shown, colour)
-            every += shown
-        known = [(pages(touch), value) for touch in touches if (value := value_of(touch))]
-        every += [y for _, y in known]
-        axes.plot(*zip(*known, strict=True), color=COLOURS[colour], marker=marker, label=where)
-    sizes = sorted({pages(touch) for touches in series.values() for touch in touches})
-    log_axis(axes, "x", sizes[0], sizes[-1] + 0.01)
-    set_ticks(axes.xaxis, size_ticks(sizes))
-    axes.set_xlabel("pages that a fault maps")
-    return every
-
-
-def plot_time(axes: Axes, series: Series) -> None:
-    every = plot_sizes(axes, series, lambda touch: touch.median, with_trials=True)
-    log_axis(axes, "y", min(every), max(every), time_label)
-    axes.set_title("time of a first touch")
-    legend(axes)
-
-
 def taken(touch: Touch) -> float | None:
     """KiB of memory for each page that is touched."""
     return touch.resident_bytes and touch.resident_bytes / touch.touched / 1024
 
 
-def plot_memory(axes: Axes, series: Series) -> None:
-    known = {
-        where: found
+def line(where: str, points: Sequence[tuple[float, float]], touches: Sequence[Touch] = ()) -> Line:
+    """With the trials of TOUCHES."""
+    colour, marker, _ = STYLES[where]
+    trials = [touch.trials_ns for touch in touches]
+    return Line(where, colour, marker, [x for x, _ in points], [y for _, y in points], trials)
+
+
+def sizes_figure(name: str, series: Mapping[str, Sequence[Touch]]) -> Figure:
+    x_label = "pages that a fault maps"
+    times = [
+        line(where, [(pages(touch), touch.median) for touch in touches], touches)
         for where, touches in series.items()
-        if (found := [touch for touch in touches if taken(touch)])
-    }
-    every = [*plot_sizes(axes, known, taken, with_trials=False), 4.0]
-    log_axis(axes, "y", min(every), max(every), lambda kib, _: f"{plain(round(kib, 3))} KiB")
-    axes.set_title("memory for each page touched")
-    legend(axes)
-
-
-def sizes_figure(name: str, series: Series) -> Figure:
-    touches = [touch for each in series.values() for touch in each]
-    panels = [draw(f"{name}-time", 220, lambda axes: plot_time(axes, series))]
-    if any(taken(touch) for touch in touches):
-        panels.append(draw(f"{name}-memory", 220, lambda axes: plot_memory(axes, series)))
+    ]
+    memory = [
+        line(where, points)
+        for where, touches in series.items()
+        if (points := [(pages(touch), kib) for touch in touches if (kib := taken(touch))])
+    ]
+    panels = [draw_lines(f"{name}-time", "time of a first touch", x_label, times, time_label)]
+    if memory:
+        title = "memory for each page touched"
+        panels.append(draw_lines(f"{name}-memory", title, x_label, memory, lambda y: f"{y:,g} KiB"))
     return Figure(
         name=f"{name}-sizes",
         title="Pages that a fault maps: time and memory",
         panels=panels,
-        values=[
-            (f"{order(touch)}, {pages(touch)} a fault", time(touch.median)) for touch in touches
-        ],
-        note="Marks: medians; dots: every trial. Memory: how much the resident memory of the "
-        "process grew for each page that was touched; 4 KiB is what it needs. Time includes "
-        "clearing every page, also those that are never touched. All scales are logarithmic.",
+        note="Marks: medians; dots: every trial, those beyond the scale at its edge. Memory: how "
+        "much the resident memory of the process grew for each page that was touched; 4 KiB is "
+        "what it needs. Time includes clearing every page, also those that are never touched. "
+        "All scales are logarithmic.",
         about={"one_in_64"},
     )
 

@@ -44,7 +44,6 @@ def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
             draw_bars(f"{name}-medians", f"median, {unit()}", bars),
             draw_deviations(f"{name}-trials", bars, [row.median for row in rows]),
         ],
-        values=[(bar.label, bar.text) for bar in bars],
         note=SPREAD_NOTE if crossing else DISPATCH_NOTE + SPREAD_NOTE,
         key=[(colour, KEY[colour]) for colour in KEY if colour in drawn] if crossing else [],
         about={row.name for row in rows},

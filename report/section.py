@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from markupsafe import Markup
+from .drawing import Panel
 
 T = TypeVar("T")
 
@@ -31,8 +31,7 @@ def table(
 class Figure:
     name: str  # unique on the page
     title: str
-    panels: list[Markup]  # SVG
-    values: list[tuple[str, str]]  # what is drawn, for those who do not see it
+    panels: list[Panel]
     note: str  # how to read it
     key: list[tuple[str, str]] = field(default_factory=list)  # colour, meaning
     about: Collection[str] = ()  # findings about these stand above it
