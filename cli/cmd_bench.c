@@ -159,10 +159,7 @@ static int write_json(const char *path, const json_t *document)
 static int write_csv(const char *path, const struct run *run)
 {
 	size_t length = 0;
-	char *text = run->bench->rows ?
-			     csv_of(&run->bench->csv,
-				    json_object_get(run->document, run->bench->rows), &length) :
-			     records_as_csv(&run->sets[0], &length);
+	char *text = records_as_csv(&run->sets[0], &length);
 
 	return write_text(path, text, length);
 }
@@ -170,8 +167,6 @@ static int write_csv(const char *path, const struct run *run)
 /* Whether there is anything to tell. */
 static bool has_results(const struct run *run)
 {
-	if (run->bench->rows)
-		return json_array_size(json_object_get(run->document, run->bench->rows)) > 0;
 	return run->set_count && run->sets[0].count;
 }
 
@@ -183,10 +178,7 @@ static int tell(const struct run *run, const struct given *given, const json_t *
 
 	if (!to_stdout(json) && !to_stdout(csv)) {
 		print_circumstances(at);
-		if (run->bench->print_document)
-			run->bench->print_document(document);
-		else
-			run->bench->print(run);
+		run->bench->print(run);
 		if (against->document)
 			against_print(against, document);
 		print_sentences(run);
@@ -254,21 +246,18 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 		     struct against *against)
 {
 	struct settings settings;
-	struct run run = { .bench = bench, .settings = &settings, .document = json_object() };
+	struct run run = { .bench = bench, .settings = &settings };
 	struct circumstances at;
 	json_t *document;
 	int status = options_apply(bench, given, &settings), told;
 
-	if (status || check_outputs(given)) {
-		json_decref(run.document);
+	if (status || check_outputs(given))
 		return EXIT_USAGE;
-	}
 	run.shortest = share(sizeof(*run.shortest));
 	*run.shortest = INFINITY;
 	status = measure(&run, &at);
 	if (has_results(&run)) {
 		document = run_as_json(&run, &at, command);
-		json_object_update(document, run.document);
 		if (against->document) {
 			against_compare(against, &run);
 			json_object_set_new(document, "against", against_as_json(against));
@@ -279,7 +268,6 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 	} else if (interrupted()) {
 		complain("bench: interrupted before anything was finished");
 	}
-	json_decref(run.document);
 	unshare_memory(run.shortest, sizeof(*run.shortest));
 	return interrupted() && status != EXIT_USAGE ? 128 + interrupted() : status;
 }

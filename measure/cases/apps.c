@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench apps: programs that batch, engine against engine and against the usual ones. */
 #include <err.h>
+#include <math.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cases.h"
 #include "cli/messages.h"
-#include "app_contest.h"
-#include "measure/harness/interrupt.h"
+#include "apps.h"
 #include "material.h"
+#include "measure/harness/interrupt.h"
 #include "measure/harness/memory.h"
-#include "measure/harness/progress.h"
+#include "measure/harness/show.h"
+#include "measure/harness/turns.h"
 
 #define MAX_ARGUMENTS 2100 /* the files of the material, and some */
 
@@ -110,126 +114,230 @@ static const struct app apps[] = {
 };
 #define APPS (sizeof(apps) / sizeof(apps[0]))
 
-static const struct json_column columns[] = {
-	{ "APPLICATION", "app", TEXT, 0 },
-	{ "ENGINE", "side", TEXT, 0 },
-	{ "AGAINST", "against", TEXT, 0 },
-	{ "ms", "median_ns.0", MILLISECONDS, 2 },
-	{ "ITS ms", "median_ns.1", MILLISECONDS, 2 },
-	{ "TIMES AS FAST", "ratio.median", NUMBER, 3 },
-	{ "FROM", "ratio.low", NUMBER, 3 },
-	{ "TO", "ratio.high", NUMBER, 3 },
-	{ "SIGNIFICANT", "significant", YES_NO, 0 },
-};
+/* ---- two programs in turn ---- */
 
-static const struct json_column csv_columns[] = {
-	{ NULL, "app", TEXT, 0 },
-	{ NULL, "side", TEXT, 0 },
-	{ NULL, "against", TEXT, 0 },
-	{ NULL, "median_ns.0", NUMBER, 0 },
-	{ NULL, "median_ns.1", NUMBER, 0 },
-	{ NULL, "ratio.median", NUMBER, 0 },
-	{ NULL, "ratio.low", NUMBER, 0 },
-	{ NULL, "ratio.high", NUMBER, 0 },
-	{ NULL, "ratio.confidence", NUMBER, 0 },
-	{ NULL, "significant", YES_NO, 0 },
-	{ NULL, "equal", YES_NO, 0 },
-};
-
-/* What the contests of one application share. */
+/* What both sides run with. */
 struct stage {
+	struct run *run;
+	struct duel *duel;
+	struct process sides[2];
+};
+
+static void give_up(struct duel *duel, const char *side, const char *why)
+{
+	duel->missing = keep_text("%s %s", side, why);
+}
+
+/* An exit status of 1 says that some file could not be read, and that the rest was done. */
+static bool run_side(struct stage *stage, size_t side, double *ns)
+{
+	struct outcome outcome = process_run(&stage->sides[side]);
+	const char *name = side ? stage->duel->against : stage->duel->app;
+
+	*ns = outcome.ns;
+	if (outcome.status == 0 || outcome.status == 1 || interrupted())
+		return true;
+	if (outcome.status < 0)
+		give_up(stage->duel, name,
+			keep_text("cannot be run: %s", strerror(-outcome.status)));
+	else
+		give_up(stage->duel, name, keep_text("ended with status %d", outcome.status));
+	return false;
+}
+
+static off_t length_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) ? -1 : status.st_size;
+}
+
+static bool same_contents(int one, int other)
+{
+	off_t length = length_of(one);
+	const size_t size = (size_t)length;
+	void *maps[2];
+	bool same;
+
+	if (length < 0 || length != length_of(other))
+		return false;
+	if (!length)
+		return true;
+	maps[0] = mmap(NULL, size, PROT_READ, MAP_SHARED, one, 0);
+	maps[1] = mmap(NULL, size, PROT_READ, MAP_SHARED, other, 0);
+	same = maps[0] != MAP_FAILED && maps[1] != MAP_FAILED && !memcmp(maps[0], maps[1], size);
+	if (maps[0] != MAP_FAILED)
+		munmap(maps[0], size);
+	if (maps[1] != MAP_FAILED)
+		munmap(maps[1], size);
+	return same;
+}
+
+/* Runs both sides once, their output kept, and compares it. */
+static void compare_outputs(struct stage *stage)
+{
+	int outputs[2] = { -1, -1 };
+	bool ran = true;
+	double ns;
+	size_t side;
+
+	for (side = 0; side < 2 && ran; side++) {
+		int timed = stage->sides[side].output;
+
+		outputs[side] = memfd_create("ferry-bench", MFD_CLOEXEC);
+		stage->sides[side].output = outputs[side];
+		ran = run_side(stage, side, &ns);
+		stage->sides[side].output = timed;
+	}
+	stage->duel->equal = ran && same_contents(outputs[0], outputs[1]);
+	if (!stage->duel->same_output)
+		stage->duel->equal = -1;
+	for (side = 0; side < 2; side++)
+		if (outputs[side] >= 0)
+			close(outputs[side]);
+}
+
+/* The first trials are not kept: they warm up. */
+static int time_side(void *context, size_t side, size_t trial, double *value)
+{
+	struct stage *stage = context;
+	double ns;
+
+	if (stage->duel->missing || !run_side(stage, side, &ns))
+		return 0;
+	if (trial < (size_t)stage->run->settings->warmup)
+		return 0;
+	note_duration(stage->run, ns);
+	*value = ns;
+	return 0;
+}
+
+static void run_pairs(struct stage *stage)
+{
+	struct duel *duel = stage->duel;
+	const struct turns turns = {
+		.what = keep_text("%s on %s, %s", duel->app, duel->side, duel->against),
+		.contestants = 2,
+		.trials = (size_t)(stage->run->settings->warmup + stage->run->settings->pairs),
+		.block = 2,
+		.run = time_side,
+		.context = stage,
+	};
+	size_t count;
+
+	take_turns(&turns, duel->times);
+	/* A pair that a signal cut in two is none. */
+	count = duel->times[0].count < duel->times[1].count ? duel->times[0].count :
+							      duel->times[1].count;
+	duel->times[0].count = duel->times[1].count = count;
+}
+
+/* False when there is nothing to tell of it. */
+static bool measure_duel(struct stage *stage)
+{
+	struct duel *duel = stage->duel;
+	size_t side;
+
+	for (side = 0; side < 2 && !duel->missing; side++)
+		if (!is_program(stage->sides[side].argv[0]))
+			give_up(duel, stage->sides[side].argv[0], "is not here");
+	if (!duel->missing)
+		compare_outputs(stage);
+	if (!duel->missing && !interrupted())
+		run_pairs(stage);
+	return duel->missing || duel->times[0].count;
+}
+
+/* ---- all of them ---- */
+
+/* What the duels of one application share. */
+struct scene {
+	struct run *run;
 	const struct app *app;
 	char **argv, **usual;
 	int input, output;
+	struct duel *duels;
+	size_t *count;
 };
 
-static void measure_engines(struct run *run, const struct stage *stage, const char *engine)
+/* The application on ENGINE against itself on BASE, or for NULL against the usual program. */
+static void add_duel(struct scene *scene, const char *engine, const char *base)
 {
-	const char *base = run->settings->engines.of[0];
-	struct contest contest = {
-		.app = stage->app->name,
-		.against = base,
-		.what = stage->app->what,
-		.same_output = true,
-		.side = { { stage->argv, engine, stage->input, stage->output },
-			  { stage->argv, base, stage->input, stage->output } },
+	const struct app *app = scene->app;
+	struct duel *duel = &scene->duels[*scene->count];
+	struct stage stage = {
+		.run = scene->run,
+		.duel = duel,
+		.sides = { { scene->argv, engine, scene->input, scene->output },
+			   { base ? scene->argv : scene->usual, base, scene->input,
+			     scene->output } },
 	};
 
-	contest_measure(run, &contest);
-}
-
-static void measure_usual(struct run *run, const struct stage *stage, const char *engine)
-{
-	struct contest contest = {
-		.app = stage->app->name,
-		.against = stage->app->usual,
-		.what = stage->app->usual_what,
-		.same_output = stage->app->same_output,
-		.side = { { stage->argv, engine, stage->input, stage->output },
-			  { stage->usual, NULL, stage->input, stage->output } },
+	if (interrupted())
+		return;
+	*duel = (struct duel){
+		.app = app->name,
+		.side = engine,
+		.against = base ? base : app->usual,
+		.what = base ? app->what : app->usual_what,
+		.same_output = base || app->same_output,
+		.argv = { scene->argv, base ? scene->argv : scene->usual },
 	};
-
-	contest_measure(run, &contest);
+	*scene->count += measure_duel(&stage);
 }
 
-static size_t contests_of_app(const struct settings *settings)
+static void measure_app(struct scene *scene)
 {
-	return settings->engines.count - 1 +
-	       (settings->engines_named ? settings->engines.count : 1);
-}
-
-static void measure_app(struct run *run, const struct stage *stage, size_t done)
-{
-	const struct names *engines = &run->settings->engines;
+	const struct settings *settings = scene->run->settings;
+	const struct names *engines = &settings->engines;
 	size_t i;
 
-	for (i = 1; i < engines->count && !interrupted(); i++) {
-		measure_engines(run, stage, engines->of[i]);
-		progress_at(++done);
-	}
-	if (!run->settings->engines_named && !interrupted())
-		measure_usual(run, stage, "auto");
-	for (i = 0; run->settings->engines_named && i < engines->count && !interrupted(); i++) {
-		measure_usual(run, stage, engines->of[i]);
-		progress_at(++done);
-	}
+	for (i = 1; i < engines->count; i++)
+		add_duel(scene, engines->of[i], engines->of[0]);
+	if (!settings->engines_named)
+		add_duel(scene, "auto", NULL);
+	for (i = 0; settings->engines_named && i < engines->count; i++)
+		add_duel(scene, engines->of[i], NULL);
 }
 
-static char *path_in(const char *directory, const char *name)
+static bool is_wanted(const struct settings *settings, const char *app)
 {
-	char *path;
+	size_t i;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		errx(EXIT_USAGE, "out of memory");
-	return path;
+	for (i = 0; i < settings->apps.count; i++)
+		if (!strcmp(settings->apps.of[i], app))
+			return true;
+	return !settings->apps.count;
 }
 
-static void measure_apps(struct run *run, const struct material *material, const char *examples)
+static struct duel *measure_apps(struct run *run, const struct material *material,
+				 const char *examples, size_t *count)
 {
-	size_t each = contests_of_app(run->settings);
+	size_t most = APPS * 2 * (run->settings->engines.count + 1), i;
 	int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	size_t i;
+	struct duel *duels = keep(most, sizeof(*duels));
 
-	progress_begin("comparison", APPS * each);
+	*count = 0;
 	for (i = 0; i < APPS && !interrupted(); i++) {
-		struct stage stage = {
+		struct scene scene = {
+			.run = run,
 			.app = &apps[i],
-			.argv = allocate(MAX_ARGUMENTS, sizeof(char *)),
-			.usual = allocate(MAX_ARGUMENTS, sizeof(char *)),
+			.argv = keep(MAX_ARGUMENTS, sizeof(char *)),
+			.usual = keep(MAX_ARGUMENTS, sizeof(char *)),
 			.input = apps[i].reads ? material->large_file : material->empty_file,
 			.output = output,
+			.duels = duels,
+			.count = count,
 		};
 
-		stage.argv[0] = path_in(examples, apps[i].name);
-		apps[i].arguments(run->settings, material, stage.argv, stage.usual);
-		measure_app(run, &stage, i * each);
-		progress_at((i + 1) * each);
-		free(stage.argv[0]);
-		free(stage.argv);
-		free(stage.usual);
+		if (!is_wanted(run->settings, apps[i].name))
+			continue;
+		scene.argv[0] = keep_text("%s/%s", examples, apps[i].name);
+		apps[i].arguments(run->settings, material, scene.argv, scene.usual);
+		measure_app(&scene);
 	}
-	progress_end();
 	close(output);
+	return duels;
 }
 
 /* Beside this program in the build tree, or where they are installed. */
@@ -257,59 +365,83 @@ static bool find_examples(char found[PATH_MAX])
 static int measure(struct run *run)
 {
 	const struct settings *settings = run->settings;
-	struct material material;
+	struct material *material = keep(1, sizeof(*material));
 	char found[PATH_MAX];
+	struct duel *duels;
+	size_t count;
 	int status;
 
 	if (!settings->examples && !find_examples(found)) {
-		complain(
-			"bench: the example programs are not beside this one; --examples DIRECTORY "
-			"tells where they are");
+		complain("bench: the example programs are not beside this one; say where they are "
+			 "with --examples DIRECTORY");
 		return EXIT_USAGE;
 	}
-	status = material_collect(&material, settings->directory);
+	status = material_collect(material, settings->directory);
 	if (status)
 		return status;
-	json_object_set_new(run->document, "comparisons", json_array());
-	measure_apps(run, &material, settings->examples ? settings->examples : found);
-	material_free(&material);
+	duels = measure_apps(run, material, settings->examples ? settings->examples : found,
+			     &count);
+	apps_conclude(run, duels, count);
 	return 0;
 }
 
 static int check(const struct settings *settings)
 {
-	char *path;
-	bool there;
+	size_t i, k;
 
-	if (!settings->examples)
-		return 0;
-	path = path_in(settings->examples, "total");
-	there = is_program(path);
-	free(path);
-	if (there)
+	for (i = 0; i < settings->apps.count; i++) {
+		for (k = 0; k < APPS && strcmp(settings->apps.of[i], apps[k].name) != 0; k++)
+			;
+		if (k < APPS)
+			continue;
+		complain("bench: there is no program '%s'; there are total, mdu, rw, pathsearch "
+			 "and sigset",
+			 settings->apps.of[i]);
+		return EXIT_USAGE;
+	}
+	if (!settings->examples || is_program(keep_text("%s/total", settings->examples)))
 		return 0;
 	complain("bench: %s: the example programs are not there (no total)", settings->examples);
 	return EXIT_USAGE;
 }
 
-static void print(const json_t *document)
-{
-	static const struct table table = { columns, sizeof(columns) / sizeof(columns[0]) };
+static const struct column columns[] = {
+	{ "PROGRAM", F_TEXT, offsetof(struct duel, app), 0 },
+	{ "ENGINE", F_TEXT, offsetof(struct duel, side), 0 },
+	{ "AGAINST", F_TEXT, offsetof(struct duel, against), 0 },
+	{ "ms", F_MILLISECONDS, offsetof(struct duel, median[0]), 2 },
+	{ "ITS ms", F_MILLISECONDS, offsetof(struct duel, median[1]), 2 },
+	{ "RATIO", F_NUMBER, offsetof(struct duel, ratio.ratio), 3 },
+	{ "FROM", F_NUMBER, offsetof(struct duel, ratio.low), 3 },
+	{ "TO", F_NUMBER, offsetof(struct duel, ratio.high), 3 },
+	{ "SURE", F_YES_NO, offsetof(struct duel, ratio.significant), 0 },
+};
 
-	print_heading("Programs that batch, from start to end: medians, and ratios pair by pair");
-	print_table(&table, json_object_get(document, "comparisons"));
-	print_paragraph(
-		"", "FROM and TO: the interval for the median ratio, at 95 % or a little more.");
+static void print(const struct run *run)
+{
+	show_heading("Programs that batch, from start to end: medians, and ratios pair by pair");
+	show_records(columns, COUNT_OF(columns), &run->sets[0]);
+	show_paragraph("", "RATIO: times as fast. FROM and TO: the interval for its median, at "
+			   "95 % or a little more. SURE: by more than the noise, all rows judged "
+			   "together.");
+}
+
+/* A program takes some ten thousand calls, and as long again to start. */
+static double seconds(const struct settings *settings, double call_ns)
+{
+	size_t programs = settings->apps.count ? settings->apps.count : APPS;
+	double duels = (double)(programs * 2 * settings->engines.count);
+
+	return duels * (double)(settings->pairs + settings->warmup + 1) * 2 * 2e5 * call_ns / 1e9;
 }
 
 const struct bench apps_bench = {
 	.name = "apps",
 	.summary = "programs that batch, engine against engine and against the usual ones",
-	.rows = "comparisons",
-	.csv = { csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0]) },
 	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr/share" },
 	.check = check,
+	.seconds = seconds,
 	.measure = measure,
-	.example = "apps --pairs 41",
-	.print_document = print,
+	.print = print,
+	.example = "apps --app mdu --engine loop --pairs 41",
 };

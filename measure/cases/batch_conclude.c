@@ -1,215 +1,582 @@
 // SPDX-License-Identifier: MIT
 /* What the trials of batches say: lines, ratios, and where one engine overtakes the other. */
-#include <math.h>
+#include "batch.h"
 
-#include "batch_contest.h"
-#include "measure/harness/json.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/engine/uring_plan.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
 
 #define BENT 0.02 /* a line with more misfit than that says little */
 
-static struct trials trials_of(const struct contest *contest, size_t engine)
-{
-	const struct settings *settings = contest->run->settings;
+/* One engine on one workload. */
+struct series {
+	const char *missing;
+	const char *engine, *call, *label, *unit; /* unit: "slot" or "copy" */
+	long body;
+	struct numbers sizes, least;
+	struct matrix trials;
+	bool fitted, straight;
+	struct line_fit fit;
+	struct numbers line, low, high; /* of the fit at each size: its 95 % band */
+};
 
-	return (struct trials){
-		.sizes = settings->sizes.of,
-		.values = contest_values(contest, engine),
-		.size_count = settings->sizes.count,
-		.trial_count = *contest->trials,
-	};
-}
-
-static json_t *sizes_as_json(const struct run *run)
-{
-	json_t *sizes = json_array();
-	size_t s;
-
-	for (s = 0; s < run->settings->sizes.count; s++)
-		json_array_append_new(sizes, json_integer((json_int_t)batch_size(run, s)));
-	return sizes;
-}
-
-static json_t *trials_as_json(const struct trials *trials)
-{
-	json_t *list = json_array();
-	size_t t;
-
-	for (t = 0; t < trials->trial_count; t++)
-		json_array_append_new(list, json_numbers(trials->values + t * trials->size_count,
-							 trials->size_count));
-	return list;
-}
-
-static json_t *fit_as_json(const struct line_fit *fit)
-{
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "a_ns", fit->line.a,
-			 "b_ns", fit->line.b, "a_se", fit->a_se, "b_se", fit->b_se, "correlation",
-			 fit->correlation, "a_scatter", fit->a_scatter, "b_scatter", fit->b_scatter,
-			 "a_drift", fit->a_drift, "b_drift", fit->b_drift, "misfit", fit->misfit);
-}
-
-static json_t *series_as_json(const struct contest *contest, const struct trials *trials,
-			      size_t engine, const struct line_fit *fit)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "engine",
-			 ferry_engine_name(contest->engines[engine]), "call",
-			 json_text(contest->workload.name), "label",
-			 json_text(contest->workload.label), "sizes", sizes_as_json(contest->run),
-			 "body", (json_int_t)contest->workload.body, "trials_ns",
-			 trials_as_json(trials), "fit", fit ? fit_as_json(fit) : json_null());
-}
-
-/* The smallest size from which on ONE was faster than OTHER, or 0. */
-static size_t first_faster(const struct run *run, const struct trials *one,
-			   const struct trials *other)
-{
-	double least[2][MAX_SIZES];
-	size_t s = one->size_count;
-
-	least_of(one, least[0]);
-	least_of(other, least[1]);
-	while (s && least[0][s - 1] < least[1][s - 1])
-		s--;
-	return s < one->size_count ? batch_size(run, s) : 0;
-}
-
-static struct estimate slope(const struct line_fit *fit)
-{
-	return (struct estimate){ fit->line.b, fit->b_se };
-}
-
-static void say_fit(struct run *run, const struct contest *contest, size_t engine,
-		    const struct line_fit *fit)
-{
-	const char *call = contest->workload.name,
-		   *name = ferry_engine_name(contest->engines[engine]);
-
-	add_finding(run, call, "%s on %s: %.1f +- %.1f ns per batch and %.2f +- %.2f ns per %s.",
-		    call, name, fit->line.a, fit->a_se, fit->line.b, fit->b_se,
-		    contest->workload.image ? "copy" : "call");
-	if (fit->misfit > BENT)
-		add_finding(run, call,
-			    "%s on %s follows no straight line (it misses the times by %.0f %%): "
-			    "look at the sizes rather than at a and b.",
-			    call, name, 100 * fit->misfit);
-}
-
-/* What two engines are to each other, on one workload. */
+/* Two engines on one workload, by their slopes. */
 struct pairing {
+	const char *missing;
 	const char *call, *engine, *against;
-	struct estimate ratio; /* times as fast per call */
-	bool significant;
+	struct comparison slopes;
 	struct estimate even;
-	size_t faster; /* the size from which on it was, or 0 */
-	size_t largest;
+	long first_faster, largest;
 	double at_largest; /* times as fast, by the least times alone */
 };
 
-/* Lines of one slope meet anywhere, and lines that are none nowhere. */
-static struct estimate meeting(const struct line_fit *fit, const struct line_fit *other,
-			       bool significant)
-{
-	struct estimate even = { NAN, NAN };
+/* Two engines in batches of one size. */
+struct at_size {
+	const char *missing;
+	const char *call, *engine, *against;
+	long size;
+	bool alike;	   /* both run the same loop */
+	double own, other; /* least times of a slot or copy */
+	struct comparison pairs;
+};
 
-	if (significant && fit->misfit <= BENT && other->misfit <= BENT)
-		even = break_even(fit, other);
-	if (even.value < 1)
-		even = (struct estimate){ 1, NAN };
-	return even;
+struct results {
+	struct series *series;
+	struct pairing *pairings;
+	struct at_size *at_sizes;
+	size_t series_count, pairing_count, at_size_count;
+};
+
+static struct numbers room_for(size_t count)
+{
+	return (struct numbers){ keep(count, sizeof(double)), count };
 }
 
-static double ratio_at_largest(const struct trials *one, const struct trials *other)
+static struct trials trials_of(const struct series *series)
 {
-	double least[2][MAX_SIZES];
-
-	least_of(one, least[0]);
-	least_of(other, least[1]);
-	return least[1][one->size_count - 1] / least[0][one->size_count - 1];
-}
-
-static struct pairing pair(const struct contest *contest, size_t engine,
-			   const struct line_fit fits[])
-{
-	const struct run *run = contest->run;
-	struct trials trials = trials_of(contest, engine);
-	struct trials first = trials_of(contest, 0);
-	struct pairing pairing = {
-		.call = contest->workload.name,
-		.engine = ferry_engine_name(contest->engines[engine]),
-		.against = ferry_engine_name(contest->engines[0]),
-		.ratio = ratio_of(slope(&fits[0]), slope(&fits[engine]),
-				  slope_covariance(&first, &trials, run->settings->bootstrap)),
-		.faster = first_faster(run, &trials, &first),
-		.largest = batch_size(run, run->settings->sizes.count - 1),
-		.at_largest = ratio_at_largest(&trials, &first),
+	return (struct trials){
+		.sizes = series->sizes.of,
+		.values = series->trials.values,
+		.size_count = series->sizes.count,
+		.trial_count = series->trials.rows,
 	};
+}
 
-	pairing.significant = differ(pairing.ratio, (struct estimate){ 1, 0 });
-	pairing.even = meeting(&fits[engine], &fits[0], pairing.significant);
-	return pairing;
+/* ---- lines ---- */
+
+static void set_band(struct series *series)
+{
+	const struct line_fit *fit = &series->fit;
+	size_t s;
+
+	series->line = room_for(series->sizes.count);
+	series->low = room_for(series->sizes.count);
+	series->high = room_for(series->sizes.count);
+	for (s = 0; s < series->sizes.count; s++) {
+		double n = series->sizes.of[s], line = fit->line.a + fit->line.b * n;
+		double variance = fit->a_se * fit->a_se + 2 * fit->covariance * n +
+				  fit->b_se * fit->b_se * n * n;
+		double half = SIGNIFICANT * sqrt(fmax(0, variance));
+
+		series->line.of[s] = line;
+		series->low.of[s] = line - half;
+		series->high.of[s] = line + half;
+	}
+}
+
+static void fit_series(struct run *run, struct series *series)
+{
+	struct trials trials = trials_of(series);
+
+	series->least = room_for(series->sizes.count);
+	least_of(&trials, series->least.of);
+	series->fitted = trials.trial_count >= 2 && trials.size_count >= 2;
+	if (!series->fitted)
+		return;
+	series->fit = fit_least(&trials, run->settings->bootstrap);
+	series->straight = series->fit.misfit <= BENT;
+	set_band(series);
+}
+
+static double *column_of(const struct matrix *trials, size_t column)
+{
+	double *values = allocate(trials->rows, sizeof(*values));
+	size_t t;
+
+	for (t = 0; t < trials->rows; t++)
+		values[t] = trials->values[t * trials->columns + column];
+	return values;
+}
+
+static void note_series(struct run *run, const struct series *series)
+{
+	size_t s;
+
+	for (s = 0; s < series->sizes.count; s++) {
+		double *values = column_of(&series->trials, s);
+
+		note_trials(run, values, series->trials.rows);
+		free(values);
+	}
+}
+
+static void add_series(struct run *run, struct results *results, const struct contest *contest)
+{
+	const struct sizes *sizes = &run->settings->sizes;
+	size_t e;
+
+	for (e = 0; e < contest->engine_count; e++) {
+		struct series *series = &results->series[results->series_count++];
+
+		*series = (struct series){
+			.engine = contest->engines[e],
+			.call = contest->call,
+			.label = contest->label,
+			.unit = contest->body > 1 ? "copy" : "slot",
+			.body = contest->body,
+			.sizes = room_for(sizes->count),
+			.trials = contest->trials[e],
+		};
+		memcpy(series->sizes.of, sizes->of, sizes->count * sizeof(double));
+		fit_series(run, series);
+		note_series(run, series);
+	}
+}
+
+/* ---- engine against engine ---- */
+
+static bool may_use_uring(const char *engine)
+{
+	return !strcmp(engine, "uring") || !strcmp(engine, "auto");
+}
+
+/* The engine uring hands shorter runs to the loop. */
+static bool run_the_same(const char *one, const char *other, double slots)
+{
+	bool loop = !strcmp(one, "loop") || !strcmp(other, "loop");
+
+	return slots < URING_MIN_RUN && ((may_use_uring(one) && may_use_uring(other)) ||
+					 (loop && (may_use_uring(one) || may_use_uring(other))));
+}
+
+static void add_at_sizes(struct run *run, struct results *results, const struct series *one,
+			 const struct series *other)
+{
+	size_t s;
+
+	for (s = 0; s < one->sizes.count; s++) {
+		struct at_size *at = &results->at_sizes[results->at_size_count++];
+		double *own = column_of(&one->trials, s), *base = column_of(&other->trials, s);
+		double size = one->sizes.of[s];
+
+		*at = (struct at_size){
+			.call = one->call,
+			.engine = one->engine,
+			.against = other->engine,
+			.size = (long)size,
+			.alike = run_the_same(one->engine, other->engine, size * (double)one->body),
+			.own = one->least.of[s] / size,
+			.other = other->least.of[s] / size,
+			.pairs = compare_pairs(own, base, one->trials.rows,
+					       run->settings->bootstrap),
+		};
+		if (!at->alike)
+			add_comparison(run, &at->pairs);
+		free(own);
+		free(base);
+	}
+}
+
+static struct estimate slope_of(const struct series *series)
+{
+	return (struct estimate){ series->fit.line.b, series->fit.b_se };
+}
+
+static void add_pairing(struct run *run, struct results *results, const struct series *one,
+			const struct series *other)
+{
+	struct trials trials = trials_of(one), first = trials_of(other);
+	struct pairing *pairing = &results->pairings[results->pairing_count++];
+	size_t last = one->sizes.count - 1;
+	struct estimate ratio =
+		ratio_of(slope_of(other), slope_of(one),
+			 slope_covariance(&first, &trials, run->settings->bootstrap));
+
+	*pairing = (struct pairing){
+		.call = one->call,
+		.engine = one->engine,
+		.against = other->engine,
+		.slopes = compare_estimate(ratio.value, ratio.se, trials.trial_count),
+		.even = { NAN, NAN },
+		.largest = (long)one->sizes.of[last],
+		.at_largest = other->least.of[last] / one->least.of[last],
+	};
+	add_comparison(run, &pairing->slopes);
+}
+
+/* Lines of one slope meet anywhere, lines that are none nowhere, and equal code at no size. */
+static void set_even(struct pairing *pairing, const struct series *one, const struct series *other)
+{
+	if (!pairing->slopes.significant || !one->straight || !other->straight)
+		return;
+	pairing->even = break_even(&one->fit, &other->fit);
+	if (run_the_same(one->engine, other->engine, pairing->even.value * (double)one->body))
+		pairing->even = (struct estimate){ NAN, NAN };
+	else if (pairing->even.value < 1)
+		pairing->even = (struct estimate){ 1, NAN };
+}
+
+/* The smallest size from which on every size shows a gain beyond the noise, or 0. */
+static long first_faster(const struct at_size at[], size_t count)
+{
+	size_t s = count;
+
+	while (s && !at[s - 1].alike && at[s - 1].pairs.significant && at[s - 1].pairs.ratio > 1)
+		s--;
+	return s < count ? at[s].size : 0;
+}
+
+/* ---- in words ---- */
+
+static void say_fit(struct run *run, const struct series *series)
+{
+	const char *unit = clock_unit();
+
+	if (!series->fitted)
+		return;
+	add_finding(run, series->call,
+		    "%s on %s: %.1f +- %.1f %s per batch and %.2f +- %.2f %s per %s.", series->call,
+		    series->engine, series->fit.line.a, series->fit.a_se, unit, series->fit.line.b,
+		    series->fit.b_se, unit, series->body > 1 ? "copy" : "call");
+	if (!series->straight)
+		add_finding(run, series->call,
+			    "%s on %s follows no straight line (it misses the times by %.0f %%): "
+			    "look at the sizes rather than at a and b.",
+			    series->call, series->engine, 100 * series->fit.misfit);
+	if (series->fit.b_drift > 0.05 * fabs(series->fit.line.b))
+		add_warning(run, "drift",
+			    "%s on %s: the lines through the first and the second half of the "
+			    "trials are far apart (%.1f of %.1f %s per call): the machine changed "
+			    "its speed.",
+			    series->call, series->engine, series->fit.b_drift, series->fit.line.b,
+			    unit);
+}
+
+static void say_sizes(struct run *run, const struct pairing *pairing, const struct at_size at[],
+		      size_t count)
+{
+	size_t alike = 0, s;
+
+	for (s = 0; s < count; s++)
+		alike += at[s].alike;
+	if (alike)
+		add_finding(run, pairing->call,
+			    "%s: batches of fewer than %lu slots run on the loop by both %s and "
+			    "%s, so differences between them there are noise.",
+			    pairing->call, URING_MIN_RUN, pairing->engine, pairing->against);
+	if (pairing->first_faster)
+		add_finding(run, pairing->call,
+			    "%s: %s was faster than %s in batches of %ld or more, by more than the "
+			    "noise.",
+			    pairing->call, pairing->engine, pairing->against,
+			    pairing->first_faster);
 }
 
 static void say_pairing(struct run *run, const struct pairing *pairing)
 {
 	const char *call = pairing->call, *engine = pairing->engine, *against = pairing->against;
+	const struct comparison *slopes = &pairing->slopes;
 
-	if (!pairing->significant) {
+	if (!slopes->significant) {
 		add_finding(run, call,
 			    "%s: whether %s or %s is faster per call, this run cannot tell "
 			    "(%.4f +- %.4f times as fast): the noise could have made it.",
-			    call, engine, against, pairing->ratio.value, pairing->ratio.se);
+			    call, engine, against, slopes->ratio, slopes->se);
 		return;
 	}
-	add_finding(
-		run, call,
-		"%s: by the slopes %s is %.4f +- %.4f times as fast as %s; in batches of %zu it "
-		"was %.3f times as fast.",
-		call, engine, pairing->ratio.value, pairing->ratio.se, against, pairing->largest,
-		pairing->at_largest);
+	add_finding(run, call,
+		    "%s: by the slopes %s is %.4f +- %.4f times as fast as %s; in batches of %ld "
+		    "it was %.3f times as fast.",
+		    call, engine, slopes->ratio, slopes->se, against, pairing->largest,
+		    pairing->at_largest);
 	if (!isnan(pairing->even.value))
 		add_finding(run, call, "%s: %s breaks even with %s at batches of %.1f.", call,
 			    engine, against, pairing->even.value);
-	if (pairing->faster)
-		add_finding(run, call, "%s: %s was the faster one from batches of %zu on.", call,
-			    engine, pairing->faster);
 }
 
-static json_t *pairing_as_json(const struct pairing *pairing)
+static void say_why_no_line(struct run *run, const struct results *results)
 {
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "call",
-			 json_text(pairing->call), "engine", pairing->engine, "against",
-			 pairing->against, "ratio", json_number(pairing->ratio.value), "se",
-			 json_number(pairing->ratio.se), "significant", pairing->significant,
-			 "break_even", json_number(pairing->even.value), "break_even_se",
-			 json_number(pairing->even.se), "first_faster",
-			 pairing->faster ? json_integer((json_int_t)pairing->faster) : json_null(),
-			 "at_largest", json_number(pairing->at_largest));
+	if (!results->series_count || results->series[0].fitted)
+		return;
+	if (run->settings->sizes.count < 2)
+		add_finding(run, NULL,
+			    "One size makes no line: give two or more --sizes to see what a batch "
+			    "and what a call costs.");
+	else
+		add_finding(run, NULL,
+			    "One trial makes no line with errors: give two or more "
+			    "--trials.");
 }
 
-/* The fits of all engines, and the ratios to the first. */
-void contest_conclude(const struct contest *contest)
+/* ---- records ---- */
+
+#define SERIES(member) offsetof(struct series, member)
+
+static const struct field series_fields[] = {
+	{ "call", F_TEXT, SERIES(call), CSV },
+	{ "engine", F_TEXT, SERIES(engine), CSV },
+	{ "label", F_TEXT, SERIES(label), 0 },
+	{ "sizes", F_INTEGERS, SERIES(sizes), 0 },
+	{ "body", F_COUNT, SERIES(body), 0 },
+	{ "trials_ns", F_MATRIX, SERIES(trials), 0 },
+	{ "least_ns", F_NUMBERS, SERIES(least), 0 },
+	{ "straight", F_YES_NO, SERIES(straight), 0 },
+	{ "fit", F_OBJECT, SERIES(fitted), 0 },
+	{ "fit.a_ns", F_NUMBER, SERIES(fit.line.a), CSV },
+	{ "fit.a_se", F_NUMBER, SERIES(fit.a_se), CSV },
+	{ "fit.b_ns", F_NUMBER, SERIES(fit.line.b), CSV },
+	{ "fit.b_se", F_NUMBER, SERIES(fit.b_se), CSV },
+	{ "fit.correlation", F_NUMBER, SERIES(fit.correlation), CSV },
+	{ "fit.a_scatter", F_NUMBER, SERIES(fit.a_scatter), 0 },
+	{ "fit.b_scatter", F_NUMBER, SERIES(fit.b_scatter), 0 },
+	{ "fit.a_drift", F_NUMBER, SERIES(fit.a_drift), 0 },
+	{ "fit.b_drift", F_NUMBER, SERIES(fit.b_drift), 0 },
+	{ "fit.misfit", F_NUMBER, SERIES(fit.misfit), CSV },
+	{ "fit.line_ns", F_NUMBERS, SERIES(line), 0 },
+	{ "fit.low_ns", F_NUMBERS, SERIES(low), 0 },
+	{ "fit.high_ns", F_NUMBERS, SERIES(high), 0 },
+};
+
+#define PAIRING(member) offsetof(struct pairing, member)
+
+static const struct field pairing_fields[] = {
+	{ "call", F_TEXT, PAIRING(call), 0 },
+	{ "engine", F_TEXT, PAIRING(engine), 0 },
+	{ "against", F_TEXT, PAIRING(against), 0 },
+	{ "ratio", F_NUMBER, PAIRING(slopes.ratio), 0 },
+	{ "se", F_NUMBER, PAIRING(slopes.se), 0 },
+	{ "low", F_NUMBER, PAIRING(slopes.low), 0 },
+	{ "high", F_NUMBER, PAIRING(slopes.high), 0 },
+	{ "p", F_NUMBER, PAIRING(slopes.p), 0 },
+	{ "significant", F_YES_NO, PAIRING(slopes.significant), 0 },
+	{ "break_even", F_NUMBER, PAIRING(even.value), 0 },
+	{ "break_even_se", F_NUMBER, PAIRING(even.se), 0 },
+	{ "first_faster", F_OPTIONAL, PAIRING(first_faster), 0 },
+	{ "at_largest", F_NUMBER, PAIRING(at_largest), 0 },
+};
+
+#define AT_SIZE(member) offsetof(struct at_size, member)
+
+static const struct field at_size_fields[] = {
+	{ "call", F_TEXT, AT_SIZE(call), 0 },
+	{ "engine", F_TEXT, AT_SIZE(engine), 0 },
+	{ "against", F_TEXT, AT_SIZE(against), 0 },
+	{ "size", F_COUNT, AT_SIZE(size), 0 },
+	{ "same_loop", F_YES_NO, AT_SIZE(alike), 0 },
+	{ "ratio", F_NUMBER, AT_SIZE(pairs.ratio), 0 },
+	{ "ratio_se", F_NUMBER, AT_SIZE(pairs.se), 0 },
+	{ "low", F_NUMBER, AT_SIZE(pairs.low), 0 },
+	{ "high", F_NUMBER, AT_SIZE(pairs.high), 0 },
+	{ "quartile_low", F_NUMBER, AT_SIZE(pairs.quartile_low), 0 },
+	{ "quartile_high", F_NUMBER, AT_SIZE(pairs.quartile_high), 0 },
+	{ "p", F_NUMBER, AT_SIZE(pairs.p), 0 },
+	{ "significant", F_YES_NO, AT_SIZE(pairs.significant), 0 },
+};
+
+static void add_figures(struct run *run, const struct results *results)
 {
-	struct run *run = contest->run;
-	json_t *series = json_object_get(run->document, "series");
-	json_t *ratios = json_object_get(run->document, "ratios");
-	bool enough = *contest->trials >= 2 && run->settings->sizes.count >= 2;
-	struct line_fit fits[MAX_ENGINES];
+	size_t i;
+
+	for (i = 0; i < results->series_count; i++) {
+		const struct series *series = &results->series[i];
+
+		if (!series->fitted)
+			continue;
+		add_figure(run, clock_unit(),
+			   (struct estimate){ series->fit.line.a, series->fit.a_se }, "%s %s a",
+			   series->engine, series->call);
+		add_figure(run, clock_unit(), slope_of(series), "%s %s b", series->engine,
+			   series->call);
+	}
+	for (i = 0; i < results->pairing_count; i++) {
+		const struct pairing *pairing = &results->pairings[i];
+
+		add_figure(run, "ratio",
+			   (struct estimate){ pairing->slopes.ratio, pairing->slopes.se },
+			   "%s %s against %s", pairing->engine, pairing->call, pairing->against);
+	}
+}
+
+static struct results *new_results(const struct run *run, size_t contests)
+{
+	struct results *results = keep(1, sizeof(*results));
+	size_t most = contests * FERRY_ENGINES;
+
+	results->series = keep(most, sizeof(*results->series));
+	results->pairings = keep(most, sizeof(*results->pairings));
+	results->at_sizes = keep(most * run->settings->sizes.count, sizeof(*results->at_sizes));
+	return results;
+}
+
+/* The engines of a contest, from its first series on, beside the first one. */
+static void compare_engines(struct run *run, struct results *results, const struct series *first,
+			    size_t count)
+{
 	size_t e;
 
-	for (e = 0; e < contest->engine_count; e++) {
-		struct trials trials = trials_of(contest, e);
-
-		if (enough) {
-			fits[e] = fit_least(&trials, run->settings->bootstrap);
-			say_fit(run, contest, e, &fits[e]);
-		}
-		json_array_append_new(
-			series, series_as_json(contest, &trials, e, enough ? &fits[e] : NULL));
+	for (e = 1; e < count; e++) {
+		add_at_sizes(run, results, &first[e], &first[0]);
+		if (first[e].fitted)
+			add_pairing(run, results, &first[e], &first[0]);
 	}
-	for (e = 1; e < contest->engine_count && enough; e++) {
-		struct pairing pairing = pair(contest, e, fits);
+}
 
-		say_pairing(run, &pairing);
-		json_array_append_new(ratios, pairing_as_json(&pairing));
+static const struct series *find_series(const struct results *results, const char *call,
+					const char *engine)
+{
+	const struct series *series = results->series;
+
+	while (strcmp(series->call, call) != 0 || strcmp(series->engine, engine) != 0)
+		series++;
+	return series;
+}
+
+static void say_everything(struct run *run, struct results *results)
+{
+	size_t sizes = run->settings->sizes.count, i;
+
+	for (i = 0; i < results->series_count; i++)
+		say_fit(run, &results->series[i]);
+	for (i = 0; i < results->pairing_count; i++) {
+		struct pairing *pairing = &results->pairings[i];
+		const struct at_size *at = &results->at_sizes[i * sizes];
+
+		set_even(pairing, find_series(results, pairing->call, pairing->engine),
+			 find_series(results, pairing->call, pairing->against));
+		pairing->first_faster = first_faster(at, sizes);
+		say_pairing(run, pairing);
+		say_sizes(run, pairing, at, sizes);
+	}
+	say_why_no_line(run, results);
+}
+
+void batch_conclude(struct run *run, const struct contest contests[], size_t count)
+{
+	struct results *results = new_results(run, count);
+	size_t i;
+
+	run->results = results;
+	for (i = 0; i < count; i++) {
+		size_t first = results->series_count;
+
+		add_series(run, results, &contests[i]);
+		compare_engines(run, results, &results->series[first], contests[i].engine_count);
+	}
+	judge_run(run);
+	say_everything(run, results);
+	add_figures(run, results);
+	add_records(run, "series", series_fields, COUNT_OF(series_fields), results->series,
+		    results->series_count, sizeof(*results->series));
+	add_records(run, "ratios", pairing_fields, COUNT_OF(pairing_fields), results->pairings,
+		    results->pairing_count, sizeof(*results->pairings));
+	add_records(run, "at_sizes", at_size_fields, COUNT_OF(at_size_fields), results->at_sizes,
+		    results->at_size_count, sizeof(*results->at_sizes));
+}
+
+/* ---- tables ---- */
+
+static const struct column fit_columns[] = {
+	{ "CALL", F_TEXT, SERIES(label), 0 },
+	{ "ENGINE", F_TEXT, SERIES(engine), 0 },
+	{ "BATCH a", F_NUMBER, SERIES(fit.line.a), 1 },
+	{ "+-", F_NUMBER, SERIES(fit.a_se), 1 },
+	{ "CALL b", F_NUMBER, SERIES(fit.line.b), 2 },
+	{ "+-", F_NUMBER, SERIES(fit.b_se), 2 },
+	{ "CORR", F_NUMBER, SERIES(fit.correlation), 2 },
+	{ "MISFIT", F_PERCENT, SERIES(fit.misfit), 0 },
+};
+
+static const struct column ratio_columns[] = {
+	{ "CALL", F_TEXT, PAIRING(call), 0 },
+	{ "ENGINE", F_TEXT, PAIRING(engine), 0 },
+	{ "AGAINST", F_TEXT, PAIRING(against), 0 },
+	{ "RATIO", F_NUMBER, PAIRING(slopes.ratio), 4 },
+	{ "+-", F_NUMBER, PAIRING(slopes.se), 4 },
+	{ "SURE", F_YES_NO, PAIRING(slopes.significant), 0 },
+	{ "EVEN", F_NUMBER, PAIRING(even.value), 1 },
+	{ "FROM", F_OPTIONAL, PAIRING(first_faster), 0 },
+	{ "LARGEST", F_NUMBER, PAIRING(at_largest), 3 },
+};
+
+static const struct column size_columns[] = {
+	{ "SIZE", F_COUNT, AT_SIZE(size), 0 },
+	{ "ENGINE", F_TEXT, AT_SIZE(engine), 0 },
+	{ "LEAST", F_NUMBER, AT_SIZE(own), 1 },
+	{ "AGAINST", F_TEXT, AT_SIZE(against), 0 },
+	{ "LEAST", F_NUMBER, AT_SIZE(other), 1 },
+	{ "RATIO", F_NUMBER, AT_SIZE(pairs.ratio), 3 },
+	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_low), 3 },
+	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_high), 3 },
+	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
+};
+
+/* The sizes of one series, where it has nothing to be compared with. */
+static void print_sizes_alone(const struct series *series)
+{
+	size_t s;
+
+	for (s = 0; s < series->sizes.count; s++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "%6.0f  %.1f", series->sizes.of[s],
+			 series->least.of[s] / series->sizes.of[s]);
+		show_entry(line, 0, "");
+	}
+}
+
+static void print_sizes(const struct results *results, const struct series *series)
+{
+	const void **rows = allocate(results->at_size_count, sizeof(*rows));
+	size_t count = 0, i;
+
+	for (i = 0; i < results->at_size_count; i++)
+		if (!strcmp(results->at_sizes[i].call, series->call))
+			rows[count++] = &results->at_sizes[i];
+	putchar('\n');
+	show_heading("%s by batch size: least %s per %s", series->call, clock_unit(), series->unit);
+	if (count)
+		show_table(size_columns, COUNT_OF(size_columns), rows, count);
+	else
+		print_sizes_alone(series);
+	free(rows);
+}
+
+void batch_print(const struct run *run)
+{
+	const struct results *results = run->results;
+	const char *before = "";
+	size_t i;
+
+	if (results->series[0].fitted) {
+		show_heading("What a batch of N slots costs, in %s: a + b N", clock_unit());
+		show_records(fit_columns, COUNT_OF(fit_columns), &run->sets[0]);
+	}
+	if (results->pairing_count) {
+		putchar('\n');
+		show_heading("The engines against each other, per slot");
+		show_records(ratio_columns, COUNT_OF(ratio_columns), &run->sets[1]);
+		show_paragraph("", "RATIO: of the slopes, times as fast. SURE: by more than the "
+				   "noise. EVEN: where the lines meet. FROM: the least "
+				   "size from which on every size was faster. LARGEST: times as "
+				   "fast in the largest batch.");
+	}
+	for (i = 0; i < results->series_count; i++) {
+		if (strcmp(results->series[i].call, before) != 0)
+			print_sizes(results, &results->series[i]);
+		before = results->series[i].call;
 	}
 }

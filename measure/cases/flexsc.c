@@ -1,57 +1,296 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench flexsc: posted calls beside plain ones, batches and io_uring. */
+#include "flexsc.h"
+
 #include <math.h>
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cli/messages.h"
+#include <ferry_flexsc.h>
+
 #include "cases.h"
-#include "flexsc_cells.h"
-#include "measure/harness/json.h"
+#include "cli/messages.h"
+#include "measure/harness/interrupt.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/turns.h"
 
-static const struct json_column by_work[] = {
-	{ "W", "work_ns", NUMBER, 0 },	   { "PLAIN", "plain", NUMBER, 1 },
-	{ "BATCH", "batch", NUMBER, 1 },   { "URING", "uring", NUMBER, 1 },
-	{ "SQPOLL", "sqpoll", NUMBER, 1 }, { "FLEXSC", "flexsc", NUMBER, 1 },
-	{ "RATIO", "ratio", NUMBER, 2 },   { "CPU", "cpu", NUMBER, 2 },
+/* What children know of a cell, beside its times: in shared memory. */
+struct measured {
+	double caller, others; /* CPU time, ns per call, sums over the trials */
+	double latency[4];
+	double phases[PHASES];
 };
 
-static const struct json_column by_threads[] = {
-	{ "THREADS", "threads", NUMBER, 0 },	   { "RUNNERS", "runners", NUMBER, 0 },
-	{ "FLEXSC", "median", NUMBER, 1 },	   { "RATIO", "ratio", NUMBER, 2 },
-	{ "P50", "latency_ns.p50", NUMBER, 0 },	   { "P99", "latency_ns.p99", NUMBER, 0 },
-	{ "CLAIM", "phases_ns.claim", NUMBER, 0 }, { "FIND", "phases_ns.find", NUMBER, 0 },
-	{ "RUN", "phases_ns.run", NUMBER, 0 },	   { "SEE", "phases_ns.see", NUMBER, 0 },
+struct session {
+	struct run *run;
+	struct cell *cells;
+	size_t count;
+	struct measured *measured; /* shared */
+	long runners;		   /* at most */
+	int *cpus;		   /* of the runners */
 };
 
-static const struct json_column csv_columns[] = {
-	{ NULL, "name", TEXT, 0 },
-	{ NULL, "call", TEXT, 0 },
-	{ NULL, "way", TEXT, 0 },
-	{ NULL, "threads", NUMBER, 0 },
-	{ NULL, "runners", NUMBER, 0 },
-	{ NULL, "work_ns", NUMBER, 0 },
-	{ NULL, "available", YES_NO, 0 },
-	{ NULL, "mean", NUMBER, 0 },
-	{ NULL, "min", NUMBER, 0 },
-	{ NULL, "max", NUMBER, 0 },
-	{ NULL, "sd", NUMBER, 0 },
-	{ NULL, "median", NUMBER, 0 },
-	{ NULL, "se", NUMBER, 0 },
-	{ NULL, "ratio", NUMBER, 0 },
-	{ NULL, "ratio_se", NUMBER, 0 },
-	{ NULL, "caller_cpu_ns", NUMBER, 0 },
-	{ NULL, "other_cpu_ns", NUMBER, 0 },
-	{ NULL, "latency_ns.p50", NUMBER, 0 },
-	{ NULL, "latency_ns.p99", NUMBER, 0 },
-	{ NULL, "phases_ns.claim", NUMBER, 0 },
-	{ NULL, "phases_ns.find", NUMBER, 0 },
-	{ NULL, "phases_ns.run", NUMBER, 0 },
-	{ NULL, "phases_ns.see", NUMBER, 0 },
-};
+/* ---- which there are ---- */
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+static const char *name_of(const struct cell *cell)
+{
+	if (cell->way == FLEXSC)
+		return keep_text("%s flexsc %ldx%ld W%.0f", cell->call, cell->threads,
+				 cell->runners, cell->work);
+	return keep_text("%s %s W%.0f", cell->call, way_name(cell->way), cell->work);
+}
+
+static void add_cell(struct session *session, struct cell cell)
+{
+	long calls = session->run->settings->calls;
+
+	cell.name = name_of(&cell);
+	cell.way_name = way_name(cell.way);
+	cell.calls = calls < 4 * cell.threads ? 4 * cell.threads : calls;
+	session->cells[session->count++] = cell;
+}
+
+static void add_flexsc(struct session *session, struct cell cell)
+{
+	const struct settings *s = session->run->settings;
+	size_t t;
+
+	cell.way = FLEXSC;
+	for (cell.runners = 1; cell.runners <= session->runners; cell.runners++)
+		for (t = 0; t < s->threads.count; t++) {
+			cell.threads = (long)s->threads.of[t];
+			add_cell(session, cell);
+		}
+}
+
+static void list_cells(struct session *session)
+{
+	const struct settings *s = session->run->settings;
+	size_t c, w;
+
+	session->cells = keep(s->workloads.count * s->work.count *
+				      (FLEXSC + (size_t)session->runners * s->threads.count),
+			      sizeof(*session->cells));
+	for (c = 0; c < s->workloads.count; c++) {
+		for (w = 0; w < s->work.count; w++) {
+			struct cell cell = { .call = s->workloads.of[c],
+					     .work = s->work.of[w],
+					     .base = session->count };
+
+			for (cell.way = PLAIN; cell.way < FLEXSC; cell.way++) {
+				cell.missing = way_missing(cell.way, cell.call);
+				add_cell(session, cell);
+			}
+			cell.missing = NULL;
+			add_flexsc(session, cell);
+		}
+	}
+}
+
+/* ---- measuring ---- */
+
+static double cpu_ns(clockid_t clock)
+{
+	struct timespec used;
+
+	clock_gettime(clock, &used);
+	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
+}
+
+/* What others than the caller used: runners to the nanosecond, io_uring's to the kernel's tick. */
+static double others_ns(enum way way, const struct job *job)
+{
+	switch (way) {
+	case FLEXSC:
+		return (double)ferry_flexsc_cpu_ns(job->flexsc);
+	case URING:
+	case SQPOLL:
+		return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	default:
+		/* Nobody helps; the process's clock may still tell of a ring that ends. */
+		return 0;
+	}
+}
+
+static bool time_trial(struct session *session, size_t index, struct job *job, double *value)
+{
+	const struct cell *cell = &session->cells[index];
+	struct measured *measured = &session->measured[index];
+	struct job warmup = *job;
+	double start, taken, caller, others;
+
+	warmup.calls = session->run->settings->warmup;
+	if (!way_run(cell->way, &warmup))
+		return false;
+	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	others = others_ns(cell->way, job);
+	start = clock_now();
+	if (!way_run(cell->way, job))
+		return false;
+	taken = clock_now() - start;
+	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
+	others = others_ns(cell->way, job) - others;
+	if (interrupted())
+		return true;
+	note_duration(session->run, taken);
+	measured->caller += caller / (double)job->calls;
+	measured->others += fmax(0, others) / (double)job->calls;
+	*value = taken / (double)job->calls;
+	return true;
+}
+
+/* Apart from the trials, since taking the time at every call takes time. */
+static bool time_latency(struct session *session, size_t index, struct job *job)
+{
+	static const double fractions[] = { 0.5, 0.9, 0.99, 1 };
+	struct measured *measured = &session->measured[index];
+	size_t i;
+	bool ran;
+
+	job->samples = allocate((size_t)job->calls, sizeof(*job->samples));
+	ran = way_run(session->cells[index].way, job);
+	sort_values(job->samples, (size_t)job->calls);
+	for (i = 0; i < COUNT_OF(fractions); i++)
+		measured->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
+	for (i = 0; i < PHASES; i++)
+		measured->phases[i] = job->phases[i] / (double)job->calls;
+	free(job->samples);
+	return ran;
+}
+
+static bool start_runners(const struct session *session, long runners, bool timed,
+			  struct ferry_flexsc **flexsc)
+{
+	const struct ferry_flexsc_options options = {
+		.runners = (unsigned int)runners,
+		.cpus = session->cpus,
+		.flags = timed ? FERRY_FLEXSC_TIMED : 0,
+	};
+	int error = ferry_flexsc_start(flexsc, &options);
+
+	if (error)
+		complain("bench: %ld runners do not start: %s", runners, strerror(-error));
+	return !error;
+}
+
+/* Only this cell has runners now, and stacks: a process may not map those of all of them. */
+static bool run_cell(struct session *session, size_t index, bool timed, double *value)
+{
+	const struct cell *cell = &session->cells[index];
+	struct job job = {
+		.call = cell->call,
+		.calls = cell->calls,
+		.loops = work_loops(cell->work),
+		.threads = cell->threads,
+		.other_cpu = session->cpus[0],
+	};
+	bool ran;
+
+	if (cell->way == FLEXSC && !start_runners(session, cell->runners, timed, &job.flexsc))
+		return false;
+	ran = timed ? time_latency(session, index, &job) : time_trial(session, index, &job, value);
+	ferry_flexsc_stop(job.flexsc);
+	ways_wait_until_alone();
+	return ran;
+}
+
+static int begin(void *context, size_t trial)
+{
+	(void)context;
+	(void)trial;
+	ways_open();
+	return 0;
+}
+
+static bool plays(void *context, size_t index)
+{
+	return !((struct session *)context)->cells[index].missing;
+}
+
+static int measure_cell(void *context, size_t index, size_t trial, double *value)
+{
+	struct session *session = context;
+
+	if (!trial && !run_cell(session, index, true, value))
+		return EXIT_FOUND;
+	return run_cell(session, index, false, value) ? 0 : EXIT_FOUND;
+}
+
+/* ---- where the runners go ---- */
+
+/* All CPUs that this process may use, the one it is on last. */
+static long list_cpus(int **cpus)
+{
+	cpu_set_t all, may, now;
+	long count = 0;
+	int cpu, own = sched_getcpu();
+
+	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
+	memset(&all, 0xff, sizeof(all));
+	if (sched_getaffinity(0, sizeof(now), &now) || sched_setaffinity(0, sizeof(all), &all) ||
+	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
+		(*cpus)[0] = -1;
+		return 1;
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
+			(*cpus)[count++] = cpu;
+	(*cpus)[count++] = own;
+	return count;
+}
+
+/* ---- the bench ---- */
+
+static void take_over(struct session *session, const struct numbers times[])
+{
+	size_t i, k;
+
+	for (i = 0; i < session->count; i++) {
+		const struct measured *measured = &session->measured[i];
+		struct cell *cell = &session->cells[i];
+
+		cell->trials = times[i];
+		cell->caller = measured->caller / (double)times[i].count;
+		cell->others = measured->others / (double)times[i].count;
+		memcpy(cell->latency, measured->latency, sizeof(cell->latency));
+		for (k = 0; k < PHASES; k++)
+			cell->phases[k] = measured->phases[k];
+	}
+}
+
+static int measure(struct run *run)
+{
+	struct session session = { .run = run };
+	struct turns turns = {
+		.what = "trial and cell",
+		.trials = (size_t)run->settings->trials,
+		.per_child = 1,
+		.begin = begin,
+		.run = measure_cell,
+		.plays = plays,
+		.context = &session,
+	};
+	struct numbers *times;
+	int status;
+
+	session.runners = list_cpus(&session.cpus);
+	if (run->settings->runners && run->settings->runners < session.runners)
+		session.runners = run->settings->runners;
+	work_loops(1);
+	list_cells(&session);
+	session.measured = share(session.count * sizeof(*session.measured));
+	times = allocate(session.count, sizeof(*times));
+	turns.contestants = session.count;
+	status = take_turns(&turns, times);
+	take_over(&session, times);
+	flexsc_conclude(run, session.cells, session.count);
+	unshare_memory(session.measured, session.count * sizeof(*session.measured));
+	free(times);
+	free(session.cpus);
+	return status;
+}
 
 static int check(const struct settings *settings)
 {
@@ -68,130 +307,26 @@ static int check(const struct settings *settings)
 	return 0;
 }
 
-static int measure(struct run *run)
+/* Each trial of a cell of flexsc also starts and stops runners and threads. */
+static double seconds(const struct settings *s, double call_ns)
 {
-	json_t *cells;
-	int status = measure_cells(run, &cells);
+	double runners = s->runners ? (double)s->runners : 2, total = 0;
+	size_t w, t;
 
-	conclude_cells(run, cells);
-	json_object_set_new(run->document, "cells", cells);
-	return status;
-}
+	for (w = 0; w < s->work.count; w++) {
+		double ns = s->work.of[w] + 2 * call_ns;
 
-/* ---- tables ---- */
-
-static double cpu_of(const json_t *cell)
-{
-	return json_number_at(cell, "caller_cpu_ns") + json_number_at(cell, "other_cpu_ns");
-}
-
-/* The threads that the document says most about. */
-static long threads_of(const json_t *document)
-{
-	const json_t *list = json_at(document, "settings.threads");
-	long threads = 0, best = 0;
-	size_t i;
-
-	for (i = 0; i < json_array_size(list); i++) {
-		threads = (long)json_integer_value(json_array_get(list, i));
-		if (!best || labs(threads - 64) < labs(best - 64))
-			best = threads;
+		total += FLEXSC * (double)s->calls * ns;
+		for (t = 0; t < s->threads.count; t++)
+			total += runners * (fmax((double)s->calls, 4 * s->threads.of[t]) * ns +
+					    s->threads.of[t] * 6000 + 5e6);
 	}
-	return best;
-}
-
-static double work_of(const json_t *document)
-{
-	const json_t *list = json_at(document, "settings.work_ns");
-	double work, best = -1;
-	size_t i;
-
-	for (i = 0; i < json_array_size(list); i++) {
-		work = json_number_value(json_array_get(list, i));
-		if (best < 0 || fabs(work - 150) < fabs(best - 150))
-			best = work;
-	}
-	return best;
-}
-
-static json_t *row_of_work(const json_t *cells, const char *call, long threads, double work)
-{
-	static const char *const ways[] = { "plain", "batch", "uring", "sqpoll" };
-	const json_t *flexsc = find_cell(cells, call, "flexsc", threads, 1, work);
-	json_t *row = json_pack("{s:f}", "work_ns", work);
-	size_t i;
-
-	for (i = 0; i < COUNT(ways); i++)
-		json_object_set_new(
-			row, ways[i],
-			json_number(json_number_at(find_cell(cells, call, ways[i], 0, 0, work),
-						   "median")));
-	json_object_set_new(row, "flexsc", json_number(json_number_at(flexsc, "median")));
-	json_object_set_new(row, "ratio", json_number(json_number_at(flexsc, "ratio")));
-	json_object_set_new(
-		row, "cpu",
-		json_number(cpu_of(flexsc) / cpu_of(find_cell(cells, call, "plain", 0, 0, work))));
-	return row;
-}
-
-static void print_by_work(const json_t *document, const char *call)
-{
-	static const struct table table = { by_work, COUNT(by_work) };
-	const json_t *list = json_at(document, "settings.work_ns");
-	long threads = threads_of(document);
-	json_t *rows = json_array();
-	size_t i;
-
-	for (i = 0; i < json_array_size(list); i++)
-		json_array_append_new(rows,
-				      row_of_work(json_object_get(document, "cells"), call, threads,
-						  json_number_value(json_array_get(list, i))));
-	print_heading("%s and W ns of work, in ns; flexsc: %ld threads, 1 runner", call, threads);
-	print_table(&table, rows);
-	json_decref(rows);
-}
-
-static void print_by_threads(const json_t *document, const char *call)
-{
-	static const struct table table = { by_threads, COUNT(by_threads) };
-	double work = work_of(document);
-	json_t *rows = json_array(), *cell;
-	size_t i;
-
-	json_array_foreach(json_object_get(document, "cells"), i, cell) {
-		if (!strcmp(json_string_at(cell, "call", ""), call) &&
-		    !strcmp(json_string_at(cell, "way", ""), "flexsc") &&
-		    json_number_at(cell, "work_ns") == work)
-			json_array_append(rows, cell);
-	}
-	print_heading("\n%s by flexsc with W = %.0f, in ns", call, work);
-	print_table(&table, rows);
-	json_decref(rows);
-}
-
-static void print(const json_t *document)
-{
-	const json_t *calls = json_at(document, "settings.calls_made"), *call;
-	size_t i;
-
-	json_array_foreach(calls, i, call) {
-		if (i)
-			putchar('\n');
-		print_by_work(document, json_string_value(call));
-		print_by_threads(document, json_string_value(call));
-	}
-	print_paragraph(
-		"", "RATIO: throughput to that of plain calls. CPU: CPU time of both sides to "
-		    "that of plain calls. P50, P99: latency of a call. CLAIM, FIND, RUN, SEE: its "
-		    "phases until there is an entry, until the runner finds it, until it is made, "
-		    "until the caller goes on; taking these times is part of them.");
+	return total * (double)(s->trials + 1) * (double)s->workloads.count / 1e9;
 }
 
 const struct bench flexsc_bench = {
 	.name = "flexsc",
 	.summary = "posted calls beside plain ones, batches and io_uring",
-	.rows = "cells",
-	.csv = { csv_columns, COUNT(csv_columns) },
 	.defaults = { .warmup = 1000,
 		      .trials = 5,
 		      .calls = 5000,
@@ -199,7 +334,8 @@ const struct bench flexsc_bench = {
 		      .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
 		      .threads = { { 1, 8, 64, 512, 10000 }, 5 } },
 	.check = check,
+	.seconds = seconds,
 	.measure = measure,
+	.print = flexsc_print,
 	.example = "flexsc --call write --threads 64 --work 0,75,150,300",
-	.print_document = print,
 };

@@ -1,224 +1,513 @@
 // SPDX-License-Identifier: MIT
-/* Where flexsc wins, in words: the region, the break-even, and who pays. */
+/* Where flexsc wins: the region, the break-even, and who pays. */
+#include "flexsc.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "flexsc_cells.h"
-#include "measure/harness/json.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
 
-static double nearest(const double values[], size_t count, double wanted)
+#define USUAL_THREADS 64 /* most is said of the cells that are nearest to these */
+#define USUAL_WORK 150
+
+/* A range of W in which flexsc is ahead of plain calls, by straight lines between its cells. */
+struct gain {
+	const char *missing;
+	const char *call;
+	long threads, runners;
+	double from, to;		 /* ns */
+	bool from_measured, to_measured; /* an end of the W that were measured, no break-even */
+};
+
+struct results {
+	struct cell *cells;
+	size_t count;
+	struct gain *gains;
+	size_t gain_count;
+	long threads; /* of which most is said */
+	double work;
+};
+
+static double nearest(const struct sizes *sizes, double wanted)
 {
-	double best = values[0];
+	double best = sizes->of[0];
 	size_t i;
 
-	for (i = 1; i < count; i++)
-		if (fabs(values[i] - wanted) < fabs(best - wanted))
-			best = values[i];
+	for (i = 1; i < sizes->count; i++)
+		if (fabs(sizes->of[i] - wanted) < fabs(best - wanted))
+			best = sizes->of[i];
 	return best;
 }
 
-long usual_threads(const struct settings *settings)
+static const struct cell *find_cell(const struct results *results, const char *call, enum way way,
+				    long threads, long runners, double work)
 {
-	return (long)nearest(settings->threads.of, settings->threads.count, 64);
+	size_t i;
+
+	for (i = 0; i < results->count; i++) {
+		const struct cell *cell = &results->cells[i];
+
+		if (!strcmp(cell->call, call) && cell->way == way && cell->work == work &&
+		    cell->threads == threads && cell->runners == runners && !cell->missing)
+			return cell;
+	}
+	return NULL;
 }
 
-double usual_work(const struct settings *settings)
+/* The cell of flexsc with one runner and the usual number of threads. */
+static const struct cell *cell_at(const struct results *results, const char *call, double work)
 {
-	return nearest(settings->work.of, settings->work.count, 150);
+	return find_cell(results, call, FLEXSC, results->threads, 1, work);
 }
 
-static bool wins(const json_t *cell)
+/* ---- comparing ---- */
+
+static void compare_cell(struct run *run, struct cell *cell, const struct cell *plain)
 {
-	return json_number_at(cell, "ratio") > 1 && json_true_at(cell, "significant");
+	size_t count =
+		cell->trials.count < plain->trials.count ? cell->trials.count : plain->trials.count;
+	size_t i;
+
+	cell->summary = summarize(cell->trials.of, cell->trials.count, run->settings->bootstrap);
+	cell->ratio =
+		compare_pairs(cell->trials.of, plain->trials.of, count, run->settings->bootstrap);
+	cell->ratios = (struct numbers){ keep(count, sizeof(double)), count };
+	for (i = 0; i < count; i++)
+		cell->ratios.of[i] = plain->trials.of[i] / cell->trials.of[i];
+	cell->has_phases = cell->way == FLEXSC;
+	note_trials(run, cell->trials.of, cell->trials.count);
+	if (cell != plain)
+		add_comparison(run, &cell->ratio);
 }
 
-static bool loses(const json_t *cell)
+static void compare_cells(struct run *run, struct cell cells[], size_t count)
 {
-	return json_number_at(cell, "ratio") < 1 && json_true_at(cell, "significant");
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (cells[i].trials.count)
+			compare_cell(run, &cells[i], &cells[cells[i].base]);
+	judge_run(run);
 }
 
-/* A gain in the table that may be none. */
-static bool may_win(const json_t *cell)
+/* Those that have a trial or a reason; their bases are not looked at any more. */
+static size_t drop_unmeasured(struct cell cells[], size_t count)
 {
-	return json_number_at(cell, "ratio") > 1 && !json_true_at(cell, "significant");
+	size_t kept = 0, i;
+
+	for (i = 0; i < count; i++)
+		if (cells[i].missing || cells[i].trials.count)
+			cells[kept++] = cells[i];
+	return kept;
 }
 
-/* Numbers that a sentence lists. */
-struct number_list {
-	double of[MAX_SIZES];
-	size_t count;
-};
+/* ---- where it is ahead ---- */
 
-static void add_number(struct number_list *numbers, double number)
+static void add_gain(struct results *results, const struct cell *cell, double from, double to,
+		     bool from_measured, bool to_measured)
 {
-	numbers->of[numbers->count++] = number;
+	results->gains[results->gain_count++] = (struct gain){ .call = cell->call,
+							       .threads = cell->threads,
+							       .runners = cell->runners,
+							       .from = from,
+							       .to = to,
+							       .from_measured = from_measured,
+							       .to_measured = to_measured };
 }
 
-/* "1, 8 and 64", in LINE; what does not fit is cut off. */
-static const char *joined(const struct number_list *numbers, char *line, size_t size)
+/* Where the ratio crosses 1 between two cells. */
+static double crossing_of(const struct cell *one, const struct cell *other)
 {
-	size_t i, length = 0;
+	double share = (1 - one->ratio.ratio) / (other->ratio.ratio - one->ratio.ratio);
 
-	for (i = 0; i < numbers->count && length < size; i++)
-		length += (size_t)snprintf(line + length, size - length, "%s%.0f",
-					   !i			   ? "" :
-					   i == numbers->count - 1 ? " and " :
-								     ", ",
-					   numbers->of[i]);
-	return line;
+	return one->work + share * (other->work - one->work);
 }
 
-/* Long enough for MAX_SIZES numbers. */
-#define LIST_SIZE (MAX_SIZES * 16)
-
-/* The cells of flexsc with one runner and the usual number of threads, by W. */
-static const json_t *cell_at(const json_t *cells, const char *call, const struct settings *s,
-			     double work)
+static void find_gains(struct results *results, const struct sizes *works, const char *call,
+		       long runners)
 {
-	return find_cell(cells, call, "flexsc", usual_threads(s), 1, work);
-}
-
-/* The W at which JUDGE finds the cell to be so. */
-static struct number_list works_where(bool (*judge)(const json_t *cell), const json_t *cells,
-				      const char *call, const struct settings *s)
-{
-	struct number_list found = { 0 };
-	size_t w;
-
-	for (w = 0; w < s->work.count; w++)
-		if (judge(cell_at(cells, call, s, s->work.of[w])))
-			add_number(&found, s->work.of[w]);
-	return found;
-}
-
-static const json_t *best_of(const struct number_list *works, const json_t *cells, const char *call,
-			     const struct settings *s)
-{
-	const json_t *cell, *best = NULL;
+	const struct cell *cell = NULL, *before = NULL;
+	bool start_measured = false;
+	double start = NAN;
 	size_t w;
 
 	for (w = 0; w < works->count; w++) {
-		cell = cell_at(cells, call, s, works->of[w]);
-		if (!best || json_number_at(cell, "ratio") > json_number_at(best, "ratio"))
-			best = cell;
+		cell = find_cell(results, call, FLEXSC, results->threads, runners, works->of[w]);
+		if (!cell)
+			return;
+		if (cell->ratio.ratio > 1 && isnan(start)) {
+			start = before ? crossing_of(before, cell) : cell->work;
+			start_measured = !before;
+		} else if (cell->ratio.ratio <= 1 && !isnan(start)) {
+			add_gain(results, cell, start, crossing_of(before, cell), start_measured,
+				 false);
+			start = NAN;
+		}
+		before = cell;
 	}
-	return best;
+	if (!isnan(start))
+		add_gain(results, cell, start, cell->work, start_measured, true);
 }
 
-/* Where the ratio crosses 1 between two neighbours: the first W with a gain, or NAN. */
-static double break_even_work(const json_t *cells, const char *call, const struct settings *s)
-{
-	double ratio, before = NAN, work_before = 0;
-	size_t w;
-
-	for (w = 0; w < s->work.count; w++) {
-		ratio = json_number_at(cell_at(cells, call, s, s->work.of[w]), "ratio");
-		if (ratio > 1 && before <= 1)
-			return work_before +
-			       (s->work.of[w] - work_before) * (1 - before) / (ratio - before);
-		before = ratio;
-		work_before = s->work.of[w];
-	}
-	return NAN;
-}
-
-static void say_break_even(struct run *run, const json_t *cells, const char *call)
-{
-	double work = break_even_work(cells, call, run->settings);
-
-	if (!isnan(work))
-		add_finding(run, call, "%s: it breaks even at about W = %.0f ns.", call, work);
-}
-
-static void say_region(struct run *run, const json_t *cells, const char *call)
+static void find_all_gains(struct run *run, struct results *results)
 {
 	const struct settings *s = run->settings;
-	struct number_list won = works_where(wins, cells, call, s);
-	const json_t *best = best_of(&won, cells, call, s);
-	char list[LIST_SIZE], most[32] = "";
+	long most = 0, runners;
+	size_t i;
 
+	for (i = 0; i < results->count; i++)
+		most = results->cells[i].runners > most ? results->cells[i].runners : most;
+	results->gains =
+		keep(s->workloads.count * (size_t)most * s->work.count, sizeof(*results->gains));
+	for (i = 0; i < s->workloads.count; i++)
+		for (runners = 1; runners <= most; runners++)
+			find_gains(results, &s->work, s->workloads.of[i], runners);
+}
+
+/* ---- in words ---- */
+
+static bool wins(const struct cell *cell)
+{
+	return cell && cell->ratio.ratio > 1 && cell->ratio.significant;
+}
+
+static bool loses(const struct cell *cell)
+{
+	return cell && cell->ratio.ratio < 1 && cell->ratio.significant;
+}
+
+/* A gain in the table that may be none. */
+static bool may_win(const struct cell *cell)
+{
+	return cell && cell->ratio.ratio > 1 && !cell->ratio.significant;
+}
+
+/* "1, 8 and 64", in a text that is kept. */
+static const char *joined(const struct sizes *numbers)
+{
+	const char *line = "";
+	size_t i;
+
+	for (i = 0; i < numbers->count; i++)
+		line = keep_text("%s%s%.0f", line,
+				 !i			 ? "" :
+				 i == numbers->count - 1 ? " and " :
+							   ", ",
+				 numbers->of[i]);
+	return line;
+}
+
+/* The W at which JUDGE finds the cell to be so. */
+static struct sizes works_where(bool (*judge)(const struct cell *cell),
+				const struct results *results, const char *call,
+				const struct sizes *works)
+{
+	struct sizes found = { .count = 0 };
+	size_t w;
+
+	for (w = 0; w < works->count; w++)
+		if (judge(cell_at(results, call, works->of[w])))
+			found.of[found.count++] = works->of[w];
+	return found;
+}
+
+static void say_break_even(struct run *run, const struct results *results, const char *call)
+{
+	size_t i;
+
+	for (i = 0; i < results->gain_count; i++) {
+		const struct gain *gain = &results->gains[i];
+
+		if (strcmp(gain->call, call) != 0 || gain->runners != 1 || gain->from_measured)
+			continue;
+		add_finding(run, call, "%s: it breaks even at about W = %.0f ns.", call,
+			    gain->from);
+		return;
+	}
+}
+
+static void say_region(struct run *run, const struct results *results, const char *call)
+{
+	struct sizes won = works_where(wins, results, call, &run->settings->work);
+	const struct cell *best = NULL;
+	const char *most = "";
+	size_t w;
+
+	for (w = 0; w < won.count; w++) {
+		const struct cell *cell = cell_at(results, call, won.of[w]);
+
+		if (!best || cell->ratio.ratio > best->ratio.ratio)
+			best = cell;
+	}
 	if (!best) {
 		add_finding(run, call,
 			    "%s: with %ld user-level threads and one runner flexsc wins at no W "
 			    "that was measured by more than the noise.",
-			    call, usual_threads(s));
+			    call, results->threads);
 		return;
 	}
 	if (won.count > 1)
-		snprintf(most, sizeof(most), ", most at %.0f ns", json_number_at(best, "work_ns"));
+		most = keep_text(", most at %.0f ns", best->work);
 	add_finding(run, call,
 		    "%s: with %ld user-level threads and one runner flexsc wins where the work "
 		    "between calls is W = %s ns%s: %.2f times the throughput of plain calls.",
-		    call, usual_threads(s), joined(&won, list, sizeof(list)), most,
-		    json_number_at(best, "ratio"));
-	say_break_even(run, cells, call);
+		    call, results->threads, joined(&won), most, best->ratio.ratio);
+	say_break_even(run, results, call);
 }
 
-static void say_doubts(struct run *run, const json_t *cells, const char *call)
+static void say_doubts(struct run *run, const struct results *results, const char *call)
 {
-	struct number_list doubtful = works_where(may_win, cells, call, run->settings);
-	char list[LIST_SIZE];
+	struct sizes doubtful = works_where(may_win, results, call, &run->settings->work);
 
 	if (doubtful.count)
 		add_finding(run, call, "%s: the noise could have made what it gains at W = %s ns.",
-			    call, joined(&doubtful, list, sizeof(list)));
+			    call, joined(&doubtful));
 }
 
 /* The cells in which plain calls are the better choice. */
-static void say_where_plain_wins(struct run *run, const json_t *cells, const char *call)
+static void say_where_plain_wins(struct run *run, const struct results *results, const char *call)
 {
 	const struct settings *s = run->settings;
-	struct number_list work = works_where(loses, cells, call, s), threads = { 0 };
-	char list[LIST_SIZE];
+	struct sizes work = works_where(loses, results, call, &s->work), threads = { .count = 0 };
 	size_t i;
 
 	for (i = 0; i < s->threads.count; i++)
-		if (loses(find_cell(cells, call, "flexsc", (long)s->threads.of[i], 1,
-				    usual_work(s))))
-			add_number(&threads, s->threads.of[i]);
+		if (loses(find_cell(results, call, FLEXSC, (long)s->threads.of[i], 1,
+				    results->work)))
+			threads.of[threads.count++] = s->threads.of[i];
 	if (work.count)
 		add_finding(run, call,
 			    "%s: with %ld user-level threads and one runner plain calls win at W "
 			    "= %s ns: there the runner is the slower side, or the call is a small "
 			    "part of the work.",
-			    call, usual_threads(s), joined(&work, list, sizeof(list)));
+			    call, results->threads, joined(&work));
 	if (threads.count)
 		add_finding(run, call,
 			    "%s: at W = %.0f ns plain calls win with these numbers of user-level "
 			    "threads: %s; they are too few to go on with while a call is under "
 			    "way, or more than the caches hold.",
-			    call, usual_work(s), joined(&threads, list, sizeof(list)));
+			    call, results->work, joined(&threads));
 }
 
-static void say_who_pays(struct run *run, const json_t *cells, const char *call)
+/* The throughput is not stated where the noise could have made it. */
+static void say_who_pays(struct run *run, const struct results *results, const char *call)
 {
-	const struct settings *s = run->settings;
-	const json_t *plain = find_cell(cells, call, "plain", 0, 0, usual_work(s));
-	const json_t *cell = find_cell(cells, call, "flexsc", usual_threads(s), 1, usual_work(s));
-	double caller = json_number_at(cell, "caller_cpu_ns");
-	double others = json_number_at(cell, "other_cpu_ns");
-	double before = json_number_at(plain, "caller_cpu_ns");
+	const struct cell *plain = find_cell(results, call, PLAIN, 0, 0, results->work);
+	const struct cell *cell = cell_at(results, call, results->work);
+	const char *gain = "";
 
 	if (!plain || !cell)
 		return;
+	if (cell->ratio.significant)
+		gain = keep_text(" for %.2f times the throughput", cell->ratio.ratio);
 	add_finding(run, call,
 		    "%s at W = %.0f ns: a call and its work take %.0f ns of CPU time by flexsc "
 		    "(%.0f the caller's, %.0f the runner's), %.0f by plain calls: %.2f times as "
-		    "much CPU for %.2f times the throughput.",
-		    call, usual_work(s), caller + others, caller, others, before,
-		    (caller + others) / before, json_number_at(cell, "ratio"));
+		    "much CPU%s.",
+		    call, results->work, cell->caller + cell->others, cell->caller, cell->others,
+		    plain->caller, (cell->caller + cell->others) / plain->caller, gain);
 }
 
-void conclude_cells(struct run *run, const json_t *cells)
+static void say_everything(struct run *run, const struct results *results)
 {
 	const struct names *calls = &run->settings->workloads;
 	size_t c;
 
 	for (c = 0; c < calls->count; c++) {
-		say_region(run, cells, calls->of[c]);
-		say_doubts(run, cells, calls->of[c]);
-		say_where_plain_wins(run, cells, calls->of[c]);
-		say_who_pays(run, cells, calls->of[c]);
+		say_region(run, results, calls->of[c]);
+		say_doubts(run, results, calls->of[c]);
+		say_where_plain_wins(run, results, calls->of[c]);
+		say_who_pays(run, results, calls->of[c]);
 	}
+}
+
+/* ---- records ---- */
+
+#define CELL(member) offsetof(struct cell, member)
+
+static const struct field fields[] = {
+	{ "name", F_TEXT, CELL(name), CSV | ALWAYS },
+	{ "call", F_TEXT, CELL(call), CSV | ALWAYS },
+	{ "way", F_TEXT, CELL(way_name), CSV | ALWAYS },
+	{ "threads", F_OPTIONAL, CELL(threads), CSV | ALWAYS },
+	{ "runners", F_OPTIONAL, CELL(runners), CSV | ALWAYS },
+	{ "work_ns", F_NUMBER, CELL(work), CSV | ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	{ "calls", F_COUNT, CELL(calls), 0 },
+	{ "trials_ns", F_NUMBERS, CELL(trials), 0 },
+	{ "mean", F_NUMBER, CELL(summary.mean), CSV },
+	{ "min", F_NUMBER, CELL(summary.min), CSV },
+	{ "max", F_NUMBER, CELL(summary.max), CSV },
+	{ "sd", F_NUMBER, CELL(summary.sd), CSV },
+	{ "median", F_NUMBER, CELL(summary.median), CSV },
+	{ "se", F_NUMBER, CELL(summary.se), CSV },
+	{ "ratios", F_NUMBERS, CELL(ratios), 0 },
+	{ "ratio", F_NUMBER, CELL(ratio.ratio), CSV },
+	{ "ratio_se", F_NUMBER, CELL(ratio.se), CSV },
+	{ "ratio_low", F_NUMBER, CELL(ratio.low), 0 },
+	{ "ratio_high", F_NUMBER, CELL(ratio.high), 0 },
+	{ "p", F_NUMBER, CELL(ratio.p), 0 },
+	{ "significant", F_YES_NO, CELL(ratio.significant), 0 },
+	{ "caller_cpu_ns", F_NUMBER, CELL(caller), CSV },
+	{ "other_cpu_ns", F_NUMBER, CELL(others), CSV },
+	{ "latency_ns.p50", F_NUMBER, CELL(latency[0]), CSV },
+	{ "latency_ns.p90", F_NUMBER, CELL(latency[1]), 0 },
+	{ "latency_ns.p99", F_NUMBER, CELL(latency[2]), CSV },
+	{ "latency_ns.max", F_NUMBER, CELL(latency[3]), 0 },
+	{ "phases_ns", F_OBJECT, CELL(has_phases), 0 },
+	{ "phases_ns.claim", F_NUMBER, CELL(phases[0]), CSV },
+	{ "phases_ns.find", F_NUMBER, CELL(phases[1]), CSV },
+	{ "phases_ns.run", F_NUMBER, CELL(phases[2]), CSV },
+	{ "phases_ns.see", F_NUMBER, CELL(phases[3]), CSV },
+};
+
+static const struct field gain_fields[] = {
+	{ "call", F_TEXT, offsetof(struct gain, call), 0 },
+	{ "threads", F_COUNT, offsetof(struct gain, threads), 0 },
+	{ "runners", F_COUNT, offsetof(struct gain, runners), 0 },
+	{ "from_ns", F_NUMBER, offsetof(struct gain, from), 0 },
+	{ "to_ns", F_NUMBER, offsetof(struct gain, to), 0 },
+	{ "from_measured", F_YES_NO, offsetof(struct gain, from_measured), 0 },
+	{ "to_measured", F_YES_NO, offsetof(struct gain, to_measured), 0 },
+};
+
+static void add_figures(struct run *run, const struct results *results)
+{
+	size_t i;
+
+	for (i = 0; i < results->count; i++)
+		if (!results->cells[i].missing)
+			add_figure(run, clock_unit(),
+				   (struct estimate){ results->cells[i].summary.median,
+						      results->cells[i].summary.se },
+				   "%s", results->cells[i].name);
+}
+
+void flexsc_conclude(struct run *run, struct cell cells[], size_t count)
+{
+	struct results *results = keep(1, sizeof(*results));
+
+	run->results = results;
+	compare_cells(run, cells, count);
+	*results = (struct results){
+		.cells = cells,
+		.count = drop_unmeasured(cells, count),
+		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
+		.work = nearest(&run->settings->work, USUAL_WORK),
+	};
+	find_all_gains(run, results);
+	say_everything(run, results);
+	add_figures(run, results);
+	add_records(run, "cells", fields, COUNT_OF(fields), cells, results->count, sizeof(*cells));
+	add_records(run, "gains", gain_fields, COUNT_OF(gain_fields), results->gains,
+		    results->gain_count, sizeof(*results->gains));
+}
+
+/* ---- tables ---- */
+
+/* All ways at one W. */
+struct work_line {
+	const char *missing;
+	double work, ways[WAYS], ratio, cpu;
+};
+
+#define LINE(member) offsetof(struct work_line, member)
+
+static const struct column by_work[] = {
+	{ "W", F_NUMBER, LINE(work), 0 },
+	{ "PLAIN", F_NUMBER, LINE(ways[PLAIN]), 1 },
+	{ "BATCH", F_NUMBER, LINE(ways[BATCH]), 1 },
+	{ "URING", F_NUMBER, LINE(ways[URING]), 1 },
+	{ "SQPOLL", F_NUMBER, LINE(ways[SQPOLL]), 1 },
+	{ "FLEXSC", F_NUMBER, LINE(ways[FLEXSC]), 1 },
+	{ "RATIO", F_NUMBER, LINE(ratio), 2 },
+	{ "CPU", F_NUMBER, LINE(cpu), 2 },
+};
+
+static const struct column by_threads[] = {
+	{ "THREADS", F_COUNT, CELL(threads), 0 },
+	{ "RUNNERS", F_COUNT, CELL(runners), 0 },
+	{ "FLEXSC", F_NUMBER, CELL(summary.median), 1 },
+	{ "RATIO", F_NUMBER, CELL(ratio.ratio), 2 },
+	{ "P50", F_NUMBER, CELL(latency[0]), 0 },
+	{ "P99", F_NUMBER, CELL(latency[2]), 0 },
+	{ "CLAIM", F_NUMBER, CELL(phases[0]), 0 },
+	{ "FIND", F_NUMBER, CELL(phases[1]), 0 },
+	{ "RUN", F_NUMBER, CELL(phases[2]), 0 },
+	{ "SEE", F_NUMBER, CELL(phases[3]), 0 },
+};
+
+static struct work_line line_of(const struct results *results, const char *call, double work)
+{
+	struct work_line line = { .work = work, .ratio = NAN, .cpu = NAN };
+	const struct cell *cell, *plain = find_cell(results, call, PLAIN, 0, 0, work);
+	enum way way;
+
+	for (way = PLAIN; way < WAYS; way++) {
+		cell = way == FLEXSC ? cell_at(results, call, work) :
+				       find_cell(results, call, way, 0, 0, work);
+		line.ways[way] = cell ? cell->summary.median : NAN;
+	}
+	cell = cell_at(results, call, work);
+	if (cell && plain) {
+		line.ratio = cell->ratio.ratio;
+		line.cpu = (cell->caller + cell->others) / (plain->caller + plain->others);
+	}
+	return line;
+}
+
+static void print_by_work(const struct run *run, const char *call)
+{
+	const struct results *results = run->results;
+	const struct sizes *works = &run->settings->work;
+	struct work_line *lines = allocate(works->count, sizeof(*lines));
+	const struct records records = { NULL, NULL, 0, lines, works->count, sizeof(*lines) };
+	size_t w;
+
+	for (w = 0; w < works->count; w++)
+		lines[w] = line_of(results, call, works->of[w]);
+	show_heading("%s and W ns of work, in %s; flexsc: %ld thread%s, 1 runner", call,
+		     clock_unit(), results->threads, results->threads == 1 ? "" : "s");
+	show_records(by_work, COUNT_OF(by_work), &records);
+	free(lines);
+}
+
+static void print_by_threads(const struct run *run, const char *call)
+{
+	const struct results *results = run->results;
+	const void **rows = allocate(results->count, sizeof(*rows));
+	size_t count = 0, i;
+
+	for (i = 0; i < results->count; i++) {
+		const struct cell *cell = &results->cells[i];
+
+		if (!strcmp(cell->call, call) && cell->way == FLEXSC && cell->work == results->work)
+			rows[count++] = cell;
+	}
+	putchar('\n');
+	show_heading("%s by flexsc with W = %.0f, in %s", call, results->work, clock_unit());
+	show_table(by_threads, COUNT_OF(by_threads), rows, count);
+	free(rows);
+}
+
+void flexsc_print(const struct run *run)
+{
+	const struct names *calls = &run->settings->workloads;
+	size_t i;
+
+	for (i = 0; i < calls->count; i++) {
+		if (i)
+			putchar('\n');
+		print_by_work(run, calls->of[i]);
+		print_by_threads(run, calls->of[i]);
+	}
+	show_paragraph("",
+		       "RATIO: throughput to that of plain calls. CPU: CPU time of both sides to "
+		       "that of plain calls. P50, P99: latency of a call. CLAIM, FIND, RUN, SEE: "
+		       "its phases until there is an entry, until the runner finds it, until it is "
+		       "made, until the caller goes on; taking these times is part of them.");
 }

@@ -1,165 +1,523 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench pagefault: what the first touch of memory costs, and what saves most of it. */
+#include "pagefault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "cli/messages.h"
 #include "cases.h"
-#include "measure/harness/json.h"
+#include "cli/messages.h"
+#include "lib/prefault/large_pages.h"
+#include "measure/harness/interrupt.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/turns.h"
 #include "pagefault_memory.h"
-#include "pagefault_touches.h"
 
+#define MAX_ROWS 256
 #define MIB ((size_t)1 << 20)
 #define USUAL (2048 * MIB)
 #define LEAST (16 * MIB)
 #define MOST_PER_FAULT 512
 
-static const struct json_column columns[] = {
-	{ "WAY", "label", TEXT, 0 },
-	{ "FIRST", "median", NUMBER, 1 },
-	{ "SD", "sd", NUMBER, 1 },
-	{ "RATIO", "ratio", NUMBER, 2 },
-	{ "LATER", "later_ns", NUMBER, 1 },
-	{ "FAULTS", "faults", NUMBER, 0 },
-	{ "TRAPS", "exceptions", NUMBER, 0 },
-	{ "MIB", "resident_bytes", MEBIBYTES, 1 },
-	{ "WASTED", "wasted_bytes", MEBIBYTES, 1 },
+/* What children know of a row, beside its times: in shared memory. */
+struct measured {
+	double faults, exceptions, mapped, resident;
+	size_t count; /* of LATER */
 };
 
-static const struct json_column csv_columns[] = {
-	{ NULL, "name", TEXT, 0 },
-	{ NULL, "label", TEXT, 0 },
-	{ NULL, "access", TEXT, 0 },
-	{ NULL, "order", TEXT, 0 },
-	{ NULL, "way", TEXT, 0 },
-	{ NULL, "per_fault", NUMBER, 0 },
-	{ NULL, "large_page", NUMBER, 0 },
-	{ NULL, "available", YES_NO, 0 },
-	{ NULL, "touched", NUMBER, 0 },
-	{ NULL, "mean", NUMBER, 0 },
-	{ NULL, "min", NUMBER, 0 },
-	{ NULL, "max", NUMBER, 0 },
-	{ NULL, "sd", NUMBER, 0 },
-	{ NULL, "median", NUMBER, 0 },
-	{ NULL, "se", NUMBER, 0 },
-	{ NULL, "ratio", NUMBER, 0 },
-	{ NULL, "ratio_se", NUMBER, 0 },
-	{ NULL, "later_ns", NUMBER, 0 },
-	{ NULL, "faults", NUMBER, 0 },
-	{ NULL, "exceptions", NUMBER, 0 },
-	{ NULL, "mapped_pages", NUMBER, 0 },
-	{ NULL, "resident_bytes", NUMBER, 0 },
-	{ NULL, "wasted_bytes", NUMBER, 0 },
+struct session {
+	struct run *run;
+	const struct region *region;
+	struct touched *rows;
+	size_t count;
+	struct measured *measured; /* shared */
+	double *later;		   /* shared: ns per touch, row by row, trial by trial */
+	int counter;		   /* of exceptions, or -1; in a child */
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* ---- which there are ---- */
 
-static int check(const struct settings *settings)
+/* In a text that is kept, or NULL. */
+static const char *why_missing(const struct session *session, const struct touch *touch)
 {
-	if (settings->sizes.of[settings->sizes.count - 1] <= MOST_PER_FAULT)
+	char *reason = touch_missing(session->region, touch);
+	const char *kept = reason ? keep_text("%s", reason) : NULL;
+
+	free(reason);
+	return kept;
+}
+
+/* Behind the name of a way that there are several of. */
+static const char *size_of(const struct touch *touch)
+{
+	if (touch->way == AHEAD && touch->per_fault)
+		return keep_text(" %ld", touch->per_fault);
+	return touch->large_page ? keep_text(" %zu", touch->large_page >> 10) : "";
+}
+
+static const char *label_of(const struct touch *touch)
+{
+	static const char *const labels[WAYS] = { "a fault a page",   "clearing alone",
+						  "multi_page_alloc", "MADV_POPULATE",
+						  "MAP_POPULATE",     "large pages" };
+
+	if (touch->way == AHEAD && touch->per_fault)
+		return keep_text("%ld pages a fault", touch->per_fault);
+	if (touch->way == LARGE_PAGES && touch->large_page)
+		return keep_text("pages of %zu KiB", touch->large_page >> 10);
+	return labels[touch->way];
+}
+
+static void add_row(struct session *session, struct touch touch, size_t base)
+{
+	struct touched *row = &session->rows[session->count];
+
+	if (session->count == MAX_ROWS)
+		return;
+	*row = (struct touched){
+		.touch = touch,
+		.missing = why_missing(session, &touch),
+		.base = base,
+		.access = touch.write ? "write" : "read",
+		.order = order_names[touch.order],
+		.way = way_names[touch.way],
+		.label = label_of(&touch),
+		.pages = (double)session->region->touched[touch.order],
+	};
+	row->name = keep_text("%s %s %s%s", row->access, row->order, row->way, size_of(&touch));
+	session->count++;
+}
+
+/* What is missing is told once, with the first order. */
+static void add_unless_told(struct session *session, struct touch touch, size_t base)
+{
+	bool first = touch.write && touch.order == SEQUENTIAL;
+
+	if (!why_missing(session, &touch) || first)
+		add_row(session, touch, base);
+}
+
+static void add_ahead(struct session *session, struct touch touch, size_t base)
+{
+	const struct settings *s = session->run->settings;
+	size_t i;
+
+	touch.way = AHEAD;
+	if (why_missing(session, &touch)) {
+		add_unless_told(session, touch, base);
+		return;
+	}
+	for (i = 0; i < s->sizes.count; i++) {
+		touch.per_fault = (long)s->sizes.of[i];
+		if (touch.per_fault > 1)
+			add_row(session, touch, base);
+	}
+}
+
+static void add_large_pages(struct session *session, struct touch touch, size_t base)
+{
+	bool any = false;
+
+	touch.way = LARGE_PAGES;
+	for (touch.large_page = SMALLEST_LARGE_PAGE; touch.large_page <= LARGEST_LARGE_PAGE;
+	     touch.large_page <<= 1) {
+		if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, touch.large_page) ==
+		    NO_LARGE_PAGES)
+			continue;
+		add_unless_told(session, touch, base);
+		any = true;
+	}
+	touch.large_page = 0;
+	if (!any)
+		add_unless_told(session, touch, base);
+}
+
+static void add_way(struct session *session, struct touch touch, enum way way, size_t base)
+{
+	touch.way = way;
+	add_unless_told(session, touch, base);
+}
+
+static void add_order(struct session *session, bool write, enum order order)
+{
+	struct touch touch = { .write = write, .order = order };
+	size_t base = session->count;
+
+	add_row(session, touch, base);
+	add_ahead(session, touch, base);
+	add_way(session, touch, POPULATE, base);
+	if (write && order == SEQUENTIAL)
+		add_way(session, touch, MAP_POPULATED, base);
+	add_large_pages(session, touch, base);
+	if (write && order == SEQUENTIAL)
+		add_way(session, touch, CLEAR, base);
+}
+
+static void list_rows(struct session *session)
+{
+	add_order(session, true, SEQUENTIAL);
+	add_order(session, true, RANDOM);
+	add_order(session, true, ONE_IN_64);
+	add_order(session, false, SEQUENTIAL);
+}
+
+/* ---- counting ---- */
+
+static double faults_so_far(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_minflt + usage.ru_majflt);
+}
+
+/* The kernel's event counts exceptions; faults that MADV_POPULATE_* makes are none. */
+static int open_counter(void)
+{
+	struct perf_event_attr attributes = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attributes),
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static double exceptions_so_far(const struct session *session)
+{
+	uint64_t count;
+
+	if (session->counter < 0 || read(session->counter, &count, sizeof(count)) != sizeof(count))
+		return NAN;
+	return (double)count;
+}
+
+static double mapped_pages(const struct region *region)
+{
+	unsigned char *vector = allocate(region->pages, 1);
+	size_t mapped = 0, i;
+
+	if (!mincore(region->start, region->length, vector))
+		for (i = 0; i < region->pages; i++)
+			mapped += vector[i] & 1;
+	free(vector);
+	return (double)mapped;
+}
+
+/* Of the whole process; /proc/self/statm is not exact. */
+static double resident_so_far(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	double kib = NAN;
+	char line[256];
+
+	while (file && isnan(kib) && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "Rss:", 4))
+			kib = (double)strtoul(line + 4, NULL, 10);
+	if (file)
+		fclose(file);
+	return kib * 1024;
+}
+
+/* Once, since looking at every page takes its time. */
+static void look_at_memory(const struct session *session, const struct touch *touch, double before,
+			   struct measured *m)
+{
+	double resident = resident_so_far() - before;
+
+	m->mapped = mapped_pages(session->region);
+	if (isnan(resident) && touch->write)
+		resident = m->mapped * (double)session->region->page;
+	m->resident = isnan(resident) ? resident : fmax(0, resident);
+}
+
+/* ---- measuring ---- */
+
+/* Clearing needs pages that are there before the clock starts. */
+static int prepare(const struct session *session, const struct touch *touch)
+{
+	int error;
+
+	way_prepare(touch);
+	if (touch->way != CLEAR)
 		return 0;
-	complain("bench: pagefault: --sizes is %.0f: a fault maps at most %d pages",
-		 settings->sizes.of[settings->sizes.count - 1], MOST_PER_FAULT);
-	return EXIT_USAGE;
+	error = way_map(session->region, touch);
+	if (!error)
+		touch_pages(session->region, touch);
+	return error;
+}
+
+/* Whatever makes the faults of the first pass, it is in its time. */
+static int first_pass(const struct session *session, const struct touch *touch)
+{
+	int error = touch->way == CLEAR ? 0 : way_map(session->region, touch);
+
+	if (error)
+		return error;
+	if (touch->way == CLEAR)
+		clear_pages(session->region, touch);
+	else
+		touch_pages(session->region, touch);
+	return 0;
+}
+
+static int complain_of_memory(const struct session *session, const struct touch *touch, int error)
+{
+	complain("bench: pagefault: %zu MiB cannot be had by %s: %s", session->region->length >> 20,
+		 way_names[touch->way], strerror(-error));
+	region_unmap(session->region);
+	return EXIT_FOUND;
+}
+
+struct counts {
+	double ns, faults, exceptions;
+};
+
+static struct counts count_now(const struct session *session)
+{
+	struct counts counts = { .faults = faults_so_far(),
+				 .exceptions = exceptions_so_far(session) };
+
+	counts.ns = clock_now();
+	return counts;
+}
+
+static struct counts count_since(const struct session *session, struct counts start)
+{
+	struct counts counts = { .ns = clock_now() - start.ns };
+
+	counts.exceptions = exceptions_so_far(session) - start.exceptions;
+	counts.faults = faults_so_far() - start.faults;
+	return counts;
+}
+
+/* Keeps the time of the second pass, and what was counted; the first one is the trial's. */
+static void note_row(struct session *session, size_t index, size_t trial, struct counts counts,
+		     double later)
+{
+	struct measured *m = &session->measured[index];
+	size_t trials = (size_t)session->run->settings->trials;
+
+	(void)trial;
+	m->faults = counts.faults;
+	m->exceptions = counts.exceptions;
+	session->later[index * trials + m->count++] = later / session->rows[index].pages;
+	note_duration(session->run, counts.ns);
+}
+
+static int measure_row(void *context, size_t index, size_t trial, double *value)
+{
+	struct session *session = context;
+	const struct touch *touch = &session->rows[index].touch;
+	double before = trial ? 0 : resident_so_far(), later;
+	int error = prepare(session, touch);
+	struct counts counts;
+
+	if (error)
+		return complain_of_memory(session, touch, error);
+	counts = count_now(session);
+	error = first_pass(session, touch);
+	counts = count_since(session, counts);
+	if (error)
+		return complain_of_memory(session, touch, error);
+	later = clock_now();
+	touch_pages(session->region, touch);
+	later = clock_now() - later;
+	if (!interrupted()) {
+		if (!trial)
+			look_at_memory(session, touch, before, &session->measured[index]);
+		note_row(session, index, trial, counts, later);
+		*value = counts.ns / session->rows[index].pages;
+	}
+	region_unmap(session->region);
+	return 0;
+}
+
+/* Where memory runs out after all, this process goes, and no other. */
+static void volunteer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4)
+		errno = 0;
+	close(fd);
+}
+
+/*
+ * Passes that are not timed: a host may give its guest the memory only now.  This process has
+ * then what it needs for itself, too.
+ */
+static int warm_up(const struct session *session)
+{
+	const struct touch touch = { .write = true };
+	long i;
+	int error = 0;
+
+	for (i = 0; i < session->run->settings->warmup && !error; i++) {
+		error = first_pass(session, &touch);
+		region_unmap(session->region);
+	}
+	return error ? complain_of_memory(session, &touch, error) : 0;
+}
+
+static int begin(void *context, size_t trial)
+{
+	struct session *session = context;
+
+	volunteer();
+	session->counter = open_counter();
+	count_since(session, count_now(session));
+	resident_so_far();
+	way_prepare(&(struct touch){ .write = true });
+	return trial ? 0 : warm_up(session);
+}
+
+static bool plays(void *context, size_t index)
+{
+	return !((struct session *)context)->rows[index].missing;
 }
 
 /* ---- how much memory ---- */
 
-/* Half of what can be had leaves the rest of the machine alone. */
-static size_t usual_memory(struct run *run, struct memory_room room)
+/* Half of what is available leaves the rest of the machine alone. */
+static size_t usual_memory(struct memory_room room)
 {
-	size_t bytes = room.bytes / 2 & ~(4 * MIB - 1);
+	size_t half = room.bytes / 2 & ~(4 * MIB - 1);
 
-	if (bytes >= USUAL)
-		return USUAL;
-	add_warning(run, "little-memory", "Only %zu MiB are touched, not %zu: %s leaves %zu.",
-		    bytes / MIB, USUAL / MIB, room.limit, room.bytes / MIB);
-	return bytes;
+	return half < USUAL ? half : USUAL;
 }
 
-/* What is touched, or 0 after complaining. */
-static size_t choose_memory(struct run *run)
+static size_t choose_memory(const struct settings *settings, struct memory_room room)
+{
+	return settings->memory ? (size_t)settings->memory * MIB : usual_memory(room);
+}
+
+static int check(const struct settings *settings)
 {
 	struct memory_room room = memory_room();
-	size_t asked = (size_t)run->settings->memory * MIB;
-	size_t bytes = asked ? asked : usual_memory(run, room);
+	size_t bytes = choose_memory(settings, room);
 
+	if (settings->sizes.of[settings->sizes.count - 1] > MOST_PER_FAULT) {
+		complain("bench: pagefault: --sizes is %.0f: a fault maps at most %d pages",
+			 settings->sizes.of[settings->sizes.count - 1], MOST_PER_FAULT);
+		return EXIT_USAGE;
+	}
 	if (bytes >= LEAST && bytes <= room.bytes / 10 * 9)
-		return bytes;
-	complain("bench: pagefault: %s leaves %zu MiB, and %zu MiB and a tenth more are wanted",
+		return 0;
+	complain("bench: pagefault: %s leaves %zu MiB, and this takes %zu MiB and a tenth more",
 		 room.limit, room.bytes / MIB, (bytes < LEAST ? LEAST : bytes) / MIB);
-	return 0;
+	return EXIT_USAGE;
+}
+
+/* ---- the bench ---- */
+
+static void take_over(struct session *session, const struct numbers times[])
+{
+	size_t trials = (size_t)session->run->settings->trials, i;
+
+	for (i = 0; i < session->count; i++) {
+		const struct measured *m = &session->measured[i];
+		struct touched *row = &session->rows[i];
+		double used = row->touch.write ? row->pages * (double)session->region->page : 0;
+
+		row->trials = times[i];
+		row->later = (struct numbers){ keep(m->count, sizeof(double)), m->count };
+		memcpy(row->later.of, session->later + i * trials, m->count * sizeof(double));
+		row->faults = m->faults;
+		row->exceptions = m->exceptions;
+		row->mapped = m->mapped;
+		row->resident = m->resident;
+		row->wasted = m->resident - used < 0 ? 0 : m->resident - used;
+	}
+}
+
+static int measure_rows_of(struct session *session)
+{
+	size_t later_size =
+		session->count * (size_t)session->run->settings->trials * sizeof(double);
+	const struct turns turns = {
+		.what = "trial and way",
+		.contestants = session->count,
+		.trials = (size_t)session->run->settings->trials,
+		.per_child = 1,
+		.begin = begin,
+		.run = measure_row,
+		.plays = plays,
+		.context = session,
+	};
+	struct numbers *times = allocate(session->count, sizeof(*times));
+	int status;
+
+	session->measured = share(session->count * sizeof(*session->measured));
+	session->later = share(later_size);
+	status = take_turns(&turns, times);
+	take_over(session, times);
+	unshare_memory(session->later, later_size);
+	unshare_memory(session->measured, session->count * sizeof(*session->measured));
+	free(times);
+	return status;
 }
 
 static int measure(struct run *run)
 {
-	size_t bytes = choose_memory(run);
+	struct pagefault *pagefault = keep(1, sizeof(*pagefault));
+	struct session session = { .run = run, .rows = keep(MAX_ROWS, sizeof(struct touched)) };
+	struct memory_room room = memory_room();
+	size_t bytes = choose_memory(run->settings, room);
 	struct region region;
-	json_t *touches;
 	int status;
 
-	if (!bytes)
-		return EXIT_USAGE;
+	if (!run->settings->memory && bytes < USUAL)
+		add_warning(run, "little-memory",
+			    "Only %zu MiB are touched, not %zu: %s leaves %zu.", bytes / MIB,
+			    USUAL / MIB, room.limit, room.bytes / MIB);
 	if (!region_open(&region, bytes, run->settings->bootstrap.seed)) {
 		complain("bench: pagefault: no address space for %zu MiB", bytes / MIB);
 		return EXIT_FOUND;
 	}
-	status = measure_touches(run, &region, &touches);
-	json_object_set_new(run->document, "memory_bytes", json_integer((json_int_t)bytes));
-	json_object_set_new(run->document, "page_bytes", json_integer((json_int_t)region.page));
+	session.region = &region;
+	list_rows(&session);
+	status = measure_rows_of(&session);
+	*pagefault = (struct pagefault){ .memory = (long)bytes,
+					 .page = (long)region.page,
+					 .rows = session.rows,
+					 .count = session.count };
 	region_close(&region);
-	conclude_touches(run, touches);
-	json_object_set_new(run->document, "touches", touches);
+	pagefault_conclude(run, pagefault);
 	return status;
 }
 
-/* ---- tables ---- */
-
-static void print_order(const json_t *document, const char *access, const char *order,
-			const char *title)
+/* About 30 rows touch all pages, at some microseconds for each. */
+static double seconds(const struct settings *settings, double call_ns)
 {
-	static const struct table table = { columns, COUNT(columns) };
-	json_t *rows = json_array(), *touch;
-	size_t i;
+	double mib = (double)(choose_memory(settings, memory_room()) / MIB);
+	double page_ns = 500 + 4 * call_ns, rows = 8 + 2 * (double)settings->sizes.count;
 
-	json_array_foreach(json_object_get(document, "touches"), i, touch) {
-		if (!strcmp(json_string_at(touch, "access", ""), access) &&
-		    !strcmp(json_string_at(touch, "order", ""), order))
-			json_array_append(rows, touch);
-	}
-	if (json_array_size(rows)) {
-		print_heading("%s, ns", title);
-		print_table(&table, rows);
-		putchar('\n');
-	}
-	json_decref(rows);
-}
-
-static void print(const json_t *document)
-{
-	print_heading("What touching a page costs, in %.0f MiB of anonymous memory\n",
-		      json_number_at(document, "memory_bytes") / (double)MIB);
-	print_order(document, "write", "sequential", "Every page written, one after another");
-	print_order(document, "write", "random", "Every page written, in a random order");
-	print_order(document, "write", "one_in_64", "One page in 64 written");
-	print_order(document, "read", "sequential", "Every page read, one after another");
-	print_paragraph("",
-			"FIRST: of the first touch of a page, mapping and populating included, "
-			"median; SD: of a trial. RATIO: times as fast as a fault a page. LATER: of "
-			"the second touch. FAULTS: that the kernel handled; TRAPS: those that the "
-			"CPU raised. MIB: memory that it takes; WASTED: of pages never touched.");
+	return mib * 256 * page_ns * rows * (double)settings->trials / 1e9;
 }
 
 const struct bench pagefault_bench = {
 	.name = "pagefault",
 	.summary = "what the first touch of memory costs, and what saves most of it",
-	.rows = "touches",
-	.csv = { csv_columns, COUNT(csv_columns) },
 	.defaults = { .warmup = 1,
 		      .trials = 5,
 		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 }, 10 } },
 	.check = check,
+	.seconds = seconds,
 	.measure = measure,
+	.print = pagefault_print,
 	.example = "pagefault --memory 256",
-	.print_document = print,
 };

@@ -1,230 +1,380 @@
 // SPDX-License-Identifier: MIT
-/* What the rows of `ferry bench pagefault` mean, in words. */
+/* What the rows of `ferry bench pagefault` mean. */
+#include "pagefault.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "measure/harness/json.h"
-#include "pagefault_touches.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
 
 #define NEARLY 1.1 /* of the best time: more pages per fault gain next to nothing */
 #define MIB (1 << 20)
 
-static double median(const json_t *touch)
+/* ---- finding rows ---- */
+
+/* SIZE is pages per fault; 0 stands for any other way than AHEAD. */
+static const struct touched *find_row(const struct pagefault *p, bool write, enum order order,
+				      enum way way, long size)
 {
-	return json_number_at(touch, "median");
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		const struct touched *row = &p->rows[i];
+
+		if (row->trials.count && row->touch.write == write && row->touch.order == order &&
+		    row->touch.way == way && row->touch.per_fault == size)
+			return row;
+	}
+	return NULL;
 }
 
-static double mib(const json_t *touch, const char *field)
+static const struct touched *written(const struct pagefault *p, enum order order, enum way way,
+				     long size)
 {
-	return json_number_at(touch, field) / MIB;
+	return find_row(p, true, order, way, size);
 }
 
-static void say_base(struct run *run, const json_t *touches)
+static double median(const struct touched *row)
 {
-	const json_t *in_order = find_touch(touches, "write", "sequential", "base", 0);
-	const json_t *random = find_touch(touches, "write", "random", "base", 0);
-	const json_t *clear = find_touch(touches, "write", "sequential", "clear", 0);
+	return row->summary.median;
+}
+
+/* ---- comparing ---- */
+
+static struct comparison compare_rows(struct run *run, const struct touched *row,
+				      const struct touched *base)
+{
+	size_t count =
+		row->trials.count < base->trials.count ? row->trials.count : base->trials.count;
+
+	return compare_pairs(row->trials.of, base->trials.of, count, run->settings->bootstrap);
+}
+
+static void compare_row(struct run *run, const struct pagefault *p, struct touched *row)
+{
+	const struct touched *base = &p->rows[row->base];
+
+	row->summary = summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
+	row->later_median = median_of(row->later.of, row->later.count);
+	row->ratio = compare_rows(run, row, base);
+	note_trials(run, row->trials.of, row->trials.count);
+	if (row != base)
+		add_comparison(run, &row->ratio);
+}
+
+static void compare_large_pages(struct run *run, const struct pagefault *p)
+{
+	const struct touched *small = written(p, SEQUENTIAL, POPULATE, 0);
+	size_t i;
+
+	for (i = 0; small && i < p->count; i++) {
+		struct touched *row = &p->rows[i];
+
+		if (!row->trials.count || row->touch.way != LARGE_PAGES || !row->touch.write ||
+		    row->touch.order != SEQUENTIAL)
+			continue;
+		row->beside = compare_rows(run, row, small);
+		add_comparison(run, &row->beside);
+	}
+}
+
+static void compare_all(struct run *run, struct pagefault *p)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->rows[i].trials.count)
+			compare_row(run, p, &p->rows[i]);
+	compare_large_pages(run, p);
+	judge_run(run);
+	/* The bases are not looked at any more. */
+	for (i = 0; i < p->count; i++)
+		if (p->rows[i].missing || p->rows[i].trials.count)
+			p->rows[kept++] = p->rows[i];
+	p->count = kept;
+}
+
+static bool saves(const struct touched *row)
+{
+	return row->ratio.ratio > 1 && row->ratio.significant;
+}
+
+/* ---- in words ---- */
+
+static void say_base(struct run *run, const struct pagefault *p)
+{
+	const struct touched *in_order = written(p, SEQUENTIAL, BASE, 0);
+	const struct touched *random = written(p, RANDOM, BASE, 0);
+	const struct touched *clear = written(p, SEQUENTIAL, CLEAR, 0);
 
 	if (!in_order || !random || !clear)
 		return;
-	add_finding(
-		run, NULL,
-		"The first write to a page takes %.0f ns in order and %.0f ns in a random "
-		"order, with a fault for each; clearing a page takes %.0f of that, which no way "
-		"saves. Later writes take %.1f and %.1f ns.",
-		median(in_order), median(random), median(clear),
-		json_number_at(in_order, "later_ns"), json_number_at(random, "later_ns"));
-}
-
-static bool saves(const json_t *touch)
-{
-	return json_number_at(touch, "ratio") > 1 && json_true_at(touch, "significant");
+	add_finding(run, NULL,
+		    "The first write to a page takes %.0f %s in order and %.0f in a random order, "
+		    "with a fault for each; clearing a page takes %.0f of that, which no way "
+		    "saves. Later writes take %.1f and %.1f.",
+		    median(in_order), clock_unit(), median(random), median(clear),
+		    in_order->later_median, random->later_median);
 }
 
 /* The fastest of those that map a whole range at once, or NULL. */
-static const json_t *best_for_range(const json_t *touches)
+static const struct touched *best_for_range(const struct pagefault *p)
 {
-	const json_t *touch, *best = NULL;
+	const struct touched *best = NULL;
 	size_t i;
 
-	json_array_foreach(touches, i, touch) {
-		const char *way = json_string_at(touch, "way", "");
+	for (i = 0; i < p->count; i++) {
+		const struct touched *row = &p->rows[i];
 
-		if (!json_true_at(touch, "available") || !saves(touch) ||
-		    strcmp(json_string_at(touch, "access", ""), "write") != 0 ||
-		    strcmp(json_string_at(touch, "order", ""), "sequential") != 0)
+		if (!row->trials.count || !row->touch.write || row->touch.order != SEQUENTIAL ||
+		    row->touch.way == BASE || row->touch.way == CLEAR || row->touch.way == AHEAD)
 			continue;
-		if (!strcmp(way, "base") || !strcmp(way, "clear") || !strcmp(way, "ahead"))
-			continue;
-		if (!best || median(touch) < median(best))
-			best = touch;
+		if (saves(row) && (!best || median(row) < median(best)))
+			best = row;
 	}
 	return best;
 }
 
-static void say_range(struct run *run, const json_t *touches)
+static void say_range(struct run *run, const struct pagefault *p)
 {
-	const json_t *best = best_for_range(touches);
-	const json_t *populate = find_touch(touches, "write", "sequential", "populate", 0);
+	const struct touched *best = best_for_range(p);
+	const struct touched *populate = written(p, SEQUENTIAL, POPULATE, 0);
 
 	if (best)
-		add_finding(run, "sequential",
-			    "For a range that will be used whole, %s is the fastest: %.0f ns per "
+		add_finding(run, order_names[SEQUENTIAL],
+			    "For a range that will be used whole, %s is the fastest: %.0f %s per "
 			    "page, %.2f times as fast as a fault a page.",
-			    json_string_at(best, "label", ""), median(best),
-			    json_number_at(best, "ratio"));
+			    best->label, median(best), clock_unit(), best->ratio.ratio);
 	else if (populate)
-		add_finding(run, "sequential",
-			    "No way to have a range at once was faster than a fault a page by "
-			    "more than the noise of this run.");
-	if (populate && populate != best)
-		add_finding(run, "sequential",
-			    "MADV_POPULATE_WRITE takes %.0f ns per page: %.2f times as fast.",
-			    median(populate), json_number_at(populate, "ratio"));
+		add_finding(run, order_names[SEQUENTIAL],
+			    "No way to map a range at once was faster than a fault a page by more "
+			    "than the noise of this run.");
+	if (populate && populate != best && saves(populate))
+		add_finding(run, order_names[SEQUENTIAL],
+			    "MADV_POPULATE_WRITE takes %.0f %s per page: %.2f times as fast.",
+			    median(populate), clock_unit(), populate->ratio.ratio);
 }
 
 /* What disturbs a trial only adds to it. */
-static double least(const json_t *touch)
+static double least(const struct touched *row)
 {
-	return json_number_at(touch, "min");
+	return row ? row->summary.min : NAN;
 }
 
-static double least_ahead(const json_t *touches, const char *order, const struct settings *s)
+static double least_ahead(const struct pagefault *p, enum order order, const struct sizes *sizes)
 {
 	double found = NAN;
 	size_t i;
 
-	for (i = 0; i < s->sizes.count; i++)
-		found = fmin(found, least(find_touch(touches, "write", order, "ahead",
-						     (long)s->sizes.of[i])));
+	for (i = 0; i < sizes->count; i++)
+		found = fmin(found, least(written(p, order, AHEAD, (long)sizes->of[i])));
 	return found;
 }
 
-/* The least pages per fault that are nearly the best in both orders, or 0. */
-static long enough_ahead(const json_t *touches, const struct settings *s)
+/* The least pages per fault that are nearly the best in both orders and save time, or 0. */
+static long enough_ahead(const struct pagefault *p, const struct sizes *sizes)
 {
-	double in_order = least_ahead(touches, "sequential", s);
-	double random = least_ahead(touches, "random", s);
+	double in_order = least_ahead(p, SEQUENTIAL, sizes), random = least_ahead(p, RANDOM, sizes);
 	size_t i;
 
-	for (i = 0; i < s->sizes.count; i++) {
-		long n = (long)s->sizes.of[i];
+	for (i = 0; i < sizes->count; i++) {
+		long n = (long)sizes->of[i];
+		const struct touched *one = written(p, SEQUENTIAL, AHEAD, n);
+		const struct touched *other = written(p, RANDOM, AHEAD, n);
 
-		if (least(find_touch(touches, "write", "sequential", "ahead", n)) <=
-			    NEARLY * in_order &&
-		    least(find_touch(touches, "write", "random", "ahead", n)) <= NEARLY * random)
+		if (one && other && saves(one) && saves(other) && least(one) <= NEARLY * in_order &&
+		    least(other) <= NEARLY * random)
 			return n;
 	}
 	return 0;
 }
 
-static void say_ahead(struct run *run, const json_t *touches, long n)
+static void say_ahead(struct run *run, const struct pagefault *p, long n)
 {
-	const json_t *in_order = find_touch(touches, "write", "sequential", "ahead", n);
-	const json_t *random = find_touch(touches, "write", "random", "ahead", n);
+	const struct touched *in_order = written(p, SEQUENTIAL, AHEAD, n);
+	const struct touched *random = written(p, RANDOM, AHEAD, n);
 
-	if (!in_order || !random)
+	if (!n || !in_order || !random)
 		return;
 	add_finding(run, NULL,
-		    "With %ld pages a fault a first write takes %.0f ns in order, and %.0f ns in a "
+		    "With %ld pages a fault a first write takes %.0f %s in order, and %.0f in a "
 		    "random order: %.2f and %.2f times as fast as a fault a page. More pages a "
 		    "fault gain less than 10 %%.",
-		    n, median(in_order), median(random), json_number_at(in_order, "ratio"),
-		    json_number_at(random, "ratio"));
+		    n, median(in_order), clock_unit(), median(random), in_order->ratio.ratio,
+		    random->ratio.ratio);
 }
 
-static const json_t *find_large_pages(const json_t *touches, const char *order)
+static const struct touched *find_large_pages(const struct pagefault *p, enum order order)
 {
-	const json_t *touch;
-	size_t i;
-
-	json_array_foreach(touches, i, touch)
-		if (json_true_at(touch, "available") &&
-		    !strcmp(json_string_at(touch, "access", ""), "write") &&
-		    !strcmp(json_string_at(touch, "order", ""), order) &&
-		    !strcmp(json_string_at(touch, "way", ""), "large_pages"))
-			return touch;
-	return NULL;
+	return written(p, order, LARGE_PAGES, 0);
 }
 
-static void say_sparse_of(struct run *run, const json_t *base, const json_t *touch)
+static void say_sparse(struct run *run, const struct touched *base, const struct touched *row)
 {
-	if (!base || !touch)
+	if (!base || !row || !row->ratio.significant)
 		return;
-	add_finding(run, "one_in_64",
+	add_finding(run, order_names[ONE_IN_64],
 		    "Where one page in 64 is touched, %s: %.1f times the time of a fault a page, "
 		    "and %.1f MiB in place of %.1f.",
-		    json_string_at(touch, "label", ""), median(touch) / median(base),
-		    mib(touch, "resident_bytes"), mib(base, "resident_bytes"));
-}
-
-static void say_sparse(struct run *run, const json_t *touches, long n)
-{
-	const json_t *base = find_touch(touches, "write", "one_in_64", "base", 0);
-
-	say_sparse_of(run, base, find_touch(touches, "write", "one_in_64", "ahead", n));
-	say_sparse_of(run, base, find_large_pages(touches, "one_in_64"));
-}
-
-static struct estimate ratio_of_touch(const json_t *touch)
-{
-	return (struct estimate){ json_number_at(touch, "ratio"),
-				  json_number_at(touch, "ratio_se") };
+		    row->label, median(row) / median(base), row->resident / MIB,
+		    base->resident / MIB);
 }
 
 /* Whether large pages are slower than small ones, by more than the noise. */
-static bool large_pages_lose(const json_t *touches)
+static bool large_pages_lose(const struct pagefault *p)
 {
-	const json_t *large = find_large_pages(touches, "sequential");
-	const json_t *small = find_touch(touches, "write", "sequential", "populate", 0);
-	struct estimate one, other;
+	const struct touched *large = find_large_pages(p, SEQUENTIAL);
 
-	if (!large || !small)
-		return false;
-	one = ratio_of_touch(large);
-	other = ratio_of_touch(small);
-	return one.value < other.value && differ(one, other);
+	return large && large->beside.significant && large->beside.ratio < 1;
 }
 
 /* Whether the kernel has no multi_page_alloc(), which is not the same as not measured. */
-static bool ahead_missing(const json_t *touches)
+static bool ahead_missing(const struct pagefault *p)
 {
-	const json_t *touch;
 	size_t i;
 
-	json_array_foreach(touches, i, touch)
-		if (!strcmp(json_string_at(touch, "way", ""), "ahead") &&
-		    !json_true_at(touch, "available"))
+	for (i = 0; i < p->count; i++)
+		if (p->rows[i].touch.way == AHEAD && p->rows[i].missing)
 			return true;
 	return false;
 }
 
-static void recommend(struct run *run, const json_t *touches, long n)
+static void recommend(struct run *run, const struct pagefault *p, long n)
 {
-	if (!find_touch(touches, "write", "sequential", "base", 0))
+	if (!written(p, SEQUENTIAL, BASE, 0))
 		return;
-	add_finding(run, NULL, "Take ferry_prefault() for memory that will be used whole%s.",
-		    large_pages_lose(touches) ?
-			    ", with FERRY_PREFAULT_SMALL: large pages were slower in this run" :
-			    "");
+	if (best_for_range(p))
+		add_finding(run, NULL, "Use ferry_prefault() for memory that will be used whole%s.",
+			    large_pages_lose(p) ? ", with FERRY_PREFAULT_SMALL: large pages were "
+						  "slower in this run" :
+						  "");
 	if (n)
 		add_finding(run, NULL,
-			    "Take ferry_prefault_process(%ld) for a program that uses most of what "
+			    "Use ferry_prefault_process(%ld) for a program that uses most of what "
 			    "it maps, and not for one that touches memory here and there.",
 			    n);
-	else if (ahead_missing(touches))
+	else if (ahead_missing(p))
 		add_finding(run, NULL,
-			    "For a whole program there is nothing on this kernel: "
-			    "multi_page_alloc() is of ferry's patch series.");
+			    "For a whole program this kernel offers nothing: multi_page_alloc() "
+			    "comes with ferry's patch series.");
 }
 
-void conclude_touches(struct run *run, const json_t *touches)
+static void say_everything(struct run *run, const struct pagefault *p)
 {
-	long n = enough_ahead(touches, run->settings);
+	const struct touched *sparse = written(p, ONE_IN_64, BASE, 0);
+	long n = enough_ahead(p, &run->settings->sizes);
 
-	say_base(run, touches);
-	say_range(run, touches);
-	say_ahead(run, touches, n);
-	say_sparse(run, touches, n);
-	recommend(run, touches, n);
+	say_base(run, p);
+	say_range(run, p);
+	say_ahead(run, p, n);
+	if (n)
+		say_sparse(run, sparse, written(p, ONE_IN_64, AHEAD, n));
+	say_sparse(run, sparse, find_large_pages(p, ONE_IN_64));
+	recommend(run, p, n);
+}
+
+/* ---- records ---- */
+
+#define ROW(member) offsetof(struct touched, member)
+
+static const struct field fields[] = {
+	{ "name", F_TEXT, ROW(name), CSV | ALWAYS },
+	{ "label", F_TEXT, ROW(label), CSV | ALWAYS },
+	{ "access", F_TEXT, ROW(access), CSV | ALWAYS },
+	{ "order", F_TEXT, ROW(order), CSV | ALWAYS },
+	{ "way", F_TEXT, ROW(way), CSV | ALWAYS },
+	{ "per_fault", F_OPTIONAL, ROW(touch.per_fault), CSV | ALWAYS },
+	{ "large_page", F_OPTIONAL, ROW(touch.large_page), CSV | ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	{ "touched", F_NUMBER, ROW(pages), CSV },
+	{ "trials_ns", F_NUMBERS, ROW(trials), 0 },
+	{ "mean", F_NUMBER, ROW(summary.mean), CSV },
+	{ "min", F_NUMBER, ROW(summary.min), CSV },
+	{ "max", F_NUMBER, ROW(summary.max), CSV },
+	{ "sd", F_NUMBER, ROW(summary.sd), CSV },
+	{ "median", F_NUMBER, ROW(summary.median), CSV },
+	{ "se", F_NUMBER, ROW(summary.se), CSV },
+	{ "ratio", F_NUMBER, ROW(ratio.ratio), CSV },
+	{ "ratio_se", F_NUMBER, ROW(ratio.se), CSV },
+	{ "ratio_low", F_NUMBER, ROW(ratio.low), 0 },
+	{ "ratio_high", F_NUMBER, ROW(ratio.high), 0 },
+	{ "p", F_NUMBER, ROW(ratio.p), 0 },
+	{ "significant", F_YES_NO, ROW(ratio.significant), 0 },
+	{ "later_ns", F_NUMBER, ROW(later_median), CSV },
+	{ "faults", F_NUMBER, ROW(faults), CSV },
+	{ "exceptions", F_NUMBER, ROW(exceptions), CSV },
+	{ "mapped_pages", F_NUMBER, ROW(mapped), CSV },
+	{ "resident_bytes", F_NUMBER, ROW(resident), CSV },
+	{ "wasted_bytes", F_NUMBER, ROW(wasted), CSV },
+};
+
+static const struct field run_fields[] = {
+	{ "memory_bytes", F_COUNT, offsetof(struct pagefault, memory), 0 },
+	{ "page_bytes", F_COUNT, offsetof(struct pagefault, page), 0 },
+};
+
+void pagefault_conclude(struct run *run, struct pagefault *p)
+{
+	size_t i;
+
+	run->results = p;
+	compare_all(run, p);
+	say_everything(run, p);
+	for (i = 0; i < p->count; i++)
+		if (!p->rows[i].missing)
+			add_figure(run, clock_unit(),
+				   (struct estimate){ median(&p->rows[i]), p->rows[i].summary.se },
+				   "%s", p->rows[i].name);
+	add_records(run, "touches", fields, COUNT_OF(fields), p->rows, p->count, sizeof(*p->rows));
+	add_fields(run, run_fields, COUNT_OF(run_fields), p);
+}
+
+/* ---- tables ---- */
+
+static const struct column columns[] = {
+	{ "WAY", F_TEXT, ROW(label), 0 },
+	{ "FIRST", F_NUMBER, ROW(summary.median), 1 },
+	{ "SD", F_NUMBER, ROW(summary.sd), 1 },
+	{ "RATIO", F_NUMBER, ROW(ratio.ratio), 2 },
+	{ "LATER", F_NUMBER, ROW(later_median), 1 },
+	{ "FAULTS", F_NUMBER, ROW(faults), 0 },
+	{ "TRAPS", F_NUMBER, ROW(exceptions), 0 },
+	{ "MIB", F_MEBIBYTES, ROW(resident), 1 },
+	{ "WASTED", F_MEBIBYTES, ROW(wasted), 1 },
+};
+
+static void print_order(const struct pagefault *p, bool write, enum order order, const char *title)
+{
+	const void **rows = allocate(p->count, sizeof(*rows));
+	size_t count = 0, i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->rows[i].touch.write == write && p->rows[i].touch.order == order)
+			rows[count++] = &p->rows[i];
+	if (count) {
+		show_heading("%s, %s", title, clock_unit());
+		show_table(columns, COUNT_OF(columns), rows, count);
+		putchar('\n');
+	}
+	free(rows);
+}
+
+void pagefault_print(const struct run *run)
+{
+	const struct pagefault *p = run->results;
+
+	show_heading("What touching a page costs, in %ld MiB of anonymous memory", p->memory / MIB);
+	putchar('\n');
+	print_order(p, true, SEQUENTIAL, "Every page written, one after another");
+	print_order(p, true, RANDOM, "Every page written, in a random order");
+	print_order(p, true, ONE_IN_64, "One page in 64 written");
+	print_order(p, false, SEQUENTIAL, "Every page read, one after another");
+	show_paragraph("",
+		       "FIRST: of the first touch of a page, mapping and populating included, "
+		       "median; SD: of a trial. RATIO: times as fast as a fault a page. LATER: of "
+		       "the second touch. FAULTS: that the kernel handled; TRAPS: those that the "
+		       "CPU raised. MIB: memory that it takes; WASTED: of pages never touched.");
 }

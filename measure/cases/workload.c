@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +16,9 @@
 
 #define PATH "/etc/passwd"
 
-static char byte;
+#define A_FILE "" /* one of this process, without a name */
+
+static char byte, page[4096];
 static struct stat status;
 static struct statx status_x;
 
@@ -35,6 +38,16 @@ static const struct call calls[] = {
 	  "read, 1 byte of /dev/zero",
 	  "/dev/zero",
 	  { .nr = SYS_read, .argc = 3, .arg = { 0, (long)&byte, 1 } },
+	  false },
+	{ "pread",
+	  "pread, 1 byte of a cached file",
+	  A_FILE,
+	  { .nr = SYS_pread64, .argc = 4, .arg = { 0, (long)page, 1, 0 } },
+	  false },
+	{ "pread_page",
+	  "pread, 4096 bytes of a cached file",
+	  A_FILE,
+	  { .nr = SYS_pread64, .argc = 4, .arg = { 0, (long)page, sizeof(page), 0 } },
 	  false },
 	{ "write",
 	  "write, 1 byte to /dev/null",
@@ -75,7 +88,7 @@ static const struct call *find(const char *name)
 
 const char *workload_names(void)
 {
-	return "unimplemented, getppid, read, write, fstat, lstat and statx";
+	return "unimplemented, getppid, read, pread, pread_page, write, fstat, lstat and statx";
 }
 
 bool is_workload(const char *name)
@@ -94,13 +107,30 @@ static void *allocate_aligned(size_t size)
 	return memory;
 }
 
+/* A page in the page cache, of a file system that has files on a disk where there is one. */
+static int open_temporary_file(void)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd = open(directory ? directory : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		fd = memfd_create("ferry-bench", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, page, sizeof(page)) == (ssize_t)sizeof(page))
+		return fd;
+	complain("bench: no temporary file: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -ENOSPC;
+}
+
 /* The first argument of a call on the file OPENED, or -errno after complaining. */
 static int open_file(const char *opened)
 {
 	bool written = !strcmp(opened, "/dev/null");
-	int fd = open(opened, (written ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	int fd = *opened ? open(opened, (written ? O_WRONLY : O_RDONLY) | O_CLOEXEC) :
+			   open_temporary_file();
 
-	if (fd >= 0)
+	if (fd >= 0 || !*opened)
 		return fd;
 	fd = -errno;
 	complain("bench: %s: cannot open: %s", opened, strerror(errno));
@@ -177,22 +207,30 @@ void workload_close(struct workload *workload)
 	*workload = (struct workload){ 0 };
 }
 
-bool workload_worked(const struct workload *workload, unsigned long size, long last)
+static enum outcome_of_batch judge_result(const struct call *call, long result)
+{
+	if (call->fails && (result == -ENOSYS || result == -EPERM))
+		return result == -EPERM ? BATCH_FILTERED : BATCH_WORKED;
+	if (!call->fails && result >= 0)
+		return BATCH_WORKED;
+	if (result == -EPERM)
+		return BATCH_FORBIDDEN;
+	complain("bench: %s gives %ld here", call->name, result);
+	return BATCH_FAILED;
+}
+
+enum outcome_of_batch workload_outcome(const struct workload *workload, unsigned long size,
+				       long last)
 {
 	const struct call *call = workload->image ? NULL : find(workload->name);
+	enum outcome_of_batch outcome = BATCH_WORKED;
 	unsigned long i;
 
 	if (last < 0 || (call && last != (long)size - 1)) {
 		complain("bench: %s: a batch of %lu gives %ld", workload->name, size, last);
-		return false;
+		return BATCH_FAILED;
 	}
-	for (i = 0; call && i < size; i++) {
-		long result = workload->loaded.rets[i];
-
-		if (call->fails ? result != -ENOSYS : result < 0) {
-			complain("bench: %s gives %ld here", workload->name, result);
-			return false;
-		}
-	}
-	return true;
+	for (i = 0; call && i < size && outcome == BATCH_WORKED; i++)
+		outcome = judge_result(call, workload->loaded.rets[i]);
+	return outcome;
 }

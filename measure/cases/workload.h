@@ -29,10 +29,16 @@ int workload_load(struct workload *workload, const char *path, unsigned long cop
 
 void workload_close(struct workload *workload);
 
-/**
- * Whether a batch of SIZE copies did what it should: LAST is what it returned.  Complains
- * otherwise.
- */
-bool workload_worked(const struct workload *workload, unsigned long size, long last);
+/* What became of a batch. */
+enum outcome_of_batch {
+	BATCH_WORKED,
+	BATCH_FAILED,	 /* which was complained about */
+	BATCH_FILTERED,	 /* it worked: a filter refused the unimplemented call */
+	BATCH_FORBIDDEN, /* a filter refused a call that should work */
+};
+
+/** What became of a batch of SIZE copies: LAST is what it returned. */
+enum outcome_of_batch workload_outcome(const struct workload *workload, unsigned long size,
+				       long last);
 
 #endif /* WORKLOAD_H */

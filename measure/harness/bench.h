@@ -20,7 +20,6 @@
 #include "clock.h"
 #include "record.h"
 #include "statistics.h"
-#include "table.h"
 
 #define MAX_NAMES 64
 #define MAX_SETS 8
@@ -51,7 +50,8 @@ struct settings {
 	bool engines_named; /* by the user; otherwise they are all that are here */
 	struct names workloads;
 	struct names programs;
-	long memory; /* MiB; 0: as much as is good */
+	struct names apps; /* none: all */
+	long memory;	   /* MiB; 0: as much as is good */
 	const char *directory;
 	const char *examples;
 	struct bootstrap bootstrap;
@@ -79,7 +79,6 @@ struct figure {
 struct run {
 	const struct bench *bench;
 	const struct settings *settings;
-	json_t *document;
 	double *shortest; /* the shortest time that was taken off the clock; shared memory */
 	struct clock_stamp start;
 
@@ -119,11 +118,6 @@ struct bench {
 	void (*print)(const struct run *run);
 
 	const char *example; /* what to type after "ferry bench" */
-
-	/* Of benches whose results are JSON still. */
-	const char *rows;
-	struct table csv;
-	void (*print_document)(const json_t *document);
 };
 
 /** Adds an array of records to the document, under KEY.  They have to be kept. */

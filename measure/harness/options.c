@@ -40,7 +40,7 @@ struct choice {
 #define MAX_SIZE (1L << 20)
 #define NONE LONG_MIN
 #define ENGINES "auto loop uring device syscall"
-#define CALLS "unimplemented getppid getpid read write fstat lstat statx"
+#define CALLS "unimplemented getppid getpid read pread pread_page write fstat lstat statx"
 
 static const struct choice choices[] = {
 	{ 't', "trials", "N", NUMBER_OPTION, 1, 10000, AT(trials),
@@ -62,6 +62,8 @@ static const struct choice choices[] = {
 	  "about so many slots are timed at once" },
 	{ 'r', "pairs", "N", NUMBER_OPTION, 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
 	  NULL, "pairs of runs" },
+	{ 'g', "app", "NAME,...", NAMES_OPTION, 0, 0, AT(apps), "apps", "apps", NONE,
+	  "total mdu rw pathsearch sigset", "the programs; all by default" },
 	{ 'd', "directory", "DIR", TEXT_OPTION, 0, 0, AT(directory), "apps chain", "directory",
 	  NONE, NULL, "the tree to work on; where to make a file" },
 	{ 'x', "examples", "DIR", TEXT_OPTION, 0, 0, AT(examples), "apps", NULL, NONE, NULL,

@@ -89,8 +89,9 @@ static json_t *value_as_json(const struct field *field, const void *record)
 		return integers_as_json(value);
 	case F_MATRIX:
 		return matrix_as_json(value);
-	case F_WORDS:
-		return words_as_json(*(char *const *const *)value);
+	case F_WORD_LISTS:
+		return json_pack("[o, o]", words_as_json(((char *const *const *)value)[0]),
+				 words_as_json(((char *const *const *)value)[1]));
 	case F_AVAILABLE:
 		return json_boolean(!missing_of(record));
 	case F_REASON:
@@ -172,28 +173,35 @@ static void write_value(FILE *file, const json_t *value)
 		fprintf(file, "%.10g", json_number_value(value));
 }
 
-static void write_line(FILE *file, const struct records *records, const void *record)
+static void write_headings(FILE *file, const struct records *records)
 {
 	const char *comma = "";
 	size_t i;
 
 	for (i = 0; i < records->field_count; i++) {
-		const struct field *field = &records->fields[i];
-		json_t *value;
+		if (!(records->fields[i].flags & CSV))
+			continue;
+		fprintf(file, "%s%s", comma, records->fields[i].key);
+		comma = ",";
+	}
+	fputc('\n', file);
+}
 
-		if (!(field->flags & CSV))
+static void write_line(FILE *file, const struct records *records, const void *record)
+{
+	json_t *json = record_as_json(records, record);
+	const char *comma = "";
+	size_t i;
+
+	for (i = 0; i < records->field_count; i++) {
+		if (!(records->fields[i].flags & CSV))
 			continue;
 		fputs(comma, file);
 		comma = ",";
-		if (!record) {
-			fputs(field->key, file);
-		} else if (!missing_of(record) || field->flags & ALWAYS) {
-			value = value_as_json(field, record);
-			write_value(file, value);
-			json_decref(value);
-		}
+		write_value(file, json_at(json, records->fields[i].key));
 	}
 	fputc('\n', file);
+	json_decref(json);
 }
 
 char *records_as_csv(const struct records *records, size_t *length)
@@ -204,7 +212,7 @@ char *records_as_csv(const struct records *records, size_t *length)
 
 	if (!file)
 		return NULL;
-	write_line(file, records, NULL);
+	write_headings(file, records);
 	for (i = 0; i < records->count; i++)
 		write_line(file, records, record_at(records, i));
 	if (!fclose(file))
@@ -215,18 +223,29 @@ char *records_as_csv(const struct records *records, size_t *length)
 
 /* ---- for people ---- */
 
+/* Four digits are enough for people, and keep tables narrow. */
+static int decimals_for(const struct column *column, double number)
+{
+	int most = fabs(number) >= 999.5 ? 0 : fabs(number) >= 99.95 ? 1 : column->decimals;
+
+	return most < column->decimals ? most : column->decimals;
+}
+
 static void show_number(const struct column *column, double number, char *text, size_t size)
 {
+	int decimals;
+
+	if (column->type == F_MILLISECONDS)
+		number /= 1e6;
+	if (column->type == F_MEBIBYTES)
+		number /= 1 << 20;
+	decimals = decimals_for(column, number);
 	if (!isfinite(number))
 		snprintf(text, size, "-");
 	else if (column->type == F_PERCENT)
-		snprintf(text, size, "%.*f %%", column->decimals, 100 * number);
-	else if (column->type == F_MILLISECONDS)
-		snprintf(text, size, "%.*f", column->decimals, number / 1e6);
-	else if (column->type == F_MEBIBYTES)
-		snprintf(text, size, "%.*f", column->decimals, number / (1 << 20));
+		snprintf(text, size, "%.*f %%", decimals, 100 * number);
 	else
-		snprintf(text, size, "%.*f", column->decimals, number);
+		snprintf(text, size, "%.*f", decimals, number);
 }
 
 void show_value(const struct column *column, const void *record, char *text, size_t size)

@@ -41,20 +41,20 @@ struct matrix {
 };
 
 enum type {
-	F_TEXT,	     /* const char *; NULL is null */
-	F_NUMBER,    /* double; what is not finite is null */
-	F_COUNT,     /* long */
-	F_OPTIONAL,  /* long; 0 is null */
-	F_INDEX,     /* long; a negative one is null */
-	F_YES_NO,    /* bool */
-	F_MAYBE,     /* int: 1, 0, or null for any other */
-	F_NUMBERS,   /* struct numbers */
-	F_INTEGERS,  /* struct numbers, whole ones */
-	F_MATRIX,    /* struct matrix */
-	F_WORDS,     /* char *const *, ended by NULL; long ones are cut */
-	F_AVAILABLE, /* whether the record is not missing */
-	F_REASON,    /* why the record is missing, or null */
-	F_OBJECT,    /* bool: the object that the following "key.*" make; null when false */
+	F_TEXT,	      /* const char *; NULL is null */
+	F_NUMBER,     /* double; what is not finite is null */
+	F_COUNT,      /* long */
+	F_OPTIONAL,   /* long; 0 is null */
+	F_INDEX,      /* long; a negative one is null */
+	F_YES_NO,     /* bool */
+	F_MAYBE,      /* int: 1, 0, or null for any other */
+	F_NUMBERS,    /* struct numbers */
+	F_INTEGERS,   /* struct numbers, whole ones */
+	F_MATRIX,     /* struct matrix */
+	F_WORD_LISTS, /* char **[2]: two lists ended by NULL; long ones are cut */
+	F_AVAILABLE,  /* whether the record is not missing */
+	F_REASON,     /* why the record is missing, or null */
+	F_OBJECT,     /* bool: the object that the following "key.*" make; null when false */
 
 	/* For people only, of a double. */
 	F_MILLISECONDS, /* from ns */
@@ -65,7 +65,7 @@ enum type {
 enum {
 	CSV = 1,      /* also a column of the CSV */
 	ALWAYS = 2,   /* also of records that are missing */
-	CSV_ONLY = 4, /* not in the JSON */
+	CSV_ONLY = 4, /* not in the JSON by itself: an element of a list, as "median_ns.0" */
 };
 
 struct field {

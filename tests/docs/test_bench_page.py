@@ -36,15 +36,17 @@ ONLY_IN = {
     "rows": "crossing",
     "series": "batch",
     "ratios": "batch",
+    "at_sizes": "batch",
     "chains": "chain",
     "comparisons": "apps",
     "cells": "flexsc",
+    "gains": "flexsc",
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",
     "against": "crossing",
 }
-SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "directory", "trials"}
+SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "apps", "directory", "trials"}
 SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "programs", "threads", "runners", "memory_mib"}
 
 
@@ -62,14 +64,16 @@ def described(part: int) -> set[str]:
     SERIES,
     FIT,
     RATIOS,
+    AT_SIZES,
     CHAINS,
     COMPARISONS,
     RATIO,
     CELLS,
+    GAINS,
     TOUCHES,
     AGAINST,
     PAIRS,
-) = range(15)
+) = range(17)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +101,7 @@ def documents(
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 15
+    assert len(tables(PAGE)) == 17
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -107,9 +111,11 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "rows",
         "series",
         "ratios",
+        "at_sizes",
         "chains",
         "comparisons",
         "cells",
+        "gains",
         "touches",
         "against",
     ]
@@ -149,6 +155,9 @@ def test_series_and_ratios(documents: dict[str, Any]) -> None:
         assert set(series["fit"]) == described(FIT)
     for ratio in documents["batch"]["ratios"]:
         assert set(ratio) == described(RATIOS)
+    assert documents["batch"]["at_sizes"]
+    for at_size in documents["batch"]["at_sizes"]:
+        assert set(at_size) == described(AT_SIZES)
 
 
 def test_chains(documents: dict[str, Any]) -> None:
@@ -169,6 +178,11 @@ def test_cells(documents: dict[str, Any]) -> None:
     unmeasured = {"name", "call", "way", "threads", "runners", "work_ns", "available", "reason"}
     for cell in documents["flexsc"]["cells"]:
         assert set(cell) == (described(CELLS) if cell["available"] else unmeasured)
+
+
+def test_gains(documents: dict[str, Any]) -> None:
+    for gain in documents["flexsc"]["gains"]:
+        assert set(gain) == described(GAINS)
 
 
 def test_touches(documents: dict[str, Any]) -> None:

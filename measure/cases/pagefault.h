@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of `ferry bench pagefault`, and what it concludes from them. */
+#ifndef PAGEFAULT_H
+#define PAGEFAULT_H
+
+#include "measure/harness/bench.h"
+#include "pagefault_ways.h"
+
+/* One way to have pages, in one order of touching them. */
+struct touched {
+	const char *missing;
+	const char *name, *label, *access, *order, *way; /* words for TOUCH */
+	struct touch touch;
+	size_t base;		      /* the row with a fault for each page */
+	struct numbers trials, later; /* ns per touch, the first and the second */
+	double pages;		      /* that are touched */
+	double faults;		      /* that the kernel counted */
+	double exceptions;	      /* of the CPU, NAN where they cannot be counted */
+	double mapped;		      /* pages */
+	double resident, wasted;      /* bytes, NAN where not known */
+
+	/* Filled in by pagefault_conclude(). */
+	struct summary summary;
+	double later_median;
+	struct comparison ratio;  /* to the base */
+	struct comparison beside; /* of large pages: to MADV_POPULATE */
+};
+
+struct pagefault {
+	const char *missing;
+	long memory, page; /* bytes */
+	struct touched *rows;
+	size_t count;
+};
+
+/**
+ * Compares the rows, and adds records, findings and figures to the run.  Rows that have neither a
+ * trial nor a reason are left out.
+ */
+void pagefault_conclude(struct run *run, struct pagefault *pagefault);
+
+/** Prints the tables of a run of which pagefault_conclude() was called. */
+void pagefault_print(const struct run *run);
+
+#endif /* PAGEFAULT_H */
