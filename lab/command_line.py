@@ -41,7 +41,7 @@ Fetches, patches, builds, boots and tests kernels.
 targets:
   x86-6.12 x86-7.3   x86-64, booted by QEMU without hardware virtualization
   uml-7.3            user-mode Linux, which runs kernel code at its natural speed
-  debian-6.1 debian-6.12   Debian's stock kernels, which get the module
+  debian-6.1 debian-6.12   Debian's stock kernels, with ferry's module
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
 """
@@ -60,7 +60,7 @@ def run_fetch(args: argparse.Namespace) -> int:
     versions = args.version or list(SOURCES)
     for version in versions:
         if version not in SOURCES:
-            raise LabError(f"there is no source '{version}'; there are {', '.join(SOURCES)}")
+            raise LabError(f"unknown version '{version}'; the versions are {', '.join(SOURCES)}")
     if args.list:
         list_versions(versions)
         return 0
@@ -89,7 +89,7 @@ def list_versions(versions: Sequence[str]) -> None:
 def run_series(args: argparse.Namespace) -> int:
     if args.version not in SOURCES:
         raise LabError(
-            f"there is no series for '{args.version}'; for {', '.join(SOURCES)} there is"
+            f"there is no series for '{args.version}'; the versions are {', '.join(SOURCES)}"
         )
     author = None if args.draft else series.find_author(args.author)
     if not author and not args.draft:
@@ -175,7 +175,7 @@ def options_of(args: argparse.Namespace) -> Options:
 
 def run_boot(args: argparse.Namespace) -> int:
     if not args.command:
-        raise LabError("no command is given: ferry-lab boot TARGET -- COMMAND...")
+        raise LabError("no command given; usage: ferry-lab boot TARGET -- COMMAND...")
     outcome = run_in_guest(build(find_target(args.target)), args.command, options_of(args))
     if outcome.failure:
         print(f"ferry-lab: {outcome.failure}", file=sys.stderr)
@@ -253,13 +253,15 @@ def make_parser() -> argparse.ArgumentParser:
     booting.add_argument("target", help="see ferry-lab --help")
     add_guest_options(booting)
     booting.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after that long")
-    booting.add_argument("--icount", action="store_true", help="a nanosecond is an instruction")
+    booting.add_argument(
+        "--icount", action="store_true", help="advance the guest's clock by 1 ns per instruction"
+    )
     booting.add_argument(
         *("-w", "--writable"),
         action="append",
         default=[],
         metavar="DIRECTORY",
-        help="a directory that the guest may change; others only seem to change",
+        help="a directory of the host that the guest may write to",
     )
     booting.add_argument(
         "--qemu",
@@ -278,8 +280,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
     testing.add_argument("target", nargs="*", help="see ferry-lab --help")
-    testing.add_argument("--full", action="store_true", help="also those that take long")
-    testing.add_argument("--only", metavar="PATTERN", help="those whose names match")
+    testing.add_argument("--full", action="store_true", help="also run the tests that take long")
+    testing.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
     testing.add_argument(
         "--record", action="store_true", help="note in kernel/series/tested.toml what passed"
     )
@@ -301,9 +303,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--draft", action="store_true", help="without a sign-off; git send-email refuses these"
     )
 
-    add("style", run_style, "run checkpatch.pl and sparse over the series")
+    add("style", run_style, "run checkpatch.pl and sparse on the series")
 
-    add("clean", run_clean, "remove all that the lab downloaded and built")
+    add("clean", run_clean, "remove everything that the lab downloaded and built")
     return parser
 
 

@@ -76,8 +76,8 @@ def test_help_page_and_completion_name_the_targets() -> None:
     [
         (["build", "vax-4.3"], "there is no target 'vax-4.3'; the targets are x86-6.12,"),
         (["boot", "vax-4.3", "--", "true"], "there is no target 'vax-4.3'"),
-        (["boot", "uml-7.3"], "no command is given: ferry-lab boot TARGET -- COMMAND..."),
-        (["fetch", "1.0"], "there is no source '1.0'; there are 6.12, 7.3"),
+        (["boot", "uml-7.3"], "no command given; usage: ferry-lab boot TARGET -- COMMAND..."),
+        (["fetch", "1.0"], "unknown version '1.0'; the versions are 6.12, 7.3"),
         (["series", "1.0", "-o", "x"], "there is no series for '1.0'"),
         (["bench", "none"], "there is no benchmark 'none'"),
     ],
