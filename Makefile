@@ -80,6 +80,7 @@ GUESTS_AT_ONCE := x86-6.12 debian-6.12
 .PHONY: check
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
 	@rm -f build/times
+	$(STEP) 'set-up in minimal roots' $(MAKE) --no-print-directory check-setup
 	$(STEP) 'lint' $(MAKE) --no-print-directory lint
 	$(STEP) 'build with sanitizers' $(MAKE) --no-print-directory build-asan build-tsan
 	$(STEP) 'tests on this machine' $(MESON_TEST) -C build --suite fast --suite check

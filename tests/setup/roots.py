@@ -156,6 +156,7 @@ def environment() -> list[str]:
         "FERRY_CACHE": str(cache_root()),
         "FERRY_FRESH": "1",
         "PIP_LOG": "/root/pip.log",
+        "PIP_PROGRESS_BAR": "off",
         **dict(network()),
     }
     return [f"{name}={value}" for name, value in made.items()]
