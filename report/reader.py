@@ -23,13 +23,11 @@ from typing import (
     get_type_hints,
 )
 
-T = TypeVar("T", bound="Record")
-SCALARS: dict[object, tuple[tuple[type, ...], str]] = {
-    bool: ((bool,), "true or false"),
-    int: ((int,), "an integer"),
-    float: ((int, float), "a number"),
-    str: ((str,), "a string"),
-    NoneType: ((NoneType,), "null"),
+SCALARS: dict[object, tuple[set[type], str]] = {
+    bool: ({bool}, "true or false"),
+    int: ({int}, "an integer"),
+    float: ({int, float}, "a number"),
+    str: ({str}, "a string"),
 }
 
 
@@ -61,12 +59,13 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def unfit(place: str, value: object, wanted: str) -> Unfit:
-    return Unfit(place, f"is {shown(value)}, and ferry-bench(5) wants {wanted} there")
+def require(holds: bool, place: str, value: object, wanted: str) -> None:
+    if not holds:
+        raise Unfit(place, f"is {shown(value)}, and ferry-bench(5) wants {wanted} there")
 
 
 @cache
-def fields_of(kind: type) -> dict[str, tuple[Any, bool]]:
+def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:  # noqa: ANN401
     """Type of each field, and whether it may be absent."""
     hints = get_type_hints(kind, include_extras=True)
     return {
@@ -76,8 +75,7 @@ def fields_of(kind: type) -> dict[str, tuple[Any, bool]]:
 
 
 def read_record(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
-    if not isinstance(value, dict):
-        raise unfit(place, value, "an object")
+    require(isinstance(value, dict), place, value, "an object")
     found = {}
     for name, (of, may_be_absent) in fields_of(kind).items():
         if name in value:
@@ -92,70 +90,51 @@ def read_record(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
 
 def read_one_of(kinds: tuple[Any, ...], value: Any, place: str) -> Any:  # noqa: ANN401
     """Null or the other; of two records the one that "available" selects."""
-    if value is None and NoneType in kinds:
-        return None
-    kinds = tuple(kind for kind in kinds if kind is not NoneType)
-    if len(kinds) == 1:
-        return read_value(kinds[0], value, place)
-    if not isinstance(value, dict):
-        raise unfit(place, value, "an object")
-    available = read_value(bool, value.get("available"), f"{place}.available")
-    (kind,) = (one for one in kinds if get_args(fields_of(one)["available"][0]) == (available,))
+    if NoneType in kinds:
+        (kind,) = (kind for kind in kinds if kind is not NoneType)
+        return None if value is None else read_value(kind, value, place)
+    require(isinstance(value, dict), place, value, "an object")
+    available = (read_value(bool, value.get("available"), f"{place}.available"),)
+    (kind,) = (one for one in kinds if get_args(fields_of(one)["available"][0]) == available)
     return read_record(kind, value, place)
-
-
-def read_list(of: tuple[Any, ...], value: Any, place: str) -> list[Any]:  # noqa: ANN401
-    """As many values as OF has types, or any number of one type."""
-    if not isinstance(value, list):
-        raise unfit(place, value, "a list")
-    if len(of) > 1 and len(value) != len(of):
-        raise unfit(place, value, f"a list of {len(of)}")
-    kinds = of if len(of) > 1 else of * len(value)
-    return [
-        read_value(kind, one, f"{place}[{i}]")
-        for i, (kind, one) in enumerate(zip(kinds, value, strict=True))
-    ]
-
-
-def read_scalar(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
-    types, words = SCALARS[kind]
-    if not isinstance(value, types) or (isinstance(value, bool) and kind is not bool):
-        raise unfit(place, value, words)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise unfit(place, value, words)
-    return value
 
 
 def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
     origin, of = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        found = read_value(of[0], value, place)
-        for rule in of[1:]:
-            if not rule.holds(found):
-                raise unfit(place, value, rule.words)
-        return found
-    if kind in (object, Any):
+    if kind is object:
         return value
-    if isinstance(kind, type) and issubclass(kind, Record):
-        return read_record(kind, value, place)
+    if kind in SCALARS:
+        types, words = SCALARS[kind]
+        finite = not isinstance(value, float) or math.isfinite(value)
+        require(type(value) in types and finite, place, value, words)
+        return value
     if origin in (Union, UnionType):
         return read_one_of(of, value, place)
     if origin is Literal:
-        if value not in of:
-            raise unfit(place, value, " or ".join(map(shown, of)))
+        require(value in of, place, value, " or ".join(map(shown, of)))
         return value
+    if origin is Annotated:
+        found = read_value(of[0], value, place)
+        for rule in of[1:]:
+            require(rule.holds(found), place, value, rule.words)
+        return found
     if origin is list:
-        return read_list(of, value, place)
+        require(isinstance(value, list), place, value, "a list")
+        return [read_value(of[0], one, f"{place}[{i}]") for i, one in enumerate(value)]
     if origin is tuple:
-        return tuple(read_list(of, value, place))
+        fits = isinstance(value, list) and len(value) == len(of)
+        require(fits, place, value, f"a list of {len(of)}")
+        return tuple(read_value(of[i], one, f"{place}[{i}]") for i, one in enumerate(value))
     if origin is dict:
-        if not isinstance(value, dict):
-            raise unfit(place, value, "an object")
+        require(isinstance(value, dict), place, value, "an object")
         return {name: read_value(of[1], one, f"{place}.{name}") for name, one in value.items()}
-    return read_scalar(kind, value, place)
+    return read_record(kind, value, place)
+
+
+T = TypeVar("T", bound=Record)
 
 
 def read(kind: type[T], value: object) -> T:
-    """VALUE as KIND, a record; Unfit names the first field that does not fit."""
-    found: T = read_value(kind, value, "")
+    """VALUE as KIND; Unfit names the first field that does not fit."""
+    found: T = read_record(kind, value, "")
     return found
