@@ -12,7 +12,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def summary(*sources: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, TESTS / "summary.py", *sources]
+    command: list[str | Path] = [sys.executable, TESTS / "summary.py", *sources]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -64,6 +64,6 @@ def test_a_failure_or_nothing_passed_fails(
 def test_a_step_is_noted_when_it_succeeds(tmp_path: Path) -> None:
     times = tmp_path / "times"
     for command, status in ((["true"], 0), (["sh", "-c", "exit 3"], 3)):
-        step = [TESTS / "step", times, " ".join(command), *command]
+        step: list[str | Path] = [TESTS / "step", times, " ".join(command), *command]
         assert subprocess.run(step, check=False).returncode == status
     assert times.read_text() in ("0\ttrue\n", "1\ttrue\n")
