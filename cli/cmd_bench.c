@@ -321,13 +321,13 @@ static int complete(int argc, char *argv[])
 	return EXIT_OK;
 }
 
-/* As it was typed: getopt_long() reorders ARGV, and lists in it are cut. */
+/* As it was typed: argv[0] is for getopt's complaints, and getopt_long() reorders the others. */
 static json_t *command_line(int argc, char *argv[])
 {
-	json_t *words = json_pack("[s]", "ferry");
+	json_t *words = json_pack("[s, s]", "ferry", "bench");
 	int i;
 
-	for (i = 0; i < argc; i++)
+	for (i = 1; i < argc; i++)
 		json_array_append_new(words, json_text(argv[i]));
 	return words;
 }

@@ -69,7 +69,7 @@ BAR_WIDTHS = """id => [...document.querySelector(`#${id} .panel`).querySelectorA
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     program = shutil.which("chromium")
-    assert program, "these tests take Debian's chromium"
+    assert program, "these tests need Debian's chromium"
     with sync_playwright() as playwright:
         # Without its sandbox: it cannot have one as root or in a container.
         yield playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sample
 from conftest import SOURCE, Report, Write
-from page_reader import read_page
+from page_reader import by_class, read_page, text
 
 REAL_RUNS = {
     "crossing": ["--calls", "200", "--trials", "5"],
@@ -40,8 +40,9 @@ def test_what_ferry_bench_writes_is_read(ferry_path: Path, command: Report, tmp_
     assert (done_report.returncode, done_report.stderr) == (0, "")
     touches = json.loads((tmp_path / "pagefault.json").read_text())["touches"]
     ahead = any(touch["way"] == "ahead" and touch["available"] for touch in touches)
-    figures = list(read_page(tmp_path / "report.html").iter("figure"))
-    assert len(figures) == (11 if ahead else 10)
+    page = read_page(tmp_path / "report.html")
+    assert len(list(page.iter("figure"))) == (11 if ahead else 10)
+    assert text(by_class(page, "made")[0]).startswith("Made by ferry bench crossing --calls 200")
 
 
 def test_the_same_runs_make_the_same_page_also_on_standard_output(
