@@ -449,8 +449,6 @@ static void say_everything(struct run *run, struct results *results)
 {
 	size_t sizes = run->settings->sizes.count, i;
 
-	for (i = 0; i < results->series_count; i++)
-		say_fit(run, &results->series[i]);
 	for (i = 0; i < results->pairing_count; i++) {
 		struct pairing *pairing = &results->pairings[i];
 		const struct at_size *at = &results->at_sizes[i * sizes];
@@ -461,6 +459,8 @@ static void say_everything(struct run *run, struct results *results)
 		say_pairing(run, pairing);
 		say_sizes(run, pairing, at, sizes);
 	}
+	for (i = 0; i < results->series_count; i++)
+		say_fit(run, &results->series[i]);
 	say_why_no_line(run, results);
 }
 
