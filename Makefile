@@ -142,9 +142,9 @@ format: setup-check ## rewrite the sources in the project's format
 
 .PHONY: bench
 bench: build ## the figures that the README quotes
-	@python3 measure/loop_cost.py build
-	@python3 measure/uring_vs_loop.py build
-	@python3 measure/mdu_vs_du.py build
+	@build/cli/ferry bench dispatch
+	@build/cli/ferry bench batch --engine loop,uring --call write,read,pread,pread_page --sizes 16,32,64,128,256,1024
+	@build/cli/ferry bench apps --app mdu --engine loop --directory /usr
 
 .PHONY: install
 install: build ## install under /usr/local, or DESTDIR

@@ -9,6 +9,25 @@ _ferry_list() {
 	mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${word##*,}")
 }
 
+# The command itself knows its benches, their options, and what these may be.
+_ferry_bench() {
+	local word=$1 previous=$2 bench=${COMP_WORDS[2]} values=""
+
+	if ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "$(ferry bench --complete)" -- "$word")
+		return
+	fi
+	[[ $bench == -* ]] && bench=any
+	[[ $previous == --* ]] && values=$(ferry bench --complete "$bench" "$previous")
+	if [[ -n $values ]]; then
+		_ferry_list "$word" "$values"
+	elif [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(ferry bench --complete "$bench")" -- "$word")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	fi
+}
+
 _ferry() {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 	local options="--help"
@@ -17,29 +36,23 @@ _ferry() {
 		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report --help --version" -- "$word")
 		return
 	fi
+	if [[ ${COMP_WORDS[1]} == bench ]]; then
+		_ferry_bench "$word" "$previous"
+		return
+	fi
 	case $previous in
 	-e | --engine)
 		_ferry_list "$word" "auto loop uring device syscall"
-		return
-		;;
-	-c | --call)
-		_ferry_list "$word" "unimplemented getppid read write fstat lstat statx"
 		return
 		;;
 	esac
 	case ${COMP_WORDS[1]} in
 	probe | check) options+=" --json" ;;
 	run) options+=" --engine --data --json" ;;
-	bench)
-		options+=" --trials --warmup --calls --engine --call --program --sizes --slots --pairs"
-		options+=" --threads --runners --work --memory --directory --examples --cpu --seed --json --csv --against"
-		;;
 	report) options+=" --output" ;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-	elif [[ ${COMP_WORDS[1]} == bench ]] && ((COMP_CWORD == 2)); then
-		mapfile -t COMPREPLY < <(compgen -W "crossing batch dispatch chain apps flexsc pagefault" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench dispatch: what the loop adds to a slot, with a call that does nothing. */
 #include <math.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include <ferry.h>
@@ -8,8 +9,10 @@
 #include "cases.h"
 #include "empty.h"
 #include "dispatch.h"
+#include "measure/harness/interrupt.h"
 #include "measure/harness/memory.h"
 #include "measure/harness/show.h"
+#include "measure/harness/steps.h"
 
 /* So that slots and results stay in the first cache. */
 #define SLOTS 256
@@ -72,6 +75,46 @@ static void run_function(unsigned long count)
 	}
 }
 
+/* What a program does that takes any call: a switch over their arguments, and the jumps. */
+static long call_by_argc(const struct ferry_slot *slot)
+{
+	const __s64 *a = slot->arg;
+
+	switch (slot->argc) {
+	case 0:
+		return empty_call(slot->nr, 0, 0, 0, 0, 0, 0);
+	case 1:
+		return empty_call(slot->nr, a[0], 0, 0, 0, 0, 0);
+	case 2:
+		return empty_call(slot->nr, a[0], a[1], 0, 0, 0, 0);
+	case 3:
+		return empty_call(slot->nr, a[0], a[1], a[2], 0, 0, 0);
+	case 4:
+		return empty_call(slot->nr, a[0], a[1], a[2], a[3], 0, 0);
+	case 5:
+		return empty_call(slot->nr, a[0], a[1], a[2], a[3], a[4], 0);
+	default:
+		return empty_call(slot->nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+}
+
+static void run_switch(unsigned long count)
+{
+	while (count) {
+		long some = count < SLOTS ? (long)count : SLOTS, i, skip = 0;
+
+		for (i = 0; i < some && skip >= 0; i += 1 + skip) {
+			const struct ferry_slot *slot = &programs[PLAIN][i];
+
+			rets[i] = call_by_argc(slot);
+			skip = rets[i] < 0 ? slot->jump_fail :
+			       rets[i]	   ? slot->jump_pos :
+					     slot->jump_zero;
+		}
+		count -= (unsigned long)some;
+	}
+}
+
 static void run_plain(unsigned long count)
 {
 	run_slots(PLAIN, count, 1);
@@ -100,6 +143,7 @@ static void run_go_to(unsigned long count)
 
 static const struct kind kinds[] = {
 	{ "function", "the empty call by hand", run_function, NULL },
+	{ "switch", "by hand, any call", run_switch, NULL },
 	{ "plain", "calls without jumps", run_plain, NULL },
 	{ "jumps", "calls with a jump for failures", run_jumps, NULL },
 	{ "forwarding", "calls with a forwarded operand", run_forwarding, NULL },
@@ -108,6 +152,15 @@ static const struct kind kinds[] = {
 };
 
 /* ---- conclusions ---- */
+
+static void say_instructions(struct run *run, const struct row *base, const struct row *plain)
+{
+	if (base && plain && !isnan(base->instructions) && !isnan(plain->instructions))
+		add_finding(run, plain->name,
+			    "A slot without jumps takes %.1f instructions on the loop, %.1f more "
+			    "than the same call by hand.",
+			    plain->instructions, plain->instructions - base->instructions);
+}
 
 void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 {
@@ -136,6 +189,7 @@ void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 		add_comparison(run, &beside[i]);
 	}
 	judge_run(run);
+	say_instructions(run, base, find_row(rows, count, "plain"));
 	for (i = 0; i < COUNT_OF(told); i++) {
 		const struct row *row = find_row(rows, count, told[i].name);
 
@@ -152,6 +206,17 @@ void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 	}
 }
 
+/* Those of all rows but missing ones, in the order of the kinds. */
+static void count_instructions(struct row rows[], size_t count)
+{
+	size_t i, k;
+
+	for (i = 0; i < count && !interrupted(); i++)
+		for (k = 0; k < COUNT_OF(kinds); k++)
+			if (!strcmp(rows[i].name, kinds[k].name))
+				rows[i].instructions = instructions_per_call(kinds[k].run);
+}
+
 static int measure(struct run *run)
 {
 	struct row *rows;
@@ -160,6 +225,7 @@ static int measure(struct run *run)
 
 	fill_programs();
 	status = measure_rows(run, kinds, COUNT_OF(kinds), &rows, &count);
+	count_instructions(rows, count);
 	dispatch_conclude(run, rows, count);
 	add_rows(run, rows, count);
 	return status;
@@ -169,10 +235,10 @@ static const struct column columns[] = {
 	{ "SLOTS", F_TEXT, offsetof(struct row, label), 0 },
 	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 2 },
 	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 2 },
-	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 2 },
 	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 3 },
 	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 2 },
 	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 1 },
+	{ "INSTR", F_NUMBER, offsetof(struct row, instructions), 1 },
 	{ "RATIO", F_NUMBER, offsetof(struct row, ratio), 2 },
 };
 
@@ -181,7 +247,8 @@ static void print(const struct run *run)
 	show_heading("What the loop costs, in %s per slot, with an empty function for the call",
 		     clock_unit());
 	show_records(columns, COUNT_OF(columns), &run->sets[0]);
-	show_paragraph("", "RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter.");
+	show_paragraph("", "RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter. "
+			   "INSTR: instructions, counted one by one.");
 }
 
 static double seconds(const struct settings *settings, double call_ns)

@@ -14,6 +14,7 @@
 #include "cli/messages.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/memory.h"
+#include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 
 /* What children know of a cell, beside its times: in shared memory. */
@@ -218,6 +219,22 @@ static int measure_cell(void *context, size_t index, size_t trial, double *value
 	return run_cell(session, index, false, value) ? 0 : EXIT_FOUND;
 }
 
+/* ---- what the caller does ---- */
+
+#define COUNTED_THREADS 64
+
+/* Writes that are posted by this process, which somebody counts the instructions of. */
+static void post_calls(unsigned long calls)
+{
+	struct job job = { .call = "write", .calls = (long)calls, .threads = COUNTED_THREADS };
+
+	ways_open();
+	if (ferry_flexsc_start(&job.flexsc, NULL))
+		return;
+	way_run(FLEXSC, &job);
+	ferry_flexsc_stop(job.flexsc);
+}
+
 /* ---- where the runners go ---- */
 
 /* All CPUs that this process may use, the one it is on last. */
@@ -285,7 +302,8 @@ static int measure(struct run *run)
 	turns.contestants = session.count;
 	status = take_turns(&turns, times);
 	take_over(&session, times);
-	flexsc_conclude(run, session.cells, session.count);
+	flexsc_conclude(run, session.cells, session.count,
+			interrupted() ? NAN : instructions_per_call(post_calls));
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));
 	free(times);
 	free(session.cpus);

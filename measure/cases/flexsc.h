@@ -30,9 +30,11 @@ struct cell {
 
 /**
  * Compares the cells with those of plain calls, and adds records, findings and figures to the run.
- * Cells that have neither a trial nor a reason are left out.
+ * Cells that have neither a trial nor a reason are left out.  CALLER_INSTRUCTIONS, or NAN, are what
+ * the caller of a posted write takes for it.
  */
-void flexsc_conclude(struct run *run, struct cell cells[], size_t count);
+void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
+		     double caller_instructions);
 
 /** Prints the tables of a run of which flexsc_conclude() was called. */
 void flexsc_print(const struct run *run);

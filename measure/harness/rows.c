@@ -52,6 +52,7 @@ static struct row measured_row(struct run *run, const struct kind *kind, struct 
 		.summary = summarize(trials.of, trials.count, run->settings->bootstrap),
 		.quartile_low = quantile_of(trials.of, trials.count, 0.25),
 		.quartile_high = quantile_of(trials.of, trials.count, 0.75),
+		.instructions = NAN,
 		.ratio = NAN,
 		.kernel_share = NAN,
 	};
@@ -131,6 +132,7 @@ static const struct field fields[] = {
 	{ "quartile_low", F_NUMBER, offsetof(struct row, quartile_low), CSV },
 	{ "quartile_high", F_NUMBER, offsetof(struct row, quartile_high), CSV },
 	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },
+	{ "instructions", F_NUMBER, offsetof(struct row, instructions), CSV },
 	{ "ratio", F_NUMBER, offsetof(struct row, ratio), CSV },
 	{ "kernel_share", F_NUMBER, offsetof(struct row, kernel_share), CSV },
 };

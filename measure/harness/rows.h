@@ -30,6 +30,7 @@ struct row {
 	struct summary summary;
 	double quartile_low, quartile_high;
 	double cycles;	     /* the median in ticks of the TSC, or NAN */
+	double instructions; /* in user space, per call, or NAN */
 	double ratio;	     /* its median by that of another row, or NAN */
 	double kernel_share; /* 0 to 1, or NAN */
 };

@@ -179,7 +179,14 @@ def complete(*words: str) -> list[str]:
         _ferry
         printf '%s\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True)
+    path = f"{Path(os.environ['FERRY_BUILD']).absolute() / 'cli'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", shell],
+        env=os.environ | {"PATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout.split()
 
 
@@ -188,6 +195,9 @@ def test_completion_knows_commands_options_and_engines(ferry: Ferry) -> None:
     assert complete("ferry", "run", "--engine", "u") == ["uring"]
     assert complete("ferry", "bench", "d") == ["dispatch"]
     assert complete("ferry", "bench", "batch", "--call", "write,st") == ["write,statx"]
+    assert complete("ferry", "bench", "batch", "--wo") == []
+    assert complete("ferry", "bench", "flexsc", "--wo") == ["--work"]
+    assert complete("ferry", "bench", "apps", "--app", "mdu,t") == ["mdu,total"]
     for command in COMMANDS:
         offered = complete("ferry", command, "--")
         usage = ferry(command, "--help").stdout.decode()

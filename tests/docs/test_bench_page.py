@@ -41,6 +41,7 @@ ONLY_IN = {
     "comparisons": "apps",
     "cells": "flexsc",
     "gains": "flexsc",
+    "caller_instructions": "flexsc",
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "steps.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FEW 64
+#define MANY 192
+
+static _Noreturn void run_traced(void (*run)(unsigned long calls), unsigned long calls)
+{
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
+		_exit(1);
+	run(calls);
+	_exit(0);
+}
+
+/* Waits for CHILD to stop again: false when it has ended, with its status in *STATUS. */
+static int wait_for_stop(pid_t child, int *status)
+{
+	while (waitpid(child, status, 0) < 0)
+		if (errno != EINTR)
+			return 0;
+	return WIFSTOPPED(*status);
+}
+
+#if defined(__x86_64__)
+#include <stddef.h>
+#include <sys/user.h>
+
+/* A repeated string instruction stops after every element, at itself. */
+static long place_of(pid_t child)
+{
+	return ptrace(PTRACE_PEEKUSER, child, offsetof(struct user, regs.rip), NULL);
+}
+#else
+static long place_of(pid_t child)
+{
+	static long place;
+
+	(void)child;
+	return ++place;
+}
+#endif
+
+/* -1 where nothing can be counted. */
+static long steps_of(void (*run)(unsigned long calls), unsigned long calls)
+{
+	long steps = 0, place = 0, before;
+	pid_t child;
+	int status = 0;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		run_traced(run, calls);
+	while (child > 0 && wait_for_stop(child, &status)) {
+		before = place;
+		place = place_of(child);
+		steps += place != before;
+		if (!ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+			continue;
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		return -1;
+	}
+	return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status) ? steps : -1;
+}
+
+double instructions_per_call(void (*run)(unsigned long calls))
+{
+	long few = steps_of(run, FEW), many = steps_of(run, MANY);
+
+	return few < 0 || many < 0 ? NAN : (double)(many - few) / (MANY - FEW);
+}
