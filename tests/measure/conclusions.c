@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The conclusions of ferry bench for tests in Python: reads one request with made-up trials from
+ * standard input, {"bench": ..., ...}, and writes what is concluded from them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/cases/apps.h"
+#include "measure/cases/batch.h"
+#include "measure/cases/cases.h"
+#include "measure/cases/crossing.h"
+#include "measure/cases/flexsc.h"
+#include "measure/harness/document.h"
+#include "measure/harness/json.h"
+#include "measure/harness/memory.h"
+
+static struct numbers numbers_at(const json_t *object, const char *key)
+{
+	const json_t *list = json_object_get(object, key);
+	struct numbers numbers = { .count = json_array_size(list) };
+	size_t i;
+
+	numbers.of = keep(numbers.count, sizeof(double));
+	for (i = 0; i < numbers.count; i++)
+		numbers.of[i] = json_number_value(json_array_get(list, i));
+	return numbers;
+}
+
+/* {"sizes": [...], "engines": {"loop": [one time for each trial and size], ...}} */
+static void conclude_batch(struct run *run, struct settings *settings, const json_t *request)
+{
+	struct numbers sizes = numbers_at(request, "sizes");
+	struct contest contest = { .call = "write", .label = "write", .body = 1 };
+	json_t *engines = json_object_get(request, "engines"), *trials;
+	const char *engine;
+
+	memcpy(settings->sizes.of, sizes.of, sizes.count * sizeof(double));
+	settings->sizes.count = sizes.count;
+	json_object_foreach(engines, engine, trials) {
+		struct numbers values = numbers_at(engines, engine);
+		size_t e = contest.engine_count++;
+
+		contest.engines[e] = engine;
+		contest.trials[e] =
+			(struct matrix){ values.of, values.count / sizes.count, sizes.count };
+	}
+	batch_conclude(run, &contest, 1);
+}
+
+/* {"calls": 100, "rows": {"function": [...], ...}} */
+static void conclude_crossing(struct run *run, const json_t *request)
+{
+	struct crossing *crossing = keep(1, sizeof(*crossing));
+	json_t *rows = json_object_get(request, "rows"), *trials;
+	const char *name;
+
+	crossing->rows = keep(json_object_size(rows), sizeof(struct row));
+	json_object_foreach(rows, name, trials) {
+		struct numbers values = numbers_at(rows, name);
+
+		crossing->rows[crossing->count++] = (struct row){
+			.name = name,
+			.label = name,
+			.calls = (long)json_number_at(request, "calls"),
+			.trials = values,
+			.summary = summarize(values.of, values.count, run->settings->bootstrap),
+			.ratio = NAN,
+			.kernel_share = NAN,
+		};
+	}
+	crossing_conclude(run, crossing);
+	add_rows(run, crossing->rows, crossing->count);
+}
+
+/* {"duels": [{"side": [...], "against": [...]}, ...]} */
+static void conclude_apps(struct run *run, const json_t *request)
+{
+	const json_t *list = json_object_get(request, "duels"), *each;
+	struct duel *duels = keep(json_array_size(list), sizeof(*duels));
+	static char *words[] = { NULL };
+	size_t i;
+
+	json_array_foreach(list, i, each) {
+		duels[i] = (struct duel){
+			.app = "app",
+			.side = "loop",
+			.against = keep_text("other %zu", i),
+			.what = "",
+			.equal = -1,
+			.argv = { words, words },
+			.times = { numbers_at(each, "side"), numbers_at(each, "against") },
+		};
+	}
+	apps_conclude(run, duels, json_array_size(list));
+}
+
+/* {"work": [...], "plain": [[trials at each W], ...], "flexsc": [[...], ...]} */
+static void conclude_flexsc(struct run *run, struct settings *settings, const json_t *request)
+{
+	struct numbers work = numbers_at(request, "work");
+	struct cell *cells = keep(2 * work.count, sizeof(*cells));
+	size_t w;
+
+	memcpy(settings->work.of, work.of, work.count * sizeof(double));
+	settings->work.count = work.count;
+	settings->threads = (struct sizes){ { 64 }, 1 };
+	settings->workloads = (struct names){ { "write" }, 1 };
+	for (w = 0; w < work.count; w++) {
+		const char *ways[] = { "plain", "flexsc" };
+		size_t way;
+
+		for (way = 0; way < 2; way++) {
+			json_t *trials = json_array_get(json_object_get(request, ways[way]), w);
+			json_t *holder = json_pack("{s:O}", "of", trials);
+
+			cells[2 * w + way] = (struct cell){
+				.name = keep_text("write %s W%.0f", ways[way], work.of[w]),
+				.call = "write",
+				.way = way ? FLEXSC : PLAIN,
+				.way_name = ways[way],
+				.threads = way ? 64 : 0,
+				.runners = (long)way,
+				.work = work.of[w],
+				.base = 2 * w,
+				.trials = numbers_at(holder, "of"),
+				.caller = 100,
+			};
+			json_decref(holder);
+		}
+	}
+	flexsc_conclude(run, cells, 2 * work.count, NAN);
+}
+
+/* {"bench": "warnings", "vdso": true, "overhead": 300, "user_mode": false} */
+static void conclude_warnings(struct run *run, const json_t *request)
+{
+	struct circumstances at = {
+		.clock = { .vdso = json_true_at(request, "vdso"),
+			   .overhead_ns = json_number_at(request, "overhead"),
+			   .source = "tsc" },
+		.machine = { .user_mode = json_true_at(request, "user_mode"), .cpus = 1 },
+		.others = NAN,
+	};
+
+	add_warnings(run, &at);
+}
+
+static void conclude(struct run *run, struct settings *settings, const json_t *request)
+{
+	const char *bench = json_string_at(request, "bench", "");
+
+	if (!strcmp(bench, "batch"))
+		conclude_batch(run, settings, request);
+	else if (!strcmp(bench, "crossing"))
+		conclude_crossing(run, request);
+	else if (!strcmp(bench, "apps"))
+		conclude_apps(run, request);
+	else if (!strcmp(bench, "flexsc"))
+		conclude_flexsc(run, settings, request);
+	else
+		conclude_warnings(run, request);
+}
+
+int main(void)
+{
+	static double shortest = 1e9;
+	json_t *request = json_loadf(stdin, 0, NULL), *document;
+	struct settings settings = { .bootstrap = { .seed = 1, .resamples = 400 } };
+	struct run run = { .bench = &crossing_bench,
+			   .settings = &settings,
+			   .shortest = &shortest,
+			   .start = clock_stamp() };
+	struct circumstances at = circumstances_begin(-1);
+	json_t *command = json_array();
+
+	conclude(&run, &settings, request);
+	document = run_as_json(&run, &at, command);
+	json_dumpf(document, stdout, JSON_REAL_PRECISION(17));
+	json_decref(document);
+	json_decref(command);
+	json_decref(request);
+	return 0;
+}
