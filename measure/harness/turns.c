@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "child.h"
+#include "cli/messages.h"
 #include "interrupt.h"
 #include "memory.h"
 #include "progress.h"
@@ -72,6 +73,18 @@ static int run_some(void *context)
 	return status;
 }
 
+static int make_progress(struct session *session)
+{
+	size_t before = *session->trial;
+	int status =
+		session->turns->per_child ? run_in_child(run_some, session) : run_some(session);
+
+	if (status || interrupted() || *session->trial > before)
+		return status;
+	complain("bench: a process that was to measure ended without a trial");
+	return EXIT_FOUND;
+}
+
 static void keep_values(const struct session *session, struct numbers times[])
 {
 	size_t trials = session->turns->trials, c;
@@ -97,7 +110,7 @@ int take_turns(const struct turns *turns, struct numbers times[])
 
 	progress_begin(turns->what, turns->trials * turns->contestants);
 	while (*session.trial < turns->trials && !status && !interrupted())
-		status = turns->per_child ? run_in_child(run_some, &session) : run_some(&session);
+		status = make_progress(&session);
 	progress_end();
 	keep_values(&session, times);
 	unshare_memory(session.values, values_size);

@@ -2,9 +2,11 @@
 """What ferry bench prints and writes is what it measured."""
 
 import csv
+import ctypes
 import io
 import json
 import re
+import struct
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -394,3 +396,48 @@ def test_a_program_that_dies_leaves_what_was_finished(
     assert document["complete"] is False
     assert {series["call"] for series in document["series"]} == {"getppid"}
     assert "getppid" in done.stdout
+
+
+REFUSED = 511  # the number that no kernel has
+
+
+def refuse_by_filter(number: int) -> None:
+    """Makes a filter of system calls answer NUMBER with EPERM."""
+    nr, allow, eperm = 0, 0x7FFF0000, 0x00050001
+    code = [(0x20, 0, 0, nr), (0x15, 0, 1, number), (0x06, 0, 0, eperm), (0x06, 0, 0, allow)]
+    filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in code))
+    program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(filters))
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0  # PR_SET_SECCOMP
+
+
+@pytest.mark.parametrize("bench", ["batch", "crossing"])
+def test_a_filter_that_refuses_is_warned_of_and_the_rest_measured(
+    bench: str, ferry: Ferry, short: dict[str, list[str]]
+) -> None:
+    done = ferry(*short[bench], "--json", "-", preexec_fn=lambda: refuse_by_filter(REFUSED))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert "filter" in [warning["id"] for warning in document["warnings"]]
+    assert rows_of(document)
+
+
+def test_a_call_that_a_filter_forbids_is_left_out(ferry: Ferry) -> None:
+    words = ["batch", "--call", "getppid,write", "--trials", "2", "--sizes", "1,4", "--slots", "8"]
+    words += ["--engine", "loop"]
+    done = ferry(*words, "--json", "-", preexec_fn=lambda: refuse_by_filter(110))
+    document = json.loads(done.stdout)
+    assert [series["call"] for series in document["series"]] == ["write"]
+    assert "getppid" in next(w["text"] for w in document["warnings"] if w["id"] == "filter")
+
+
+def test_a_long_run_is_announced(ferry_path: Path, environment: dict[str, str]) -> None:
+    words = ["crossing", "--trials", "10000", "--calls", "1000000"]
+    with subprocess.Popen(
+        [ferry_path, "bench", *words], env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        line = process.stderr.readline()
+        process.terminate()
+    assert re.fullmatch(r"ferry: bench: crossing will take about \d+ minutes; .*\n", line)
