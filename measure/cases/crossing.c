@@ -203,7 +203,7 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 	}
 	judge_run(run);
 	for (i = 0; i < c->count; i++)
-		if (beside[i].significant && beside[i].ratio > 1)
+		if (bare && beside[i].significant && beside[i].ratio > 1)
 			c->rows[i].kernel_share =
 				fmax(0, 1 - bare->summary.median / c->rows[i].summary.median);
 }
@@ -342,8 +342,10 @@ static void print(const struct run *run)
 
 static double seconds(const struct settings *settings, double call_ns)
 {
-	return (double)((settings->calls + settings->warmup) * settings->trials) *
-	       (double)COUNT_OF(kinds) * 3 * call_ns / 1e9;
+	const size_t rows = COUNT_OF(kinds);
+
+	return (double)((settings->calls + settings->warmup) * settings->trials) * (double)rows *
+	       3 * call_ns / 1e9;
 }
 
 const struct bench crossing_bench = {

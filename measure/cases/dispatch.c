@@ -193,7 +193,7 @@ void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 	for (i = 0; i < COUNT_OF(told); i++) {
 		const struct row *row = find_row(rows, count, told[i].name);
 
-		if (beside[i].significant)
+		if (row && base && beside[i].significant)
 			add_finding(run, row->name,
 				    "To the same call by hand the loop adds %.2f %s for %s; both "
 				    "together take %.2f.",
@@ -253,8 +253,10 @@ static void print(const struct run *run)
 
 static double seconds(const struct settings *settings, double call_ns)
 {
-	return (double)((settings->calls + settings->warmup) * settings->trials) *
-	       (double)COUNT_OF(kinds) * fmin(10, call_ns) / 1e9;
+	const size_t rows = COUNT_OF(kinds);
+
+	return (double)((settings->calls + settings->warmup) * settings->trials) * (double)rows *
+	       fmin(10, call_ns) / 1e9;
 }
 
 const struct bench dispatch_bench = {

@@ -143,14 +143,14 @@ static void find_gains(struct results *results, const struct sizes *works, const
 		if (cell->ratio.ratio > 1 && isnan(start)) {
 			start = before ? crossing_of(before, cell) : cell->work;
 			start_measured = !before;
-		} else if (cell->ratio.ratio <= 1 && !isnan(start)) {
+		} else if (before && cell->ratio.ratio <= 1 && !isnan(start)) {
 			add_gain(results, cell, start, crossing_of(before, cell), start_measured,
 				 false);
 			start = NAN;
 		}
 		before = cell;
 	}
-	if (!isnan(start))
+	if (cell && !isnan(start))
 		add_gain(results, cell, start, cell->work, start_measured, true);
 }
 

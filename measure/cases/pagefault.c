@@ -503,7 +503,7 @@ static int measure(struct run *run)
 /* About 30 rows touch all pages, at some microseconds for each. */
 static double seconds(const struct settings *settings, double call_ns)
 {
-	double mib = (double)(choose_memory(settings, memory_room()) / MIB);
+	double mib = (double)choose_memory(settings, memory_room()) / (double)MIB;
 	double page_ns = 500 + 4 * call_ns, rows = 8 + 2 * (double)settings->sizes.count;
 
 	return mib * 256 * page_ns * rows * (double)settings->trials / 1e9;

@@ -25,8 +25,8 @@ enum kind {
 
 struct choice {
 	char letter;
-	const char *name, *argument;
 	enum kind kind;
+	const char *name, *argument;
 	long min, max;
 	size_t offset;	     /* in struct settings */
 	const char *benches; /* that take it, with blanks between them; NULL: all */
@@ -43,50 +43,50 @@ struct choice {
 #define CALLS "unimplemented getppid getpid read pread pread_page write fstat lstat statx"
 
 static const struct choice choices[] = {
-	{ 't', "trials", "N", NUMBER_OPTION, 1, 10000, AT(trials),
+	{ 't', NUMBER_OPTION, "trials", "N", 1, 10000, AT(trials),
 	  "crossing batch dispatch chain flexsc pagefault", "trials", NONE, NULL,
 	  "trials of every figure" },
-	{ 'w', "warmup", "N", NUMBER_OPTION, 0, 1000000000, AT(warmup), NULL, "warmup", NONE, NULL,
+	{ 'w', NUMBER_OPTION, "warmup", "N", 0, 1000000000, AT(warmup), NULL, "warmup", NONE, NULL,
 	  "calls, batches, pairs or passes before, which are not timed" },
-	{ 'n', "calls", "N", NUMBER_OPTION, 1, 1000000000, AT(calls), "crossing dispatch flexsc",
+	{ 'n', NUMBER_OPTION, "calls", "N", 1, 1000000000, AT(calls), "crossing dispatch flexsc",
 	  "calls", NONE, NULL, "calls in one trial" },
-	{ 'e', "engine", "E,...", NAMES_OPTION, 0, 0, AT(engines), "batch apps", "engines", NONE,
+	{ 'e', NAMES_OPTION, "engine", "E,...", 0, 0, AT(engines), "batch apps", "engines", NONE,
 	  ENGINES, "the engines; all that are available by default" },
-	{ 'c', "call", "NAME,...", NAMES_OPTION, 0, 0, AT(workloads), "batch flexsc", "calls_made",
+	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch flexsc", "calls_made",
 	  NONE, CALLS, "the calls to make" },
-	{ 'p', "program", "FILE", FILES_OPTION, 0, 0, AT(programs), "batch", "programs", NONE, NULL,
+	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch", "programs", NONE, NULL,
 	  "copies of the batch program in FILE; may be repeated" },
-	{ 's', "sizes", "N,...", NUMBERS_OPTION, 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
 	  NONE, NULL, "slots of a batch, or copies of a program; pages that a fault maps" },
-	{ 'b', "slots", "N", NUMBER_OPTION, 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
+	{ 'b', NUMBER_OPTION, "slots", "N", 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
 	  "about so many slots are timed at once" },
-	{ 'r', "pairs", "N", NUMBER_OPTION, 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
+	{ 'r', NUMBER_OPTION, "pairs", "N", 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
 	  NULL, "pairs of runs" },
-	{ 'g', "app", "NAME,...", NAMES_OPTION, 0, 0, AT(apps), "apps", "apps", NONE,
+	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps", "apps", NONE,
 	  "total mdu rw pathsearch sigset", "the programs; all by default" },
-	{ 'd', "directory", "DIR", TEXT_OPTION, 0, 0, AT(directory), "apps chain", "directory",
+	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "apps chain", "directory",
 	  NONE, NULL, "the tree to work on; where to make a file" },
-	{ 'x', "examples", "DIR", TEXT_OPTION, 0, 0, AT(examples), "apps", NULL, NONE, NULL,
+	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps", NULL, NONE, NULL,
 	  "where the example programs are" },
-	{ 'f', "threads", "N,...", NUMBERS_OPTION, 1, 100000, AT(threads), "flexsc", "threads",
+	{ 'f', NUMBERS_OPTION, "threads", "N,...", 1, 100000, AT(threads), "flexsc", "threads",
 	  NONE, NULL, "user-level threads" },
-	{ 'o', "runners", "N", NUMBER_OPTION, 1, FERRY_FLEXSC_MAX_RUNNERS, AT(runners), "flexsc",
+	{ 'o', NUMBER_OPTION, "runners", "N", 1, FERRY_FLEXSC_MAX_RUNNERS, AT(runners), "flexsc",
 	  "runners", 0, NULL, "runners at most; as many as CPUs by default" },
-	{ 'k', "work", "NS,...", NUMBERS_OPTION, 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
+	{ 'k', NUMBERS_OPTION, "work", "NS,...", 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
 	  NULL, "work between two calls, ns" },
-	{ 'm', "memory", "MIB", NUMBER_OPTION, 16, 1L << 24, AT(memory), "pagefault", "memory_mib",
+	{ 'm', NUMBER_OPTION, "memory", "MIB", 16, 1L << 24, AT(memory), "pagefault", "memory_mib",
 	  0, NULL, "memory to touch; 2048 by default, or less" },
-	{ 'u', "cpu", "N", NUMBER_OPTION, 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
+	{ 'u', NUMBER_OPTION, "cpu", "N", 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
 	  "the CPU to measure on" },
-	{ 'i', "seed", "N", NUMBER_OPTION, 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
+	{ 'i', NUMBER_OPTION, "seed", "N", 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
 	  NULL, "of the random numbers that the errors are estimated with" },
-	{ 'j', "json", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'j', OTHER_OPTION, "json", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "write everything to FILE as JSON; - is standard output" },
-	{ 'v', "csv", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'v', OTHER_OPTION, "csv", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "write the main table to FILE as CSV; - is standard output" },
-	{ 'a', "against", "FILE", OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'a', OTHER_OPTION, "against", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "compare with an earlier run's JSON; BENCH may be left out" },
-	{ 'h', "help", NULL, OTHER_OPTION, 0, 0, 0, NULL, NULL, NONE, NULL, "print this text" },
+	{ 'h', OTHER_OPTION, "help", NULL, 0, 0, 0, NULL, NULL, NONE, NULL, "print this text" },
 };
 #define CHOICES COUNT_OF(choices)
 

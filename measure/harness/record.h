@@ -71,7 +71,7 @@ enum {
 struct field {
 	const char *key; /* of the JSON and the CSV; "fit.a_ns" is within the object "fit" */
 	enum type type;
-	size_t offset;
+	unsigned int offset;
 	int flags;
 };
 
@@ -79,7 +79,7 @@ struct field {
 struct column {
 	const char *heading;
 	enum type type;
-	size_t offset;
+	unsigned int offset;
 	int decimals;
 };
 

@@ -402,15 +402,16 @@ double two_sided(double t, double freedom)
 {
 	double angle = atan(fabs(t) / sqrt(freedom)), square = cos(angle) * cos(angle);
 	bool odd = fmod(freedom, 2) == 1;
-	double term = odd ? cos(angle) : 1, sum = 0, k;
+	double term = odd ? cos(angle) : 1, sum = 0;
+	long k;
 
 	if (isnan(t) || freedom < 1)
 		return NAN;
 	if (freedom > NEARLY_NORMAL)
 		return erfc(fabs(t) / M_SQRT2);
-	for (k = odd ? 3 : 2; k <= freedom; k += 2) {
+	for (k = odd ? 3 : 2; (double)k <= freedom; k += 2) {
 		sum += term;
-		term *= square * (k - 1) / k;
+		term *= square * (double)(k - 1) / (double)k;
 	}
 	if (odd)
 		return fmax(0, 1 - (angle + sin(angle) * sum) * M_2_PI);

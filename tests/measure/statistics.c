@@ -149,6 +149,36 @@ static json_t *answer_break_even(const json_t *request)
 	return estimate_as_json(break_even(&fit, &other));
 }
 
+static json_t *answer_two_sided(const json_t *request)
+{
+	return json_pack(
+		"{s:f}", "p",
+		two_sided(json_number_at(request, "t"), json_number_at(request, "freedom")));
+}
+
+static json_t *answer_judge(const json_t *request)
+{
+	struct numbers p = numbers_at(request, "p");
+	struct comparison *all = allocate(p.count, sizeof(*all));
+	struct comparison **list = allocate(p.count, sizeof(struct comparison *));
+	json_t *corrected = json_array(), *significant = json_array();
+	size_t i;
+
+	for (i = 0; i < p.count; i++) {
+		all[i].p = p.values[i];
+		list[i] = &all[i];
+	}
+	judge(list, p.count);
+	for (i = 0; i < p.count; i++) {
+		json_array_append_new(corrected, json_real(all[i].p));
+		json_array_append_new(significant, json_boolean(all[i].significant));
+	}
+	free(list);
+	free(all);
+	free(p.values);
+	return json_pack("{s:o, s:o}", "p", corrected, "significant", significant);
+}
+
 static const struct {
 	const char *what;
 	json_t *(*answer)(const json_t *request);
@@ -159,6 +189,8 @@ static const struct {
 	{ "quantile", answer_quantile },
 	{ "interval", answer_interval },
 	{ "ratio", answer_ratio },
+	{ "two_sided", answer_two_sided },
+	{ "judge", answer_judge },
 	{ "break_even", answer_break_even },
 };
 

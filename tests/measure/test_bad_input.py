@@ -64,7 +64,7 @@ def refused(done: Result, *words: str) -> None:
         (["crossing", "--json", "/no/such/place/x.json"], ["/no/such/place/x.json"]),
         (["crossing", "--csv", "/"], ["/: cannot write"]),
         (["batch", "--program", "/no/such/file"], ["/no/such/file"]),
-        (["batch", "--program", "/etc/passwd"], ["/etc/passwd:1:"]),
+        (["batch", "--program", "/proc/sys/kernel/ostype"], ["/proc/sys/kernel/ostype:1:"]),
         (["batch", "--program", "/dev/null"], ["/dev/null", "empty program"]),
         (["batch", "--program", "-"], ["--program takes a file"]),
         (["batch", "--call", "getppid", "--program", "/no/such/file"], ["/no/such/file"]),

@@ -343,3 +343,23 @@ def test_a_steeper_line_never_breaks_even(statistics: Statistics) -> None:
     line = {"a": 100, "a_se": 1, "b_se": 1, "covariance": 0}
     request = {"what": "break_even", "fit": line | {"b": 90}, "other": line | {"b": 80}}
     assert statistics([request])[0] == {"value": None, "se": None}
+
+
+def test_probabilities_are_those_of_student(statistics: Statistics) -> None:
+    cases = [(t, n) for t in (0.0, 0.3, 1.0, 2.2, 4.0, 9.0) for n in (1, 2, 3, 4, 7, 20, 99)]
+    requests = [{"what": "two_sided", "t": t, "freedom": n} for t, n in cases]
+    for (t, n), answer in zip(cases, statistics(requests), strict=True):
+        assert answer["p"] == pytest.approx(2 * stats.t.sf(t, n), rel=1e-6, abs=1e-12)
+
+
+def test_comparisons_are_judged_by_holm(rng: np.random.Generator, statistics: Statistics) -> None:
+    for count in (1, 2, 10, 40):
+        p = (rng.random(count) ** 3).tolist()
+        judged = statistics([{"what": "judge", "p": p}])[0]
+        order = np.argsort(p)
+        expected = np.empty(count)
+        expected[order] = np.minimum(
+            1, np.maximum.accumulate((count - np.arange(count)) * np.array(p)[order])
+        )
+        assert judged["p"] == pytest.approx(expected.tolist(), rel=1e-12)
+        assert judged["significant"] == [value <= 0.05 for value in expected]
