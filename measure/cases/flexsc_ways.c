@@ -43,7 +43,7 @@ static nlink_t thread_count(void)
 	return stat("/proc/self/task", &task) ? 0 : task.st_nlink;
 }
 
-/* Nothing tells of the end of a kernel's thread, so it is looked for. */
+/* The kernel does not report the end of its threads, so this looks for it. */
 void ways_wait_until_alone(void)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };

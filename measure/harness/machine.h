@@ -18,7 +18,7 @@ struct machine {
 	int io_uring_disabled; /* sysctl kernel.io_uring_disabled, or -1 where there is none */
 };
 
-/** Reads what the kernel tells of the machine; what it does not tell is left as above. */
+/** Reads what the kernel reports; what it does not report is left as above. */
 void machine_read(struct machine *machine);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on standard error that tells how far a measurement is; on a terminal only. */
+/* One line on standard error that shows how far a measurement is; on a terminal only. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

@@ -116,7 +116,7 @@ void least_of(const struct trials *trials, double least[]);
  * A minimum is no average: resampling alone would understate its error, for the least of the
  * resampled trials is mostly the same one.  So a stated error has two parts, added as
  * squares: the scatter of the bootstrap, and how far the lines through each half of the trials
- * lie from the line through all.  The latter tells of drift as well.
+ * lie from the line through all.  The latter shows drift as well.
  */
 struct line_fit {
 	struct line line;
