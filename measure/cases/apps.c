@@ -286,6 +286,24 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 	*scene->count += measure_duel(&stage);
 }
 
+/* What --program names takes the place of the usual program, with the application's arguments. */
+static void replace_usual(struct scene *scene)
+{
+	const char *program = scene->run->settings->programs.of[0];
+	struct app *app = keep(1, sizeof(*app));
+	size_t i;
+
+	*app = *scene->app;
+	app->usual = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+	app->usual_what = app->what;
+	app->same_output = true;
+	scene->app = app;
+	for (i = 1; scene->argv[i]; i++)
+		scene->usual[i] = scene->argv[i];
+	scene->usual[0] = keep_text("%s", program);
+	scene->usual[i] = NULL;
+}
+
 static void measure_app(struct scene *scene)
 {
 	const struct settings *settings = scene->run->settings;
@@ -334,6 +352,8 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 			continue;
 		scene.argv[0] = keep_text("%s/%s", examples, apps[i].name);
 		apps[i].arguments(run->settings, material, scene.argv, scene.usual);
+		if (run->settings->programs.count)
+			replace_usual(&scene);
 		measure_app(&scene);
 	}
 	close(output);
@@ -385,6 +405,30 @@ static int measure(struct run *run)
 	return 0;
 }
 
+static int check_programs(const struct settings *settings)
+{
+	if (settings->programs.count > 1 ||
+	    (settings->programs.count && settings->apps.count != 1)) {
+		complain("bench: apps: one --program is compared with one --app");
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static bool has_examples(const struct settings *settings)
+{
+	size_t i;
+
+	for (i = 0; i < APPS; i++)
+		if (is_wanted(settings, apps[i].name) &&
+		    !is_program(keep_text("%s/%s", settings->examples, apps[i].name))) {
+			complain("bench: %s: the example programs are not there (no %s)",
+				 settings->examples, apps[i].name);
+			return false;
+		}
+	return true;
+}
+
 static int check(const struct settings *settings)
 {
 	size_t i, k;
@@ -399,10 +443,9 @@ static int check(const struct settings *settings)
 			 settings->apps.of[i]);
 		return EXIT_USAGE;
 	}
-	if (!settings->examples || is_program(keep_text("%s/total", settings->examples)))
-		return 0;
-	complain("bench: %s: the example programs are not there (no total)", settings->examples);
-	return EXIT_USAGE;
+	if (settings->examples && !has_examples(settings))
+		return EXIT_USAGE;
+	return check_programs(settings);
 }
 
 static const struct column columns[] = {
@@ -419,8 +462,15 @@ static const struct column columns[] = {
 
 static void print(const struct run *run)
 {
+	struct column shown[COUNT_OF(columns)];
+
+	memcpy(shown, columns, sizeof(columns));
+	if (clock_counts_instructions()) {
+		shown[3].heading = "MILLIONS";
+		shown[4].heading = "ITS MILLIONS";
+	}
 	show_heading("Programs that batch, from start to end: medians, and ratios pair by pair");
-	show_records(columns, COUNT_OF(columns), &run->sets[0]);
+	show_records(shown, COUNT_OF(shown), &run->sets[0]);
 	show_paragraph("", "RATIO: times as fast. FROM and TO: the interval for its median, at "
 			   "95 % or a little more. SURE: by more than the noise, all rows judged "
 			   "together.");

@@ -12,6 +12,8 @@
 #include "measure/harness/interrupt.h"
 #include "measure/harness/memory.h"
 #include "measure/harness/turns.h"
+#include "nops.h"
+#include "test_module.h"
 #include "workload.h"
 
 #define PROCESSES 10 /* that share the trials of a workload */
@@ -22,8 +24,8 @@ struct session {
 	const char *source; /* the name of a call, or the path of a program */
 	bool is_program;
 	struct workload workload;
-	enum ferry_engine engines[FERRY_ENGINES];
-	size_t engine_count;
+	struct side sides[MAX_SIDES];
+	size_t side_count;
 	enum outcome_of_batch *outcome; /* shared: the worst one when they were tried */
 };
 
@@ -41,7 +43,8 @@ static int open_workload(struct session *session)
 {
 	if (session->is_program)
 		return workload_load(&session->workload, session->source, largest(session));
-	return workload_open(&session->workload, session->source, largest(session));
+	return workload_open(&session->workload, session->source, largest(session),
+			     session->run->settings->directory);
 }
 
 /* In every child anew, for memory of its own. */
@@ -54,26 +57,28 @@ static int begin(void *context, size_t trial)
 	return open_workload(session) ? EXIT_FOUND : 0;
 }
 
-/* Contestants are engines within sizes. */
+/* Contestants are sides within sizes. */
 static int time_batches(void *context, size_t contestant, size_t trial, double *value)
 {
 	const struct session *session = context;
 	const struct settings *settings = session->run->settings;
 	const struct loaded *loaded = &session->workload.loaded;
-	enum ferry_engine engine = session->engines[contestant % session->engine_count];
+	const struct side *side = &session->sides[contestant % session->side_count];
 	unsigned long ncall =
-		size_at(session, contestant / session->engine_count) * session->workload.body;
+		size_at(session, contestant / session->side_count) * session->workload.body;
 	long repeats = settings->slots / (long)ncall, i;
 	double start, taken;
 
 	(void)trial;
 	repeats = repeats ? repeats : 1;
+	workload_rewind(&session->workload);
 	for (i = 0; i < settings->warmup; i++)
-		ferry_batch_on(engine, loaded->rets, loaded->slots, ncall, 0, 0);
+		side_run(side, loaded->rets, loaded->slots, ncall);
+	workload_rewind(&session->workload);
 	start = clock_now();
 	for (i = 0; i < repeats; i++)
-		ferry_batch_on(engine, loaded->rets, loaded->slots, ncall, 0, 0);
-	taken = clock_now() - start;
+		side_run(side, loaded->rets, loaded->slots, ncall);
+	taken = clock_now() - start - clock_cost();
 	note_duration(session->run, taken);
 	*value = taken / (double)repeats;
 	return 0;
@@ -82,7 +87,7 @@ static int time_batches(void *context, size_t contestant, size_t trial, double *
 /* ---- whether it works ---- */
 
 /* Not asked after a signal. */
-static void try_batch(const struct session *session, enum ferry_engine engine, unsigned long size)
+static void try_batch(const struct session *session, const struct side *side, unsigned long size)
 {
 	const struct loaded *loaded = &session->workload.loaded;
 	enum outcome_of_batch outcome;
@@ -90,24 +95,23 @@ static void try_batch(const struct session *session, enum ferry_engine engine, u
 
 	if (interrupted())
 		return;
-	last = ferry_batch_on(engine, loaded->rets, loaded->slots, size * session->workload.body, 0,
-			      0);
-	if (interrupted())
+	last = side_run(side, loaded->rets, loaded->slots, size * session->workload.body);
+	if (interrupted() || (side->does == NOTHINGS && last == (long)size - 1))
 		return;
 	outcome = workload_outcome(&session->workload, size, last);
 	if (outcome != BATCH_WORKED)
 		*session->outcome = outcome;
 }
 
-/* Every engine, with the smallest and the largest batch. */
-static int try_engines(void *context)
+/* Every side, with the smallest and the largest batch. */
+static int try_sides(void *context)
 {
 	const struct session *session = context;
 	size_t e;
 
-	for (e = 0; e < session->engine_count && *session->outcome != BATCH_FAILED; e++) {
-		try_batch(session, session->engines[e], size_at(session, 0));
-		try_batch(session, session->engines[e], largest(session));
+	for (e = 0; e < session->side_count && *session->outcome != BATCH_FAILED; e++) {
+		try_batch(session, &session->sides[e], size_at(session, 0));
+		try_batch(session, &session->sides[e], largest(session));
 	}
 	return *session->outcome == BATCH_FAILED ? EXIT_FOUND : 0;
 }
@@ -137,7 +141,7 @@ static struct matrix matrix_of(const struct session *session, const struct numbe
 
 	for (t = 0; t < trials; t++)
 		for (s = 0; s < sizes; s++)
-			values[t * sizes + s] = times[s * session->engine_count + engine].of[t];
+			values[t * sizes + s] = times[s * session->side_count + engine].of[t];
 	return (struct matrix){ values, trials, sizes };
 }
 
@@ -148,30 +152,40 @@ static struct contest contest_of(const struct session *session, const struct num
 		.call = keep_text("%s", session->workload.name),
 		.label = keep_text("%s", session->workload.label),
 		.body = (long)session->workload.body,
-		.engine_count = session->engine_count,
+		.engine_count = session->side_count,
 	};
 	size_t trials = times[0].count, i;
 
 	for (i = 0; i < contestants; i++)
 		trials = times[i].count < trials ? times[i].count : trials;
-	for (i = 0; i < session->engine_count; i++) {
-		contest.engines[i] = ferry_engine_name(session->engines[i]);
+	for (i = 0; i < session->side_count; i++) {
+		contest.engines[i] = session->sides[i].name;
 		contest.trials[i] = matrix_of(session, times, i, trials);
 	}
 	return contest;
 }
 
+/* With a file of its own, since those of the children replaced the one that was opened here. */
+static double handler_of(struct session *session)
+{
+	workload_close(&session->workload);
+	if (session->is_program || open_workload(session))
+		return NAN;
+	workload_rewind(&session->workload);
+	return handler_cost(&session->workload.loaded.slots[0]);
+}
+
 static int measure_trials(struct session *session, struct contest *contest)
 {
 	const struct settings *settings = session->run->settings;
-	size_t contestants = settings->sizes.count * session->engine_count;
+	size_t contestants = settings->sizes.count * session->side_count;
 	struct numbers *times = allocate(contestants, sizeof(*times));
 	const struct turns turns = {
 		.what = session->source,
 		.contestants = contestants,
 		.trials = (size_t)settings->trials,
 		.per_child = ((size_t)settings->trials + PROCESSES - 1) / PROCESSES,
-		.block = session->engine_count,
+		.block = session->side_count,
 		.begin = begin,
 		.run = time_batches,
 		.context = session,
@@ -179,18 +193,26 @@ static int measure_trials(struct session *session, struct contest *contest)
 	int status = take_turns(&turns, times);
 
 	*contest = contest_of(session, times, contestants);
+	contest->handler = handler_of(session);
 	free(times);
 	return status;
 }
 
-static void choose_engines(struct session *session)
+/* Those that can run the workload. */
+static void choose_sides(struct session *session)
 {
-	const struct names *names = &session->run->settings->engines;
+	const struct names *engines = &session->run->settings->engines;
+	const struct names *beside = &session->run->settings->beside;
 	size_t i;
 
-	for (i = 0; i < names->count; i++)
-		session->engines[i] = (enum ferry_engine)ferry_engine_by_name(names->of[i]);
-	session->engine_count = names->count;
+	for (i = 0; i < engines->count; i++)
+		session->sides[session->side_count++] = side_of_engine(engines->of[i]);
+	for (i = 0; i < beside->count; i++) {
+		const struct side *side = find_other_side(beside->of[i]);
+
+		if (side->does == PROGRAMS || !session->workload.whole)
+			session->sides[session->side_count++] = *side;
+	}
 }
 
 /* *CONTEST has no trials when nothing was finished. */
@@ -200,9 +222,9 @@ static int measure_contest(struct session *session, struct contest *contest)
 
 	if (open_workload(session))
 		return session->is_program ? EXIT_USAGE : EXIT_FOUND;
-	choose_engines(session);
+	choose_sides(session);
 	session->outcome = share(sizeof(*session->outcome));
-	status = run_in_child(try_engines, session);
+	status = run_in_child(try_sides, session);
 	if (!status && passes_filters(session))
 		status = measure_trials(session, contest);
 	unshare_memory(session->outcome, sizeof(*session->outcome));
@@ -244,7 +266,8 @@ static double seconds(const struct settings *settings, double call_ns)
 	for (s = 0; s < settings->sizes.count; s++)
 		slots += fmax((double)settings->slots, settings->sizes.of[s]) +
 			 (double)settings->warmup * settings->sizes.of[s];
-	return slots * (double)settings->trials * (double)settings->engines.count *
+	return slots * (double)settings->trials *
+	       (double)(settings->engines.count + settings->beside.count) *
 	       (double)(settings->workloads.count + settings->programs.count) * 2 * call_ns / 1e9;
 }
 
@@ -274,10 +297,50 @@ static int check_program(const struct settings *settings, const char *path)
 	return 0;
 }
 
+static bool powers_of_two(const struct sizes *sizes)
+{
+	unsigned long size;
+	size_t i;
+
+	for (i = 0; i < sizes->count; i++) {
+		size = (unsigned long)sizes->of[i];
+		if (size & (size - 1) || size > MOST_NOPS)
+			return false;
+	}
+	return true;
+}
+
+static int check_beside(const struct settings *settings, const char *name)
+{
+	const struct side *side = find_other_side(name);
+	const char *why = NULL;
+
+	if (!side) {
+		complain(
+			"bench: --beside is '%s'; there are bare-syscall, bare-device, naive, raw, "
+			"nops and nops-linked",
+			name);
+		return EXIT_USAGE;
+	}
+	if (side->does == NOTHINGS && !powers_of_two(&settings->sizes)) {
+		complain("bench: %s takes --sizes that are powers of two, up to %d", name,
+			 MOST_NOPS);
+		return EXIT_USAGE;
+	}
+	if (side->missing)
+		why = side->missing();
+	if (why)
+		complain("bench: %s is not available: %s", name, why);
+	return why ? EXIT_USAGE : 0;
+}
+
 static int check(const struct settings *settings)
 {
 	size_t i;
 
+	for (i = 0; i < settings->beside.count; i++)
+		if (check_beside(settings, settings->beside.of[i]))
+			return EXIT_USAGE;
 	for (i = 0; i < settings->workloads.count; i++)
 		if (check_call(settings->workloads.of[i]))
 			return EXIT_USAGE;

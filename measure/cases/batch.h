@@ -3,17 +3,17 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include <ferry.h>
-
+#include "batch_sides.h"
 #include "measure/harness/bench.h"
 
 /* A workload on several engines. */
 struct contest {
 	const char *call, *label; /* the name of a call or the path of a program; for people */
 	long body;		  /* slots that one copy has */
+	double handler;		  /* what the call takes within the kernel, or NAN */
 	size_t engine_count;
-	const char *engines[FERRY_ENGINES];  /* the others are compared with the first */
-	struct matrix trials[FERRY_ENGINES]; /* a time for each size, in rows of a trial */
+	const char *engines[MAX_SIDES];	 /* the others are compared with the first */
+	struct matrix trials[MAX_SIDES]; /* a time for each size, in rows of a trial */
 };
 
 /**

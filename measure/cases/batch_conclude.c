@@ -21,6 +21,8 @@ struct series {
 	struct matrix trials;
 	bool fitted, straight;
 	struct line_fit fit;
+	double handler,
+		overhead; /* what the call takes within the kernel, and a slot beyond; or NAN */
 	struct numbers line, low, high; /* of the fit at each size: its 95 % band */
 };
 
@@ -99,6 +101,7 @@ static void fit_series(struct run *run, struct series *series)
 		return;
 	series->fit = fit_least(&trials, run->settings->bootstrap);
 	series->straight = series->fit.misfit <= BENT;
+	series->overhead = series->fit.line.b - series->handler;
 	set_band(series);
 }
 
@@ -140,6 +143,8 @@ static void add_series(struct run *run, struct results *results, const struct co
 			.body = contest->body,
 			.sizes = room_for(sizes->count),
 			.trials = contest->trials[e],
+			.handler = contest->handler,
+			.overhead = NAN,
 		};
 		memcpy(series->sizes.of, sizes->of, sizes->count * sizeof(double));
 		fit_series(run, series);
@@ -335,6 +340,8 @@ static const struct field series_fields[] = {
 	{ "trials_ns", F_MATRIX, SERIES(trials), 0 },
 	{ "least_ns", F_NUMBERS, SERIES(least), 0 },
 	{ "straight", F_YES_NO, SERIES(straight), 0 },
+	{ "handler", F_NUMBER, SERIES(handler), CSV },
+	{ "overhead", F_NUMBER, SERIES(overhead), CSV },
 	{ "fit", F_OBJECT, SERIES(fitted), 0 },
 	{ "fit.a_ns", F_NUMBER, SERIES(fit.line.a), CSV },
 	{ "fit.a_se", F_NUMBER, SERIES(fit.a_se), CSV },
@@ -414,7 +421,7 @@ static void add_figures(struct run *run, const struct results *results)
 static struct results *new_results(const struct run *run, size_t contests)
 {
 	struct results *results = keep(1, sizeof(*results));
-	size_t most = contests * FERRY_ENGINES;
+	size_t most = contests * MAX_SIDES;
 
 	results->series = keep(most, sizeof(*results->series));
 	results->pairings = keep(most, sizeof(*results->pairings));
@@ -500,6 +507,12 @@ static const struct column fit_columns[] = {
 	{ "MISFIT", F_PERCENT, SERIES(fit.misfit), 0 },
 };
 
+static const struct column handler_columns[] = {
+	{ "CALL", F_TEXT, SERIES(label), 0 },	       { "ENGINE", F_TEXT, SERIES(engine), 0 },
+	{ "SLOT", F_NUMBER, SERIES(fit.line.b), 2 },   { "HANDLER", F_NUMBER, SERIES(handler), 2 },
+	{ "OVERHEAD", F_NUMBER, SERIES(overhead), 2 },
+};
+
 static const struct column ratio_columns[] = {
 	{ "CALL", F_TEXT, PAIRING(call), 0 },
 	{ "ENGINE", F_TEXT, PAIRING(engine), 0 },
@@ -555,6 +568,24 @@ static void print_sizes(const struct results *results, const struct series *seri
 	free(rows);
 }
 
+/* Where the test module measured the handlers. */
+static void print_handlers(const struct results *results)
+{
+	const void **rows = allocate(results->series_count, sizeof(*rows));
+	size_t count = 0, i;
+
+	for (i = 0; i < results->series_count; i++)
+		if (!isnan(results->series[i].overhead))
+			rows[count++] = &results->series[i];
+	if (count) {
+		putchar('\n');
+		show_heading("What a slot takes beyond the call's handler in the kernel, in %s",
+			     clock_unit());
+		show_table(handler_columns, COUNT_OF(handler_columns), rows, count);
+	}
+	free(rows);
+}
+
 void batch_print(const struct run *run)
 {
 	const struct results *results = run->results;
@@ -564,6 +595,7 @@ void batch_print(const struct run *run)
 	if (results->series[0].fitted) {
 		show_heading("What a batch of N slots costs, in %s: a + b N", clock_unit());
 		show_records(fit_columns, COUNT_OF(fit_columns), &run->sets[0]);
+		print_handlers(results);
 	}
 	if (results->pairing_count) {
 		putchar('\n');

@@ -12,6 +12,7 @@
 
 #include "cases.h"
 #include "cli/messages.h"
+#include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/memory.h"
 #include "measure/harness/steps.h"
@@ -31,6 +32,7 @@ struct session {
 	struct measured *measured; /* shared */
 	long runners;		   /* at most */
 	int *cpus;		   /* of the runners */
+	struct runner *runner;	   /* shared, and kept */
 };
 
 /* ---- which there are ---- */
@@ -277,9 +279,29 @@ static void take_over(struct session *session, const struct numbers times[])
 	}
 }
 
+/* ---- a runner by itself ---- */
+
+static int look_at_runner(void *context)
+{
+	const struct timespec settle = { .tv_nsec = 100000000 }, second = { .tv_sec = 1 };
+	struct session *session = context;
+	struct ferry_flexsc *flexsc;
+	long before;
+
+	if (!start_runners(session, 1, false, &flexsc))
+		return EXIT_FOUND;
+	session->runner->in_kernel = ferry_flexsc_in_kernel(flexsc);
+	nanosleep(&settle, NULL);
+	before = ferry_flexsc_cpu_ns(flexsc);
+	nanosleep(&second, NULL);
+	session->runner->idle_cpu = (double)(ferry_flexsc_cpu_ns(flexsc) - before);
+	ferry_flexsc_stop(flexsc);
+	return 0;
+}
+
 static int measure(struct run *run)
 {
-	struct session session = { .run = run };
+	struct session session = { .run = run, .runner = share(sizeof(struct runner)) };
 	struct turns turns = {
 		.what = "trial and cell",
 		.trials = (size_t)run->settings->trials,
@@ -300,10 +322,13 @@ static int measure(struct run *run)
 	session.measured = share(session.count * sizeof(*session.measured));
 	times = allocate(session.count, sizeof(*times));
 	turns.contestants = session.count;
-	status = take_turns(&turns, times);
+	status = run_in_child(look_at_runner, &session);
+	if (!status)
+		status = take_turns(&turns, times);
 	take_over(&session, times);
-	flexsc_conclude(run, session.cells, session.count,
-			interrupted() ? NAN : instructions_per_call(post_calls));
+	session.runner->caller_instructions =
+		interrupted() ? NAN : instructions_per_call(post_calls);
+	flexsc_conclude(run, session.cells, session.count, session.runner);
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));
 	free(times);
 	free(session.cpus);

@@ -28,13 +28,21 @@ struct cell {
 	bool has_phases;
 };
 
+/* What is known of a runner by itself. */
+struct runner {
+	const char *missing;
+	bool in_kernel;		    /* the kernel makes the calls, not a thread of the library */
+	double idle_cpu;	    /* ns of CPU time that it uses in a second without calls */
+	double caller_instructions; /* of a posted write, in user space; or NAN */
+};
+
 /**
  * Compares the cells with those of plain calls, and adds records, findings and figures to the run.
  * Cells that have neither a trial nor a reason are left out.  CALLER_INSTRUCTIONS, or NAN, are what
  * the caller of a posted write takes for it.
  */
 void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
-		     double caller_instructions);
+		     const struct runner *runner);
 
 /** Prints the tables of a run of which flexsc_conclude() was called. */
 void flexsc_print(const struct run *run);

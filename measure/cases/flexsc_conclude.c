@@ -30,7 +30,6 @@ struct results {
 	size_t gain_count;
 	long threads; /* of which most is said */
 	double work;
-	double caller_instructions; /* of a posted write, or NAN */
 };
 
 static double nearest(const struct sizes *sizes, double wanted)
@@ -390,10 +389,13 @@ static void add_figures(struct run *run, const struct results *results)
 }
 
 static const struct field run_fields[] = {
-	{ "caller_instructions", F_NUMBER, offsetof(struct results, caller_instructions), 0 },
+	{ "in_kernel", F_YES_NO, offsetof(struct runner, in_kernel), 0 },
+	{ "idle_cpu_ns", F_NUMBER, offsetof(struct runner, idle_cpu), 0 },
+	{ "caller_instructions", F_NUMBER, offsetof(struct runner, caller_instructions), 0 },
 };
 
-void flexsc_conclude(struct run *run, struct cell cells[], size_t count, double caller_instructions)
+void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
+		     const struct runner *runner)
 {
 	struct results *results = keep(1, sizeof(*results));
 
@@ -404,17 +406,18 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count, double 
 		.count = drop_unmeasured(cells, count),
 		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
 		.work = nearest(&run->settings->work, USUAL_WORK),
-		.caller_instructions = caller_instructions,
 	};
 	find_all_gains(run, results);
 	say_everything(run, results);
 	add_figures(run, results);
-	if (!isnan(caller_instructions))
+	if (!isnan(runner->caller_instructions))
 		add_finding(run, NULL,
 			    "To post a write, and to switch to another thread meanwhile, takes "
 			    "%.0f instructions of the caller.",
-			    caller_instructions);
-	add_fields(run, run_fields, COUNT_OF(run_fields), results);
+			    runner->caller_instructions);
+	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
+		    runner->idle_cpu);
+	add_fields(run, run_fields, COUNT_OF(run_fields), runner);
 	add_records(run, "cells", fields, COUNT_OF(fields), cells, results->count, sizeof(*cells));
 	add_records(run, "gains", gain_fields, COUNT_OF(gain_fields), results->gains,
 		    results->gain_count, sizeof(*results->gains));

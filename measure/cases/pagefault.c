@@ -25,7 +25,7 @@
 #define MAX_ROWS 256
 #define MIB ((size_t)1 << 20)
 #define USUAL (2048 * MIB)
-#define LEAST (16 * MIB)
+#define LEAST (4 * MIB)
 #define MOST_PER_FAULT 512
 
 /* What children know of a row, beside its times: in shared memory. */

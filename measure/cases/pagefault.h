@@ -22,6 +22,8 @@ struct touched {
 	/* Filled in by pagefault_conclude(). */
 	struct summary summary;
 	double later_median;
+	double beyond_clearing;	  /* of a touch: what is neither clearing pages nor the touch itself
+				   */
 	struct comparison ratio;  /* to the base */
 	struct comparison beside; /* of large pages: to MADV_POPULATE */
 };

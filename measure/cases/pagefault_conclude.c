@@ -304,6 +304,7 @@ static const struct field fields[] = {
 	{ "p", F_NUMBER, ROW(ratio.p), 0 },
 	{ "significant", F_YES_NO, ROW(ratio.significant), 0 },
 	{ "later_ns", F_NUMBER, ROW(later_median), CSV },
+	{ "beyond_clearing_ns", F_NUMBER, ROW(beyond_clearing), CSV },
 	{ "faults", F_NUMBER, ROW(faults), CSV },
 	{ "exceptions", F_NUMBER, ROW(exceptions), CSV },
 	{ "mapped_pages", F_NUMBER, ROW(mapped), CSV },
@@ -316,12 +317,30 @@ static const struct field run_fields[] = {
 	{ "page_bytes", F_COUNT, offsetof(struct pagefault, page), 0 },
 };
 
+/* What a fault maps ahead it has to clear as well; reading takes a page that is clear. */
+static void set_beyond_clearing(struct pagefault *p)
+{
+	const struct touched *clear = written(p, SEQUENTIAL, CLEAR, 0);
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		struct touched *row = &p->rows[i];
+		double cleared = row->touch.write ? row->mapped / row->pages : 0;
+
+		row->beyond_clearing = NAN;
+		if (clear && !row->missing && row->touch.way != CLEAR)
+			row->beyond_clearing =
+				median(row) - row->later_median - cleared * median(clear);
+	}
+}
+
 void pagefault_conclude(struct run *run, struct pagefault *p)
 {
 	size_t i;
 
 	run->results = p;
 	compare_all(run, p);
+	set_beyond_clearing(p);
 	say_everything(run, p);
 	for (i = 0; i < p->count; i++)
 		if (!p->rows[i].missing)
@@ -340,6 +359,7 @@ static const struct column columns[] = {
 	{ "SD", F_NUMBER, ROW(summary.sd), 1 },
 	{ "RATIO", F_NUMBER, ROW(ratio.ratio), 2 },
 	{ "LATER", F_NUMBER, ROW(later_median), 1 },
+	{ "BEYOND", F_NUMBER, ROW(beyond_clearing), 1 },
 	{ "FAULTS", F_NUMBER, ROW(faults), 0 },
 	{ "TRAPS", F_NUMBER, ROW(exceptions), 0 },
 	{ "MIB", F_MEBIBYTES, ROW(resident), 1 },
@@ -375,6 +395,7 @@ void pagefault_print(const struct run *run)
 	show_paragraph("",
 		       "FIRST: of the first touch of a page, mapping and populating included, "
 		       "median; SD: of a trial. RATIO: times as fast as a fault a page. LATER: of "
-		       "the second touch. FAULTS: that the kernel handled; TRAPS: those that the "
+		       "the second touch. BEYOND: of FIRST, what is neither "
+		       "clearing nor LATER. FAULTS: that the kernel handled; TRAPS: those that the "
 		       "CPU raised. MIB: memory that it takes; WASTED: of pages never touched.");
 }

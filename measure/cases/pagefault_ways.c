@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pagefault_ways.h"
 
+#include "clear_page.h"
+
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -152,7 +154,7 @@ static bool clear_some(const struct region *region, const uint32_t pages[], size
 
 	(void)write;
 	for (i = 0; i < count; i++)
-		memset(region->start + pages[i] * region->page, 0, region->page);
+		clear_page(region->start + pages[i] * region->page, region->page);
 	return !interrupted();
 }
 

@@ -11,14 +11,25 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cli/file.h"
 #include "cli/messages.h"
+#include "measure/harness/memory.h"
 #include "empty.h"
 
 #define PATH "/etc/passwd"
 
 #define A_FILE "" /* one of this process, without a name */
 
+/* With --directory; longer than what a few batches write, so that it does not grow. */
+#define FILE_NAME "ferry-bench-file"
+#define FILE_SIZE 4096
+
+/* A number that no call has, within the table of x86-64's calls; UNIMPLEMENTED is beyond it. */
+#define WITHIN 400
+
+static const char usual_path[] = PATH, file_name[] = FILE_NAME;
 static char byte, page[4096];
+static long word;
 static struct stat status;
 static struct statx status_x;
 
@@ -33,6 +44,22 @@ struct call {
 
 static const struct call calls[] = {
 	{ "unimplemented", "unimplemented call", NULL, { .nr = UNIMPLEMENTED }, true },
+	{ "within", "unimplemented, within the table", NULL, { .nr = WITHIN }, true },
+	{ "jumps",
+	  "within the table, and looking at the jumps",
+	  NULL,
+	  { .nr = WITHIN, .jump_pos = -1 },
+	  true },
+	{ "forwarded",
+	  "within the table, an argument forwarded",
+	  NULL,
+	  { .nr = WITHIN, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
+	  true },
+	{ "word_copy",
+	  "word copy",
+	  NULL,
+	  { .nr = FERRY_NR_WDCPY, .argc = 2, .arg = { (long)&word, (long)&word } },
+	  false },
 	{ "getppid", "getppid", NULL, { .nr = SYS_getppid }, false },
 	{ "read",
 	  "read, 1 byte of /dev/zero",
@@ -64,14 +91,14 @@ static const struct call calls[] = {
 	  NULL,
 	  { .nr = SYS_newfstatat,
 	    .argc = 4,
-	    .arg = { AT_FDCWD, (long)PATH, (long)&status, AT_SYMLINK_NOFOLLOW } },
+	    .arg = { AT_FDCWD, (long)usual_path, (long)&status, AT_SYMLINK_NOFOLLOW } },
 	  false },
 	{ "statx",
 	  "statx of " PATH,
 	  NULL,
 	  { .nr = SYS_statx,
 	    .argc = 5,
-	    .arg = { AT_FDCWD, (long)PATH, 0, STATX_BASIC_STATS, (long)&status_x } },
+	    .arg = { AT_FDCWD, (long)usual_path, 0, STATX_BASIC_STATS, (long)&status_x } },
 	  false },
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -88,7 +115,8 @@ static const struct call *find(const char *name)
 
 const char *workload_names(void)
 {
-	return "unimplemented, getppid, read, pread, pread_page, write, fstat, lstat and statx";
+	return "unimplemented, within, jumps, forwarded, word_copy, getppid, read, pread, "
+	       "pread_page, write, fstat, lstat and statx";
 }
 
 bool is_workload(const char *name)
@@ -124,11 +152,9 @@ static int open_temporary_file(void)
 }
 
 /* The first argument of a call on the file OPENED, or -errno after complaining. */
-static int open_file(const char *opened)
+static int open_file(const char *opened, int mode)
 {
-	bool written = !strcmp(opened, "/dev/null");
-	int fd = *opened ? open(opened, (written ? O_WRONLY : O_RDONLY) | O_CLOEXEC) :
-			   open_temporary_file();
+	int fd = *opened ? open(opened, mode | O_CLOEXEC) : open_temporary_file();
 
 	if (fd >= 0 || !*opened)
 		return fd;
@@ -137,29 +163,75 @@ static int open_file(const char *opened)
 	return fd;
 }
 
-int workload_open(struct workload *workload, const char *name, unsigned long copies)
+static bool writes(const struct call *call)
+{
+	return call->slot.nr == SYS_write;
+}
+
+static bool names_file(const struct call *call)
+{
+	return call->slot.arg[1] == (long)usual_path;
+}
+
+static bool opens_file(const struct call *call)
+{
+	return call->opened && (writes(call) || !strcmp(call->opened, PATH));
+}
+
+/* The path of a new file in DIRECTORY, or NULL after complaining. */
+static const char *make_file(const char *directory)
+{
+	static const char zeros[FILE_SIZE];
+	const char *path = keep_text("%s/" FILE_NAME, directory);
+
+	return write_file(path, zeros, sizeof(zeros)) ? NULL : path;
+}
+
+static bool is_whole(const struct ferry_slot *slot)
+{
+	return slot->nr == FERRY_NR_WDCPY || slot->jump_pos || slot->jump_zero || slot->jump_fail ||
+	       slot->argc & FERRY_ARGC_FORWARD;
+}
+
+int workload_open(struct workload *workload, const char *name, unsigned long copies,
+		  const char *directory)
 {
 	const struct call *call = find(name);
 	struct ferry_slot slot = call->slot;
+	const char *file = NULL;
 	unsigned long i;
+	int fd = -1;
 
-	if (call->opened) {
-		int fd = open_file(call->opened);
-
-		if (fd < 0)
-			return fd;
-		slot.arg[0] = fd;
+	if (directory && (names_file(call) || opens_file(call))) {
+		file = make_file(directory);
+		if (!file)
+			return -EIO;
 	}
+	if (file && names_file(call)) {
+		fd = open_file(directory, O_PATH | O_DIRECTORY);
+		slot.arg[1] = (long)file_name;
+	} else if (call->opened) {
+		fd = file ? open_file(file, O_RDWR) :
+			    open_file(call->opened, writes(call) ? O_WRONLY : O_RDONLY);
+	}
+	if (fd < -1)
+		return fd;
+	if (fd >= 0)
+		slot.arg[0] = fd;
 	*workload = (struct workload){
 		.name = call->name,
-		.label = call->label,
+		.label = file ? keep_text("%s, in %s", name, directory) : call->label,
 		.body = 1,
 		.loaded = { .slots = allocate_aligned(copies * sizeof(slot)),
 			    .rets = allocate_aligned(copies * sizeof(long)),
 			    .ncall = copies },
+		.whole = is_whole(&slot),
+		.fd = fd,
+		.file = file,
 	};
 	for (i = 0; i < copies; i++)
 		workload->loaded.slots[i] = slot;
+	workload->loaded.slots[0].argc &= (unsigned char)~FERRY_ARGC_FORWARD; /* none before it */
 	return 0;
 }
 
@@ -180,7 +252,9 @@ int workload_load(struct workload *workload, const char *path, unsigned long cop
 	unsigned long body = image ? image_slot_count(image) : 0;
 	int error;
 
-	*workload = (struct workload){ .name = path, .label = path, .body = body, .image = image };
+	*workload = (struct workload){
+		.name = path, .label = path, .body = body, .image = image, .whole = true, .fd = -1
+	};
 	if (!image)
 		return -EINVAL;
 	if (!body) {
@@ -198,13 +272,20 @@ int workload_load(struct workload *workload, const char *path, unsigned long cop
 
 void workload_close(struct workload *workload)
 {
-	const struct call *call = find(workload->name);
-
-	if (!workload->image && call && call->opened)
-		close((int)workload->loaded.slots[0].arg[0]);
+	if (workload->fd >= 0)
+		close(workload->fd);
+	if (workload->file)
+		unlink(workload->file);
 	image_unload(&workload->loaded);
 	image_free(workload->image);
-	*workload = (struct workload){ 0 };
+	*workload = (struct workload){ .fd = -1 };
+}
+
+/* The first write after the clock's tick also changes the time of the file. */
+void workload_rewind(const struct workload *workload)
+{
+	if (workload->file && pwrite(workload->fd, &byte, sizeof(byte), 0) > 0)
+		lseek(workload->fd, 0, SEEK_SET);
 }
 
 static enum outcome_of_batch judge_result(const struct call *call, long result)

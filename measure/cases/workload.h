@@ -13,6 +13,9 @@ struct workload {
 	unsigned long body; /* slots that one copy has */
 	struct loaded loaded;
 	struct image *image; /* of a program, or NULL */
+	bool whole;	     /* forwards arguments, copies words or jumps: not for every side */
+	int fd;		     /* that its calls work on, or -1 */
+	const char *file;    /* that was made for it, or NULL */
 };
 
 /** The names of the calls that there are, with commas, for messages. */
@@ -21,13 +24,20 @@ const char *workload_names(void);
 /** Whether there is a call of this name. */
 bool is_workload(const char *name);
 
-/** COPIES of the call NAME: 0, or -errno after complaining. */
-int workload_open(struct workload *workload, const char *name, unsigned long copies);
+/**
+ * COPIES of the call NAME: 0, or -errno after complaining.  Calls on files take a new one in
+ * DIRECTORY, unless that is NULL.
+ */
+int workload_open(struct workload *workload, const char *name, unsigned long copies,
+		  const char *directory);
 
 /** COPIES of the program in the file PATH: 0, or -errno after complaining. */
 int workload_load(struct workload *workload, const char *path, unsigned long copies);
 
 void workload_close(struct workload *workload);
+
+/** To be called before batches are timed: goes back to the start of the file. */
+void workload_rewind(const struct workload *workload);
 
 /* What became of a batch. */
 enum outcome_of_batch {

@@ -47,6 +47,7 @@ struct settings {
 	struct sizes threads; /* user-level ones */
 	long runners;	      /* at most; 0: as many as there are CPUs */
 	struct names engines;
+	struct names beside; /* what batches run on beside engines of the library */
 	bool engines_named; /* by the user; otherwise they are all that are here */
 	struct names workloads;
 	struct names programs;

@@ -32,6 +32,9 @@ const char *clock_unit(void);
 /** The clock, in its unit, since some start. */
 double clock_now(void);
 
+/** What clock_now() itself adds to a difference of two. */
+double clock_cost(void);
+
 /**
  * The least that RUN(CONTEXT) took in REPEATS tries, the clock's own cost taken off.  BEFORE, when
  * not NULL, is called before each try and not counted.

@@ -40,7 +40,9 @@ struct choice {
 #define MAX_SIZE (1L << 20)
 #define NONE LONG_MIN
 #define ENGINES "auto loop uring device syscall"
-#define CALLS "unimplemented getppid getpid read pread pread_page write fstat lstat statx"
+#define CALLS                                                                       \
+	"unimplemented within jumps forwarded word_copy getppid getpid read pread " \
+	"pread_page write fstat lstat statx"
 
 static const struct choice choices[] = {
 	{ 't', NUMBER_OPTION, "trials", "N", 1, 10000, AT(trials),
@@ -52,10 +54,13 @@ static const struct choice choices[] = {
 	  "calls", NONE, NULL, "calls in one trial" },
 	{ 'e', NAMES_OPTION, "engine", "E,...", 0, 0, AT(engines), "batch apps", "engines", NONE,
 	  ENGINES, "the engines; all that are available by default" },
+	{ 'l', NAMES_OPTION, "beside", "NAME,...", 0, 0, AT(beside), "batch", "beside", NONE,
+	  "bare-syscall bare-device naive raw nops nops-linked",
+	  "what else to run the batches on, to compare with" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch flexsc", "calls_made",
 	  NONE, CALLS, "the calls to make" },
-	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch", "programs", NONE, NULL,
-	  "copies of the batch program in FILE; may be repeated" },
+	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch apps", "programs", NONE,
+	  NULL, "copies of the batch program in FILE; what to compare one --app with" },
 	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
 	  NONE, NULL, "slots of a batch, or copies of a program; pages that a fault maps" },
 	{ 'b', NUMBER_OPTION, "slots", "N", 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
@@ -64,8 +69,9 @@ static const struct choice choices[] = {
 	  NULL, "pairs of runs" },
 	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps", "apps", NONE,
 	  "total mdu rw pathsearch sigset", "the programs; all by default" },
-	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "apps chain", "directory",
-	  NONE, NULL, "the tree to work on; where to make a file" },
+	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain",
+	  "directory", NONE, NULL,
+	  "the tree to work on; where to make the files that calls work on" },
 	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps", NULL, NONE, NULL,
 	  "where the example programs are" },
 	{ 'f', NUMBERS_OPTION, "threads", "N,...", 1, 100000, AT(threads), "flexsc", "threads",
@@ -74,7 +80,7 @@ static const struct choice choices[] = {
 	  "runners", 0, NULL, "runners at most; as many as CPUs by default" },
 	{ 'k', NUMBERS_OPTION, "work", "NS,...", 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
 	  NULL, "work between two calls, ns" },
-	{ 'm', NUMBER_OPTION, "memory", "MIB", 16, 1L << 24, AT(memory), "pagefault", "memory_mib",
+	{ 'm', NUMBER_OPTION, "memory", "MIB", 4, 1L << 24, AT(memory), "pagefault", "memory_mib",
 	  0, NULL, "memory to touch; 2048 by default, or less" },
 	{ 'u', NUMBER_OPTION, "cpu", "N", 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
 	  "the CPU to measure on" },

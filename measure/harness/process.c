@@ -57,11 +57,11 @@ struct outcome process_run(const struct process *process)
 	if (process->engine)
 		setenv("FERRY_ENGINE", process->engine, 1);
 	lseek(process->input, 0, SEEK_SET);
-	start = now_ns();
+	start = clock_now();
 	outcome.status = spawn(process, &child);
 	if (!outcome.status)
 		outcome.status = wait_for(child);
-	outcome.ns = now_ns() - start;
+	outcome.ns = clock_now() - start;
 	return outcome;
 }
 

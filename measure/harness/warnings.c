@@ -36,7 +36,7 @@ static void warn_of_machine(struct run *run, const struct circumstances *at)
 			    "This is user-mode Linux, where a crossing is a switch between two "
 			    "processes of the host: it costs many times as much as on other "
 			    "kernels, and ratios from here do not hold there.");
-	else if (at->machine.hypervisor && !clock_counts_instructions())
+	else if (at->machine.hypervisor)
 		add_warning(run, "virtual-machine",
 			    "This is a virtual machine: its host may take the CPU away and change "
 			    "its frequency, and neither can be seen from here.");
@@ -46,8 +46,6 @@ static void warn_of_clock(struct run *run, const struct circumstances *at)
 {
 	double worth = at->clock.resolution_ns + at->clock.overhead_ns;
 
-	if (clock_counts_instructions())
-		return;
 	if (!at->clock.vdso)
 		add_warning(run, "slow-clock",
 			    "A reading of the clock takes %.0f ns, as long as a system call: the "
@@ -80,6 +78,9 @@ void add_warnings(struct run *run, const struct circumstances *at)
 	if (interrupted())
 		add_warning(run, "interrupted",
 			    "The run was interrupted: only what was finished is here.");
+	/* What slows a machine down changes no count of instructions. */
+	if (clock_counts_instructions())
+		return;
 	warn_of_machine(run, at);
 	warn_of_clock(run, at);
 	warn_of_rows(run);

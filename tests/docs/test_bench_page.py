@@ -42,13 +42,23 @@ ONLY_IN = {
     "cells": "flexsc",
     "gains": "flexsc",
     "caller_instructions": "flexsc",
+    "in_kernel": "flexsc",
+    "idle_cpu_ns": "flexsc",
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "apps", "directory", "trials"}
-SETTINGS_OF_OTHERS |= {"work_ns", "calls_made", "programs", "threads", "runners", "memory_mib"}
+SETTINGS_OF_OTHERS |= {
+    "work_ns",
+    "calls_made",
+    "beside",
+    "programs",
+    "threads",
+    "runners",
+    "memory_mib",
+}
 
 
 def described(part: int) -> set[str]:

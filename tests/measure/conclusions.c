@@ -99,6 +99,7 @@ static void conclude_apps(struct run *run, const json_t *request)
 /* {"work": [...], "plain": [[trials at each W], ...], "flexsc": [[...], ...]} */
 static void conclude_flexsc(struct run *run, struct settings *settings, const json_t *request)
 {
+	static const struct runner unknown = { .caller_instructions = NAN };
 	struct numbers work = numbers_at(request, "work");
 	struct cell *cells = keep(2 * work.count, sizeof(*cells));
 	size_t w;
@@ -130,7 +131,7 @@ static void conclude_flexsc(struct run *run, struct settings *settings, const js
 			json_decref(holder);
 		}
 	}
-	flexsc_conclude(run, cells, 2 * work.count, NAN);
+	flexsc_conclude(run, cells, 2 * work.count, &unknown);
 }
 
 /* {"bench": "warnings", "vdso": true, "overhead": 300, "user_mode": false} */

@@ -37,7 +37,7 @@ def refused(done: Result, *words: str) -> None:
         (["flexsc", "--threads", "0,1"], ["--threads", "'0'", "from 1 to"]),
         (["flexsc", "--work", "-1"], ["--work", "'-1'"]),
         (["flexsc", "--runners", "65"], ["--runners", "from 1 to 64"]),
-        (["pagefault", "--memory", "15"], ["--memory", "'15'", "from 16 to"]),
+        (["pagefault", "--memory", "3"], ["--memory", "'3'", "from 4 to"]),
         (["pagefault", "--memory", "2G"], ["--memory", "'2G'"]),
         (["pagefault", "--memory", "16777216"], ["leaves", "16777216 MiB"]),
         (["pagefault", "--sizes", "4,513"], ["--sizes", "513", "512"]),

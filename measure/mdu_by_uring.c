@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * mdu by io_uring: the linker puts this in the place of the examples' run_batch(), so all
- * else is the same program.  The statx calls of a batch, which do not depend on each other,
- * are submitted and waited for in one crossing; other calls are made one by one.
+ * A program that `ferry bench apps --program` can compare mdu with: the linker puts this in the
+ * place of the example's run_batch(), so all else is the same.  The statx calls of a batch, which
+ * do not depend on each other, are submitted to io_uring and waited for in one crossing; other
+ * calls are made one by one.
  */
-#include "mdu.h"
-
 #include <err.h>
 #include <liburing.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,11 +16,8 @@
 
 #define ENTRIES 256 /* the batches of tree.c are no longer */
 
-bool batches_by_uring;
-
-/* The linker's names for ours and for the one that it replaces. */
+/* The linker's name for what replaces run_batch(). */
 unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
-unsigned long __real_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 
 static struct io_uring *ring_of_program(void)
 {
@@ -63,7 +60,7 @@ static void stat_slots(long rets[], const struct ferry_slot calls[], unsigned lo
 	io_uring_cq_advance(ring, (unsigned int)(ncall - first));
 }
 
-static unsigned long run_by_uring(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	unsigned long first = calls[0].nr == SYS_statx ? 0 : 1;
 
@@ -73,11 +70,4 @@ static unsigned long run_by_uring(long rets[], const struct ferry_slot calls[], 
 		ferry_loop(rets, calls, first);
 	stat_slots(rets, calls, first, ncall);
 	return ncall - 1;
-}
-
-unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
-{
-	if (batches_by_uring)
-		return run_by_uring(rets, calls, ncall);
-	return __real_run_batch(rets, calls, ncall);
 }
