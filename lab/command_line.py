@@ -15,9 +15,8 @@ from types import FrameType
 from typing import NoReturn
 
 from lab import REPOSITORY, LabError
-from lab.bench import report, run_bench
-from lab.bench_figures import Record
-from lab.bench_goals import goal_table, goals_of
+from lab.bench.goals import goal_table, goals_of
+from lab.bench.run import Document, run_bench
 from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
@@ -143,18 +142,18 @@ def run_benches(args: argparse.Namespace) -> int:
     for name in args.name:
         if name not in [bench.name for bench in benches]:
             raise LabError(f"there is no benchmark '{name}' in {BENCHES}")
-    found: dict[str, list[Record]] = {}
+    documents: dict[str, Document] = {}
     for bench in benches:
         if not args.name or bench.name in args.name:
-            found[bench.name] = run_bench(bench, build_directory(args))
-            print(report(bench, found[bench.name]), flush=True)
-    goals = goals_of(found)
+            print(f"==== {bench.name} ({bench.target})", flush=True)
+            documents[bench.name] = run_bench(bench, build_directory(args))
+    goals = goals_of(documents)
     if goals:
         print(goal_table(goals))
     if args.json:
-        whole = {"records": found, "goals": [goal.as_json() for goal in goals]}
+        whole = {"documents": documents, "goals": [goal.as_json() for goal in goals]}
         write_whole(Path(args.json), json.dumps(whole, indent=2) + "\n")
-    return 0
+    return 0 if all(goal.met for goal in goals) else 1
 
 
 def build_directory(args: argparse.Namespace) -> Path:
@@ -288,7 +287,7 @@ def make_parser() -> argparse.ArgumentParser:
     testing.add_argument("--json", metavar="FILE", help="write verdicts, times and load there")
     testing.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
 
-    benching = add("bench", run_benches, "measure the series, by the programs of lab/benches.toml")
+    benching = add("bench", run_benches, "measure the series, as lab/benches.toml says")
     benching.add_argument("name", nargs="*", help="all of them by default")
     benching.add_argument("--json", metavar="FILE", help="write the figures there as well")
     benching.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")

@@ -25,7 +25,8 @@ class Row(BaseModel):
     name: str = Field(pattern=NAME)
     # For sh, in the root of the repository.  $FERRY_BUILD is the build directory, and
     # $FERRY_KSELFTEST, for tests, has the programs that the series adds to the kernel's;
-    # $FERRY_MODULE, for tests that ask for it, is ferry.ko.
+    # $FERRY_MODULE, for tests that ask for it, is ferry.ko.  A benchmark's comes after
+    # "ferry bench".
     command: str
     memory: str = "1G"
 
@@ -48,9 +49,10 @@ class GuestTest(Row):
 
 
 class Bench(Row):
-    """A command that prints one JSON object per line; x86 guests count instructions."""
+    """A run of `ferry bench`; x86 guests count instructions."""
 
     target: str = "x86-6.12"
+    prepare: str = ""  # for sh, before it
     cpus: int = Field(default=1, ge=1)  # instructions are counted on one only
     module: bool = False  # with the test module of measure/guest-module
     device: bool = False  # with ferry.ko

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests that share a guest: each gets its own output, status and console lines."""
 
-import io
 import json
 import subprocess
 from collections import Counter
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from lab import LabError
-from lab.bench import Collector
-from lab.bench_figures import table
 from lab.guests.load import Usage
 from lab.kernels.build import Kernel
 from lab.targets import find_target
@@ -281,24 +278,3 @@ def test_what_repeats_a_lot_does_not_run_on_debug_kernels() -> None:
     test = GuestTest(name="a", command="true", targets=("x86-6.12",), debug=False)
     assert test.runs_on("x86-6.12")
     assert not test.runs_on("x86-6.12-debug")
-
-
-def test_benchmarks_figures_become_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    collector = Collector()
-    stream = io.BytesIO(
-        b'warming up\n{"call": "getppid", "engine": "loop", "slope": 193.25}\n'
-        b'{"call": "statx", "engine": "syscall", "slope": 70}\n'
-    )
-    while piece := stream.read(5):
-        collector.feed(piece)
-    assert table(collector.records).splitlines() == [
-        "CALL     ENGINE    SLOPE",
-        "getppid  loop     193.25",
-        "statx    syscall      70",
-    ]
-    assert capsys.readouterr().err == "warming up\n"
-
-
-def test_a_benchmark_that_prints_no_json_is_told() -> None:
-    with pytest.raises(LabError, match="not JSON"):
-        Collector().feed(b"{broken\n")

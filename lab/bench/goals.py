@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""What the series is to achieve, and whether the documents of `ferry bench` show it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lab.bench.run import Document
+
+SLOT = 70.0  # instructions, of an unimplemented call and beyond the handler of others
+DEVICE_SLOT = 10.0  # instructions more than the system call takes, per slot
+DEVICE_CROSSING = 150.0  # and per batch
+ORDINARY_PATH = 1.0  # instructions that an ordinary call may take longer
+FAULT_PATH = 3.0  # and a fault with the feature off
+KSTATS = 1.2  # beside reading the same counters in the kernel
+# Order and pages per fault, and the part of a fault's cost that a page may take.
+FAULTS = {("sequential", 16): 0.5, ("sequential", 64): 0.4, ("random", 16): 0.6}
+UML_FAULTS = {("sequential", 16): 0.25, ("sequential", 64): 0.18}
+UNIMPLEMENTED = {
+    "within": "unimplemented, within the table",
+    "unimplemented": "unimplemented, beyond the table",
+}
+UML_SLOT = 72.0  # ns, of the naive prototype on a 2 GHz core
+UML_RATIO = 200.0  # loop to batch
+UML_POSTED = 20.0  # throughput of posted calls to that of plain ones
+
+Documents = Mapping[str, Document]  # by the name of the benchmark
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One figure and its bound."""
+
+    what: str
+    measured: float
+    bound: float
+    at_least: bool = False
+    strictly: bool = False
+
+    @property
+    def met(self) -> bool:
+        if self.at_least:
+            return self.measured >= self.bound
+        return self.measured < self.bound if self.strictly else self.measured <= self.bound
+
+    @property
+    def condition(self) -> str:
+        words = "at least" if self.at_least else "less than" if self.strictly else "at most"
+        return f"{words} {number(self.bound)}"
+
+    def as_json(self) -> Record:
+        return {
+            "goal": self.what,
+            "measured": self.measured,
+            "condition": self.condition,
+            "met": self.met,
+        }
+
+
+def number(value: float) -> str:
+    """As few digits as say it: hundredths at most."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+def find(documents: Documents, bench: str, key: str, **wanted: object) -> Iterator[Record]:
+    """The records of an array of a document that were measured and have these fields."""
+    for record in documents.get(bench, {}).get(key, ()):
+        if record.get("available", True) and all(record.get(k) == v for k, v in wanted.items()):
+            yield record
+
+
+def unimplemented(documents: Documents, bench: str, engine: str) -> Iterator[Record]:
+    """The lines through batches of calls that no kernel has."""
+    for call in UNIMPLEMENTED:
+        yield from find(documents, bench, "series", engine=engine, call=call)
+
+
+def slot_goals(documents: Documents) -> Iterator[Goal]:
+    for series in unimplemented(documents, "slope", "syscall"):
+        yield Goal(f"{UNIMPLEMENTED[series['call']]}, per slot", series["fit"]["b_ns"], SLOT)
+    for series in find(documents, "overhead", "series", engine="syscall"):
+        if series["overhead"] is not None:
+            what = f"{series['call']} in a batch, beyond its handler"
+            yield Goal(what, series["overhead"], SLOT)
+
+
+def device_goals(documents: Documents) -> Iterator[Goal]:
+    """The module's device beside the system call, both without the library."""
+    for key, what, bound in (
+        ("b_ns", "per slot", DEVICE_SLOT),
+        ("a_ns", "per crossing", DEVICE_CROSSING),
+    ):
+        for device in unimplemented(documents, "slope", "bare-device"):
+            wanted = {"engine": "bare-syscall", "call": device["call"]}
+            for own in find(documents, "slope", "series", **wanted):
+                more = device["fit"][key] - own["fit"][key]
+                yield Goal(
+                    f"{UNIMPLEMENTED[device['call']]}, device beyond syscall, {what}", more, bound
+                )
+
+
+def path_goals(documents: Documents) -> Iterator[Goal]:
+    for call in find(documents, "call", "rows", name="getppid"):
+        for base in find(documents, "call-base", "rows", name="getppid"):
+            longer = call["median"] - base["median"]
+            yield Goal("getppid alone, beyond the kernel without", longer, ORDINARY_PATH)
+
+
+def chain_goals(documents: Documents) -> Iterator[Goal]:
+    for own in find(documents, "total", "chains", engine="syscall"):
+        for other in ("loop", "uring"):
+            for others in find(documents, "total", "chains", engine=other, chain=own["chain"]):
+                what = f"total, by {own['chain']}: batch beside {other}"
+                yield Goal(what, own["median"], others["median"], strictly=True)
+
+
+def walk_goals(documents: Documents) -> Iterator[Goal]:
+    """The example mdu on system calls, beside itself on other engines and by io_uring."""
+    for row in find(documents, "mdu", "comparisons", app="mdu"):
+        if row["against"] == "syscall":
+            other, (others, own) = row["side"], row["median_ns"]
+        elif row["side"] == "syscall":
+            other, (own, others) = "uring", row["median_ns"]
+        else:
+            continue
+        yield Goal(f"mdu, files: 20000: batch beside {other}", own, others, strictly=True)
+
+
+def fault_goals(
+    documents: Documents, bench: str, key: str, bounds: Mapping[tuple[str, int], float], name: str
+) -> Iterator[Goal]:
+    """What a page costs, by KEY, where a fault maps several, beside one page a fault."""
+    for (order, pages), bound in bounds.items():
+        wanted = {"access": "write", "order": order}
+        for single in find(documents, bench, "touches", way="base", **wanted):
+            for ahead in find(documents, bench, "touches", way="ahead", per_fault=pages, **wanted):
+                what = f"{name}, {order}, {pages} pages a fault beside one"
+                yield Goal(what, ahead[key] / single[key], bound)
+
+
+def pagefault_goals(documents: Documents) -> Iterator[Goal]:
+    yield from fault_goals(documents, "pagefault", "beyond_clearing_ns", FAULTS, "pagefault")
+    for touch in find(documents, "pagefault", "touches", way="base"):
+        wanted = {key: touch[key] for key in ("access", "order", "way")}
+        for before in find(documents, "pagefault-base", "touches", **wanted):
+            what = f"pagefault, {touch['access']} {touch['order']}, beyond the kernel without"
+            yield Goal(what, touch["median"] - before["median"], FAULT_PATH)
+    yield from fault_goals(documents, "pagefault-uml", "median", UML_FAULTS, "UML, pagefault")
+
+
+def kstats_goals(documents: Documents) -> Iterator[Goal]:
+    cost = {row["name"]: row["median"] for row in find(documents, "call", "rows")}
+    if {"null", "kstats", "kstats_counters"} <= cost.keys():
+        ratio = (cost["kstats"] - cost["null"]) / cost["kstats_counters"]
+        yield Goal("kstats beside its counters, read in the kernel", ratio, KSTATS)
+
+
+def uml_goals(documents: Documents) -> Iterator[Goal]:
+    for own in unimplemented(documents, "uml", "syscall"):
+        what, slot = f"UML, {UNIMPLEMENTED[own['call']]}", own["fit"]["b_ns"]
+        yield Goal(f"{what}, ns per slot", slot, UML_SLOT)
+        # The naive one does nothing at all for a number beyond the table.
+        if own["call"] == "within":
+            for naive in find(documents, "uml", "series", engine="naive", call="within"):
+                yield Goal(f"{what}, ns beside naive", slot, naive["fit"]["b_ns"])
+        for pair in find(
+            documents, "uml", "ratios", engine="syscall", against="loop", call=own["call"]
+        ):
+            yield Goal(f"{what}, loop to batch", pair["ratio"], UML_RATIO, at_least=True)
+
+
+def flexsc_goals(documents: Documents) -> Iterator[Goal]:
+    if not documents.get("flexsc-uml", {}).get("in_kernel"):
+        return
+    for cell in find(documents, "flexsc-uml", "cells", way="flexsc"):
+        what = f"UML, {cell['call']}, plain to posted"
+        yield Goal(what, cell["ratio"], UML_POSTED, at_least=True)
+
+
+GOALS: tuple[Callable[[Documents], Iterator[Goal]], ...] = (
+    slot_goals,
+    device_goals,
+    path_goals,
+    chain_goals,
+    walk_goals,
+    pagefault_goals,
+    kstats_goals,
+    uml_goals,
+    flexsc_goals,
+)
+
+
+def goals_of(documents: Documents) -> list[Goal]:
+    """The goals that the benchmarks which ran can judge."""
+    return [goal for goals in GOALS for goal in goals(documents)]
+
+
+def goal_table(goals: Sequence[Goal]) -> str:
+    rows = [("GOAL", "MEASURED", "WANTED", "MET")]
+    rows += [(g.what, number(g.measured), g.condition, "yes" if g.met else "NO") for g in goals]
+    what, measured, wanted, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return "\n".join(f"{a:{what}}  {b:>{measured}}  {c:{wanted}}  {d}" for a, b, c, d in rows)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Runs `ferry bench` in guests, as lab/benches.toml says."""
+
+import json
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from lab import LabError
+from lab.guests.machine import Options
+from lab.guests.run import run_in_guest
+from lab.kernels.build import Kernel, build
+from lab.kernels.modules import FERRY, Module, build_module
+from lab.targets import find_target
+from lab.tests.manifest import Bench
+
+Document = dict[str, Any]  # ferry-bench(5)
+
+TEST_MODULE = Module(
+    "ferry_bench.ko", "measure/guest-module", ("measure/guest-module", "uapi/linux")
+)
+# Parameters of the test module, and the symbols whose addresses they are.
+ADDRESSES = {
+    "table": "sys_call_table",
+    "nr_processes": "nr_processes",
+    "nr_running": "nr_running",
+    "nr_context_switches": "nr_context_switches",
+    "nr_blockdev_pages": "nr_blockdev_pages",
+}
+
+
+def addresses() -> str:
+    """The test module's parameters, for sh in the guest: only its kernel knows them."""
+    return " ".join(
+        f"{parameter}=0x$(sed -n 's/ . {symbol}$//p' /proc/kallsyms)"
+        for parameter, symbol in ADDRESSES.items()
+    )
+
+
+def script(bench: Bench, kernel: Kernel, result: Path) -> str:
+    """What the guest runs under sh: it prints the tables and writes RESULT."""
+    lines = ["set -e"]
+    if bench.module:
+        lines.append(f"insmod {build_module(kernel, TEST_MODULE)} {addresses()}")
+    if bench.device:
+        lines.append(f"insmod {build_module(kernel, FERRY)}")
+    if bench.prepare:
+        lines.append(bench.prepare)
+    lines.append(
+        f'"$FERRY_BUILD"/cli/ferry bench {bench.command} --json {shlex.quote(str(result))}'
+    )
+    return "\n".join(lines)
+
+
+def run_bench(bench: Bench, build_directory: Path) -> Document:
+    """What BENCH measured: instructions of one CPU, or nanoseconds in user-mode Linux."""
+    kernel = build(find_target(bench.target))
+    with tempfile.TemporaryDirectory(prefix="ferry-lab-") as directory:
+        result = Path(directory) / f"{bench.name}.json"
+        outcome = run_in_guest(
+            kernel,
+            ["sh", "-c", script(bench, kernel, result)],
+            Options(
+                cpus=bench.cpus,
+                memory=bench.memory,
+                timeout=bench.timeout,
+                icount=kernel.target.arch == "x86",
+                writable=(Path(directory),),
+                environment={
+                    "FERRY_BUILD": str(build_directory),
+                    "COLUMNS": str(shutil.get_terminal_size((80, 24)).columns),
+                },
+                quick=True,
+            ),
+        )
+        if outcome.failure:
+            raise LabError(outcome.failure)
+        if outcome.status:
+            raise LabError(f"the benchmark {bench.name} exited with {outcome.status}")
+        document: Document = json.loads(result.read_text())
+    return document

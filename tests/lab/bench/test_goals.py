@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Goals are judged by the right records, and by no others."""
+
+from typing import Any
+
+import pytest
+
+from lab.bench.goals import Record, goal_table, goals_of, number
+from lab.tests.manifest import read_benches
+
+
+def judged(**documents: dict[str, Any]) -> dict[str, bool]:
+    named = {name.replace("_", "-"): document for name, document in documents.items()}
+    return {goal.what: goal.met for goal in goals_of(named)}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0"), (200.291774, "200.29"), (11097.0, "11,097"), (76774144.4, "76,774,144")],
+)
+def test_numbers_have_no_more_digits_than_they_mean(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+# ---- batches ----
+
+
+def line(engine: str, slot: float, crossing: float = 400.0, call: str = "within") -> Record:
+    fit = {"a_ns": crossing, "b_ns": slot}
+    return {"call": call, "label": call, "engine": engine, "fit": fit, "overhead": None}
+
+
+@pytest.mark.parametrize(("slot", "met"), [(70.0, True), (70.5, False)])
+def test_a_slot_is_within_its_bound_or_not(slot: float, met: bool) -> None:
+    series = [line("syscall", slot), line("loop", 200.0)]
+    assert judged(slope={"series": series}) == {"unimplemented, within the table, per slot": met}
+
+
+def test_other_slots_may_cost_more() -> None:
+    assert judged(slope={"series": [line("syscall", 90.0, call="word-copy")]}) == {}
+
+
+def test_overhead_is_judged_where_it_is_known() -> None:
+    series = [
+        line("syscall", 3409.0, call="statx") | {"overhead": 54.0},
+        line("raw", 3509.0, call="statx") | {"overhead": 154.0},
+        line("syscall", 1282.0, call="write"),
+    ]
+    assert judged(overhead={"series": series}) == {"statx in a batch, beyond its handler": True}
+
+
+@pytest.mark.parametrize(("crossing", "met"), [(550.0, True), (551.0, False)])
+def test_the_device_is_judged_beside_the_system_call(crossing: float, met: bool) -> None:
+    series = [line("bare-syscall", 63.0), line("bare-device", 73.0, crossing)]
+    assert judged(slope={"series": series}) == {
+        "unimplemented, within the table, device beyond syscall, per slot": True,
+        "unimplemented, within the table, device beyond syscall, per crossing": met,
+    }
+
+
+def test_batches_in_uml_are_judged_beside_the_loop_and_the_naive_one() -> None:
+    ratios = [
+        {"call": "within", "engine": "syscall", "against": "loop", "ratio": 200.0},
+        {"call": "within", "engine": "naive", "against": "loop", "ratio": 1.0},
+        {"call": "word-copy", "engine": "syscall", "against": "loop", "ratio": 1.0},
+    ]
+    series = [
+        line("syscall", 35.0),
+        line("naive", 34.0),
+        line("syscall", 73.0, call="unimplemented"),
+        line("naive", 30.0, call="unimplemented"),
+    ]
+    assert judged(uml={"series": series, "ratios": ratios}) == {
+        "UML, unimplemented, within the table, ns per slot": True,
+        "UML, unimplemented, within the table, ns beside naive": False,
+        "UML, unimplemented, within the table, loop to batch": True,
+        "UML, unimplemented, beyond the table, ns per slot": False,
+    }
+
+
+# ---- pages ----
+
+
+def touched(pages: int, cost: float, order: str = "sequential", access: str = "write") -> Record:
+    kind = {"way": "ahead", "per_fault": pages} if pages > 1 else {"way": "base", "per_fault": None}
+    costs = {"median": cost + 4000.0, "beyond_clearing_ns": cost, "available": True}
+    return {"access": access, "order": order, **kind, **costs}
+
+
+def test_page_faults_are_judged_by_what_a_page_costs_beyond_clearing() -> None:
+    series = [touched(1, 2000.0), touched(16, 1000.0), touched(64, 801.0)]
+    other = [touched(16, 10.0, order="random"), touched(16, 10.0, access="read")]
+    assert judged(pagefault={"touches": series + other}) == {
+        "pagefault, sequential, 16 pages a fault beside one": True,
+        "pagefault, sequential, 64 pages a fault beside one": False,
+    }
+
+
+@pytest.mark.parametrize(("cost", "met"), [(2003.0, True), (2004.0, False)])
+def test_a_fault_without_the_feature_may_take_three_more(cost: float, met: bool) -> None:
+    missing = {"access": "write", "order": "sequential", "way": "ahead", "available": False}
+    assert judged(
+        pagefault={"touches": [touched(1, cost), touched(2, 1.0)]},
+        pagefault_base={"touches": [touched(1, 2000.0), missing]},
+    ) == {"pagefault, write sequential, beyond the kernel without": met}
+
+
+def test_page_faults_in_uml_are_judged_with_clearing() -> None:
+    touches = [touched(1, 12000.0), touched(16, 0.0), touched(64, -1000.0)]
+    assert judged(pagefault_uml={"touches": touches}) == {
+        "UML, pagefault, sequential, 16 pages a fault beside one": True,
+        "UML, pagefault, sequential, 64 pages a fault beside one": False,
+    }
+
+
+# ---- calls and programs ----
+
+
+def row(name: str, median: float) -> Record:
+    return {"name": name, "available": True, "median": median}
+
+
+@pytest.mark.parametrize(("cost", "met"), [(420, True), (421, False)])
+def test_kstats_is_judged_beside_its_counters(cost: int, met: bool) -> None:
+    rows = [row("null", 180), row("kstats", cost), row("kstats_counters", 200)]
+    assert judged(call={"rows": rows}) == {"kstats beside its counters, read in the kernel": met}
+    assert judged(call={"rows": rows[:2]}) == {}
+
+
+@pytest.mark.parametrize(("alone", "met"), [(220, True), (221, True), (222, False)])
+def test_the_ordinary_path_may_take_one_more(alone: int, met: bool) -> None:
+    missing = {"name": "null", "available": False}
+    assert judged(
+        call={"rows": [row("getppid", alone), row("null", 175)]},
+        call_base={"rows": [row("getppid", 220), missing]},
+    ) == {"getppid alone, beyond the kernel without": met}
+
+
+def chain(engine: str, cost: int, calls: str = "openat close") -> Record:
+    return {"chain": calls, "engine": engine, "available": True, "median": cost}
+
+
+def test_a_tie_with_the_loop_is_no_gain() -> None:
+    rows = [chain("syscall", 100), chain("loop", 100), chain("uring", 101)]
+    assert judged(total={"chains": rows}) == {
+        "total, by openat close: batch beside loop": False,
+        "total, by openat close: batch beside uring": True,
+    }
+
+
+def test_only_the_same_calls_are_compared() -> None:
+    rows = [chain("syscall", 100), chain("uring", 10, calls="openat read close")]
+    assert judged(total={"chains": rows}) == {}
+
+
+def test_mdu_is_judged_beside_the_loop_and_io_uring() -> None:
+    comparisons = [
+        {"app": "mdu", "side": "loop", "against": "syscall", "median_ns": [58, 55]},
+        {"app": "mdu", "side": "syscall", "against": "mdu_by_uring", "median_ns": [55, 55]},
+        {"app": "mdu", "side": "loop", "against": "mdu_by_uring", "median_ns": [58, 55]},
+    ]
+    assert judged(mdu={"comparisons": comparisons}) == {
+        "mdu, files: 20000: batch beside loop": True,
+        "mdu, files: 20000: batch beside uring": False,
+    }
+
+
+@pytest.mark.parametrize(("in_kernel", "judgement"), [(True, True), (False, None)])
+def test_posted_calls_are_judged_where_the_kernel_makes_them(
+    in_kernel: bool, judgement: bool | None
+) -> None:
+    cells = [
+        {"way": "plain", "call": "getpid", "available": True, "ratio": 1.0},
+        {"way": "flexsc", "call": "getpid", "available": True, "ratio": 20.0},
+        {"way": "sqpoll", "call": "getpid", "available": False},
+    ]
+    document = {"in_kernel": in_kernel, "cells": cells}
+    goal = "UML, getpid, plain to posted"
+    assert judged(flexsc_uml=document).get(goal) is judgement
+
+
+# ---- the whole ----
+
+
+def test_the_table_says_what_is_not_met() -> None:
+    lines = goal_table(goals_of({"slope": {"series": [line("syscall", 71.0)]}})).splitlines()
+    assert lines == [
+        "GOAL                                       MEASURED  WANTED      MET",
+        "unimplemented, within the table, per slot        71  at most 70  NO",
+    ]
+
+
+def test_goals_are_of_benchmarks_that_there_are() -> None:
+    names = {bench.name for bench in read_benches()}
+    judged_ones = {"slope", "overhead", "total", "mdu", "call", "call-base", "uml", "flexsc-uml"}
+    assert judged_ones | {"pagefault", "pagefault-base", "pagefault-uml"} == names
