@@ -147,7 +147,7 @@ def table(values: dict[str, int], errors: list[str]) -> str:
     lines = [
         "// SPDX-License-Identifier: MIT",
         "/* Made by constants.py from the system headers. */",
-        '#include "names.h"',
+        '#include "lib/text/names.h"',
         "",
         "const struct constant constants[] = {",
         *(f'\t{{ "{name}", {literal(values[name])} }},' for name in sorted(values)),
