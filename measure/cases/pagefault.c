@@ -31,7 +31,8 @@
 /* What children know of a row, beside its times: in shared memory. */
 struct measured {
 	double faults, exceptions, mapped, resident;
-	size_t count; /* of LATER */
+	double mapping; /* of the last trial: the part of a touch that is mapping, and populating */
+	size_t count;	/* of LATER */
 };
 
 struct session {
@@ -191,6 +192,9 @@ static int open_counter(void)
 		.exclude_hv = 1,
 	};
 
+	/* Counting an exception takes some 200 instructions. */
+	if (clock_counts_instructions())
+		return -1;
 	return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -259,10 +263,12 @@ static int prepare(const struct session *session, const struct touch *touch)
 }
 
 /* Whatever makes the faults of the first pass, it is in its time. */
-static int first_pass(const struct session *session, const struct touch *touch)
+static int first_pass(const struct session *session, const struct touch *touch, double *mapping)
 {
+	double start = clock_now();
 	int error = touch->way == CLEAR ? 0 : way_map(session->region, touch);
 
+	*mapping = clock_now() - start;
 	if (error)
 		return error;
 	if (touch->way == CLEAR)
@@ -323,11 +329,13 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 	double before = trial ? 0 : resident_so_far(), later;
 	int error = prepare(session, touch);
 	struct counts counts;
+	double mapping;
 
 	if (error)
 		return complain_of_memory(session, touch, error);
+	clock_align();
 	counts = count_now(session);
-	error = first_pass(session, touch);
+	error = first_pass(session, touch, &mapping);
 	counts = count_since(session, counts);
 	if (error)
 		return complain_of_memory(session, touch, error);
@@ -338,6 +346,7 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 		if (!trial)
 			look_at_memory(session, touch, before, &session->measured[index]);
 		note_row(session, index, trial, counts, later);
+		session->measured[index].mapping = mapping / session->rows[index].pages;
 		*value = counts.ns / session->rows[index].pages;
 	}
 	region_unmap(session->region);
@@ -363,11 +372,12 @@ static void volunteer(void)
 static int warm_up(const struct session *session)
 {
 	const struct touch touch = { .write = true };
+	double mapping;
 	long i;
 	int error = 0;
 
 	for (i = 0; i < session->run->settings->warmup && !error; i++) {
-		error = first_pass(session, &touch);
+		error = first_pass(session, &touch, &mapping);
 		region_unmap(session->region);
 	}
 	return error ? complain_of_memory(session, &touch, error) : 0;
@@ -437,6 +447,7 @@ static void take_over(struct session *session, const struct numbers times[])
 		row->later = (struct numbers){ keep(m->count, sizeof(double)), m->count };
 		memcpy(row->later.of, session->later + i * trials, m->count * sizeof(double));
 		row->faults = m->faults;
+		row->mapping = m->mapping;
 		row->exceptions = m->exceptions;
 		row->mapped = m->mapped;
 		row->resident = m->resident;

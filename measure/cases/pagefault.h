@@ -14,6 +14,7 @@ struct touched {
 	size_t base;		      /* the row with a fault for each page */
 	struct numbers trials, later; /* ns per touch, the first and the second */
 	double pages;		      /* that are touched */
+	double mapping;		      /* of a first touch: its part of mapping and populating */
 	double faults;		      /* that the kernel counted */
 	double exceptions;	      /* of the CPU, NAN where they cannot be counted */
 	double mapped;		      /* pages */

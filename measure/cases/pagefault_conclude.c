@@ -304,6 +304,7 @@ static const struct field fields[] = {
 	{ "p", F_NUMBER, ROW(ratio.p), 0 },
 	{ "significant", F_YES_NO, ROW(ratio.significant), 0 },
 	{ "later_ns", F_NUMBER, ROW(later_median), CSV },
+	{ "mapping_ns", F_NUMBER, ROW(mapping), CSV },
 	{ "beyond_clearing_ns", F_NUMBER, ROW(beyond_clearing), CSV },
 	{ "faults", F_NUMBER, ROW(faults), CSV },
 	{ "exceptions", F_NUMBER, ROW(exceptions), CSV },

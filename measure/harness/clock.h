@@ -36,6 +36,12 @@ double clock_now(void);
 double clock_cost(void);
 
 /**
+ * Where the clock counts instructions, returns right behind a tick of the kernel: then what follows
+ * meets as many ticks each time.
+ */
+void clock_align(void);
+
+/**
  * The least that RUN(CONTEXT) took in REPEATS tries, the clock's own cost taken off.  BEFORE, when
  * not NULL, is called before each try and not counted.
  */

@@ -83,7 +83,7 @@ def test_batches_in_uml_are_judged_beside_the_loop_and_the_naive_one() -> None:
 
 def touched(pages: int, cost: float, order: str = "sequential", access: str = "write") -> Record:
     kind = {"way": "ahead", "per_fault": pages} if pages > 1 else {"way": "base", "per_fault": None}
-    costs = {"median": cost + 4000.0, "beyond_clearing_ns": cost, "available": True}
+    costs = {"median": cost + 4000.0, "beyond_clearing_ns": cost, "mapping_ns": 0.0}
     return {"access": access, "order": order, **kind, **costs}
 
 
@@ -99,8 +99,9 @@ def test_page_faults_are_judged_by_what_a_page_costs_beyond_clearing() -> None:
 @pytest.mark.parametrize(("cost", "met"), [(2003.0, True), (2004.0, False)])
 def test_a_fault_without_the_feature_may_take_three_more(cost: float, met: bool) -> None:
     missing = {"access": "write", "order": "sequential", "way": "ahead", "available": False}
+    mapped = touched(1, cost + 5.0) | {"mapping_ns": 5.0}
     assert judged(
-        pagefault={"touches": [touched(1, cost), touched(2, 1.0)]},
+        pagefault={"touches": [mapped, touched(2, 1.0)]},
         pagefault_base={"touches": [touched(1, 2000.0), missing]},
     ) == {"pagefault, write sequential, beyond the kernel without": met}
 
