@@ -48,7 +48,7 @@ struct settings {
 	long runners;	      /* at most; 0: as many as there are CPUs */
 	struct names engines;
 	struct names beside; /* what batches run on beside engines of the library */
-	bool engines_named; /* by the user; otherwise they are all that are here */
+	bool engines_named;  /* by the user; otherwise they are all that are here */
 	struct names workloads;
 	struct names programs;
 	struct names apps; /* none: all */

@@ -169,7 +169,7 @@ class TestFlexsc:
         self, conclude: Conclude, rng: np.random.Generator
     ) -> None:
         def steady(ns: float) -> list[float]:
-            return (ns * (1 + 0.005 * rng.standard_normal(8))).tolist()
+            return [ns * (1 + 0.005 * float(x)) for x in rng.standard_normal(8)]
 
         plain = [steady(100), steady(300)]
         document = conclude("flexsc", work=[0, 150], plain=plain, flexsc=[steady(200), steady(150)])
