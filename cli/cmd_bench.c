@@ -205,21 +205,20 @@ static int choose_cpu(int asked_for)
 	return -EINVAL;
 }
 
-static void call_once(void *context)
+static void call_often(void *context)
 {
-	(void)context;
-	ferry_rawcall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+	int i;
+
+	for (i = 0; i < *(const int *)context; i++)
+		ferry_rawcall(SYS_getppid, 0, 0, 0, 0, 0, 0);
 }
 
 static void announce(const struct run *run)
 {
-	double start = now_ns(), call_ns, seconds;
-	int i;
+	int calls = 50;
+	double call_ns = clock_least(call_often, NULL, &calls, 20) / calls;
+	double seconds = run->bench->seconds ? run->bench->seconds(run->settings, call_ns) : 0;
 
-	for (i = 0; i < 1000; i++)
-		call_once(NULL);
-	call_ns = (now_ns() - start) / 1000;
-	seconds = run->bench->seconds ? run->bench->seconds(run->settings, call_ns) : 0;
 	if (seconds > LONG_RUN)
 		complain("bench: %s will take about %.0f minutes; Ctrl-C ends it and keeps what is "
 			 "finished",

@@ -423,7 +423,9 @@ def test_a_filter_that_refuses_is_warned_of_and_the_rest_measured(
     assert rows_of(document)
 
 
-def test_a_call_that_a_filter_forbids_is_left_out(ferry: Ferry) -> None:
+def test_a_call_that_a_filter_forbids_is_left_out(ferry: Ferry, sanitized: bool) -> None:
+    if sanitized:
+        pytest.skip("the leak checker waits for ever without getppid()")
     words = ["batch", "--call", "getppid,write", "--trials", "2", "--sizes", "1,4", "--slots", "8"]
     words += ["--engine", "loop"]
     done = ferry(*words, "--json", "-", preexec_fn=lambda: refuse_by_filter(110))
