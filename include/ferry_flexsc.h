@@ -29,6 +29,9 @@ extern "C" {
 
 #define FERRY_FLEXSC_MAX_RUNNERS 64
 
+/** The most stand-ins for runners whose call blocks; at this number, calls wait for one to end. */
+#define FERRY_FLEXSC_MAX_STANDINS 1024
+
 /** spin_ns of options: a runner without work sleeps at once. */
 #define FERRY_NO_SPIN (-1L)
 

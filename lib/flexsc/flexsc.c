@@ -286,7 +286,7 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 
 	while (!is_over(runner, entry)) {
 		begun = entry_is_begun(entry);
-		if (ferry__entry_expect_wake(entry, runner->set->flags))
+		if (ferry__entries_expect_wake(&entry, 1, runner->set->flags))
 			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
 					  begun ? LOOK_AGAIN_NS : HELD_UP_NS);
 		ferry__entry_expect_none(entry);

@@ -10,8 +10,8 @@
 #include "runner.h"
 #include "stack.h"
 
-/* The most runners there can be, with those that replace blocked ones. */
-#define MAX_RUNNERS (FERRY_FLEXSC_MAX_RUNNERS + 64)
+/* The most runners there can be, with those that stand in for blocked ones. */
+#define MAX_RUNNERS (FERRY_FLEXSC_MAX_RUNNERS + FERRY_FLEXSC_MAX_STANDINS)
 
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */

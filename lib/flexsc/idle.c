@@ -31,21 +31,28 @@ static void withdraw(struct ring *ring)
 	ferry__runner_withdraw(ring->runner, ring->entry, count - before_end);
 }
 
+static bool is_free(const struct ferry_entry *entry)
+{
+	return __atomic_load_n(&entry->status, __ATOMIC_RELAXED) == FERRY_ENTRY_FREE;
+}
+
 static void move_withdrawn(struct ring *from, struct lane *lane)
 {
 	unsigned int i, index;
 
 	for (i = from->head; i != from->tail; i++) {
 		index = i % RING;
-		if (__atomic_load_n(&from->entry[index].status, __ATOMIC_RELAXED) !=
-		    FERRY_ENTRY_FREE)
+		if (!from->waiter[index] || !is_free(&from->entry[index]))
 			continue;
 		post_again(lane, &from->entry[index], from->waiter[index]);
-		from->waiter[index] = NULL;
+		ring_leave_hole(from, index);
 	}
 }
 
-/* Gives the lane another runner.  If there is none, the calls stay where they are. */
+/*
+ * Gives the lane another runner.  If there is none, the calls stay where they are and it is tried
+ * again HELD_UP_NS later.
+ */
 static void relieve(struct scheduler *s, struct lane *lane)
 {
 	struct ring *old = malloc(sizeof(*old));
@@ -61,6 +68,8 @@ static void relieve(struct scheduler *s, struct lane *lane)
 	lane->room += (int)ring_calls(old);
 	withdraw(old);
 	move_withdrawn(old, lane);
+	/* Of those that were not withdrawn, all but the one that blocks are done. */
+	ferry__ring_collect(old, &s->ready);
 	old->next = s->held_up;
 	s->held_up = old;
 	ferry__lane_post_pending(lane);
@@ -69,38 +78,47 @@ static void relieve(struct scheduler *s, struct lane *lane)
 /* Whether calls wait that the runner has not begun. */
 static bool is_waited_behind(const struct lane *lane)
 {
-	unsigned int calls = ring_calls(&lane->ring);
+	unsigned int calls = ring_under_way(&lane->ring);
 
-	return calls > 1 || (calls && !entry_is_begun(ring_oldest(&lane->ring)));
+	return calls > 1 || lane->full.first ||
+	       (calls && !entry_is_begun(ring_oldest(&lane->ring)));
 }
 
-/* Whether the lane has made no progress for HELD_UP_NS. */
-static bool stands_still(struct lane *lane, long now)
+static bool has_progressed(const struct lane *lane)
 {
-	if (!is_waited_behind(lane) || lane->still_head != lane->ring.head || !lane->still_since) {
-		lane->still_head = lane->ring.head;
-		lane->still_since = now;
-		return false;
-	}
-	return now - lane->still_since >= HELD_UP_NS;
+	return lane->progress != ring_progress(&lane->ring) || !lane->still_since;
 }
 
-/* Makes the threads ready whose calls are done. */
-static void collect_done(struct scheduler *s, struct ring *ring)
+static void note_progress(struct lane *lane, long now)
 {
-	struct ferry_thread *waiter;
+	lane->progress = ring_progress(&lane->ring);
+	lane->still_since = now;
+}
 
-	for (; ring_calls(ring); ring->head++) {
-		waiter = ring->waiter[ring->head % RING];
-		if (!waiter)
-			continue;
-		if (!entry_is_done(ring_oldest(ring)))
-			return;
-		waiter->result = ring_oldest(ring)->result;
-		thread_note_times(waiter, ring_oldest(ring));
-		__atomic_store_n(&ring_oldest(ring)->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
-		queue_put(&s->ready, waiter);
+/*
+ * While the oldest call changes, its successors are collected in their turn; looking at all of
+ * them would take their cache lines from the runner.
+ */
+static void look_at(struct scheduler *s, struct lane *lane, long now)
+{
+	if (!has_progressed(lane))
+		ferry__lane_collect_all(lane, &s->ready);
+	if (has_progressed(lane) || !is_waited_behind(lane)) {
+		note_progress(lane, now);
+		return;
 	}
+	if (now - lane->still_since < HELD_UP_NS)
+		return;
+	relieve(s, lane);
+	note_progress(lane, now);
+}
+
+static void collect_all(struct scheduler *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->lanes; i++)
+		ferry__lane_collect_all(&s->lane[i], &s->ready);
 }
 
 static void collect_held_up(struct scheduler *s)
@@ -108,7 +126,7 @@ static void collect_held_up(struct scheduler *s)
 	struct ring **link = &s->held_up, *ring;
 
 	while ((ring = *link)) {
-		collect_done(s, ring);
+		ferry__ring_collect(ring, &s->ready);
 		if (ring_calls(ring)) {
 			link = &ring->next;
 			continue;
@@ -128,7 +146,7 @@ static void cancel(const struct ring *ring)
 
 	for (i = ring->head; i != ring->tail; i++) {
 		entry = &ring->entry[i % RING];
-		if (entry->status != FERRY_ENTRY_FREE)
+		if (!ring->waiter[i % RING] || entry->status != FERRY_ENTRY_FREE)
 			continue;
 		entry->result = -ECANCELED;
 		entry->status = FERRY_ENTRY_DONE;
@@ -163,8 +181,7 @@ void ferry__look_around(struct scheduler *s)
 		queue_put(&s->ready, thread);
 	collect_held_up(s);
 	for (i = 0; i < s->lanes; i++)
-		if (stands_still(&s->lane[i], now))
-			relieve(s, &s->lane[i]);
+		look_at(s, &s->lane[i], now);
 }
 
 /* Whether the oldest call of some lane is done; if PATIENT, half of its calls. */
@@ -203,24 +220,60 @@ static bool spin(const struct scheduler *s)
 	return true;
 }
 
-/* Stores the oldest calls under way, which are the ones to wait for; returns how many. */
-static unsigned int oldest_calls(struct scheduler *s, struct ferry_entry *entries[])
+/* The call that the runner is in, or NULL. */
+static struct ferry_entry *begun_call(const struct ring *ring)
 {
-	unsigned int i, count = 0;
-	const struct ring *ring;
+	struct ferry_entry *entry;
+	unsigned int i;
 
-	for (i = 0; i < s->lanes; i++)
-		if (ring_calls(&s->lane[i].ring))
-			entries[count++] = ring_oldest(&s->lane[i].ring);
-	for (ring = s->held_up; ring && count < MAX_WAITED; ring = ring->next)
-		entries[count++] = ring_oldest(ring);
-	return count;
+	for (i = 0; i < ring_calls(ring); i++) {
+		entry = ring_behind(ring, i);
+		if (ring->waiter[(ring->head + i) % RING] && entry_is_begun(entry))
+			return entry;
+	}
+	return NULL;
 }
 
-/* The time until a sleeper has to wake, or a runner may have to be replaced. */
-static long longest_sleep(const struct scheduler *s)
+/* The calls to wait for. */
+struct waited {
+	struct ferry_entry *entry[MAX_WAITED];
+	unsigned int count;
+	bool all; /* no runner is left out */
+};
+
+/*
+ * Adds the call that the runner is in, and the oldest one, which is most likely the next.  If the
+ * runner takes another one next, that is noticed when is_waited_behind() ends the sleep.
+ */
+static void wait_for_lane(struct waited *waited, const struct ring *ring)
 {
-	long timeout = NO_TIMEOUT, left;
+	struct ferry_entry *begun = begun_call(ring);
+
+	if (!ring_calls(ring))
+		return;
+	waited->entry[waited->count++] = ring_oldest(ring);
+	if (begun && begun != ring_oldest(ring))
+		waited->entry[waited->count++] = begun;
+}
+
+static void choose_waited(const struct scheduler *s, struct waited *waited)
+{
+	const struct ring *ring;
+	unsigned int i;
+
+	_Static_assert(2 * FERRY_FLEXSC_MAX_RUNNERS <= MAX_WAITED, "all lanes fit");
+	waited->count = 0;
+	for (i = 0; i < s->lanes; i++)
+		wait_for_lane(waited, &s->lane[i].ring);
+	for (ring = s->held_up; ring && waited->count < MAX_WAITED; ring = ring->next)
+		waited->entry[waited->count++] = ring_oldest(ring);
+	waited->all = !ring;
+}
+
+/* The time until a sleeper has to wake, or lanes and held-up calls have to be looked at. */
+static long longest_sleep(const struct scheduler *s, bool waits_for_all)
+{
+	long timeout = waits_for_all ? NO_TIMEOUT : HELD_UP_NS, left;
 	unsigned int i;
 
 	for (i = 0; i < s->lanes; i++)
@@ -236,20 +289,21 @@ static long longest_sleep(const struct scheduler *s)
 
 static void sleep_until_news(struct scheduler *s)
 {
-	struct ferry_entry *entries[MAX_WAITED];
-	unsigned int *words[MAX_WAITED], none = 0, i, count = oldest_calls(s, entries);
-	bool sleep = true;
+	unsigned int *words[MAX_WAITED], none = 0, i;
+	struct waited waited;
 
-	for (i = 0; i < count; i++) {
-		sleep &= ferry__entry_expect_wake(entries[i], s->flexsc->flags);
-		words[i] = &entries[i]->status;
+	choose_waited(s, &waited);
+	if (!waited.count) {
+		ferry__futex_wait(&none, 0, longest_sleep(s, true));
+		return;
 	}
-	if (sleep && count)
-		ferry__futex_wait_any(words, count, FERRY_ENTRY_SUBMITTED, longest_sleep(s));
-	else if (sleep)
-		ferry__futex_wait(&none, 0, longest_sleep(s));
-	for (i = 0; i < count; i++)
-		ferry__entry_expect_none(entries[i]);
+	for (i = 0; i < waited.count; i++)
+		words[i] = &waited.entry[i]->status;
+	if (ferry__entries_expect_wake(waited.entry, waited.count, s->flexsc->flags))
+		ferry__futex_wait_any(words, waited.count, FERRY_ENTRY_SUBMITTED,
+				      longest_sleep(s, waited.all));
+	for (i = 0; i < waited.count; i++)
+		ferry__entry_expect_none(waited.entry[i]);
 }
 
 void ferry__idle(struct scheduler *s)
@@ -257,8 +311,11 @@ void ferry__idle(struct scheduler *s)
 	if (spin(s))
 		return;
 	cancel_in_child(s);
+	collect_all(s);
 	ferry__look_around(s);
-	if (!has_news(s, false))
+	if (!has_news(s, false)) {
 		sleep_until_news(s);
+		collect_all(s);
+	}
 	ferry__look_around(s);
 }

@@ -52,3 +52,12 @@ void ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
 	thread_note_times(thread, entry);
 	ferry__lane_post_pending(lane);
 }
+
+void ferry__lane_collect_all(struct lane *lane, struct queue *ready)
+{
+	unsigned int head = lane->ring.head;
+
+	ferry__ring_collect(&lane->ring, ready);
+	lane->room += (int)(lane->ring.head - head);
+	ferry__lane_post_pending(lane);
+}

@@ -24,9 +24,9 @@ struct lane {
 	unsigned int slot;
 	bool timed; /* notes when calls are posted */
 
-	/* When the ring was first seen to stand still, and where. */
+	/* The ring's progress when it was last looked at, and when it got there; 0: unknown. */
+	unsigned int progress;
 	long still_since;
-	unsigned int still_head;
 };
 
 /** Sets up a lane to the runner that serves SLOT: 0, or -EAGAIN if it has no entries left. */
@@ -37,6 +37,9 @@ int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc);
 
 /** Posts pending calls while there are entries for them. */
 void ferry__lane_post_pending(struct lane *lane);
+
+/** Collects all calls that are done, in any order: their threads go to READY. */
+void ferry__lane_collect_all(struct lane *lane, struct queue *ready);
 
 /** The rest of lane_collect() where calls are pending or timed. */
 void ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel thread's calls to one runner: 64 entries that are posted and collected in a
- * circle.  The runner serves neighbours in order, so it is enough to look at the oldest.
+ * circle.  The runner mostly serves neighbours in order, so the fast path looks at the oldest only.
+ * It may also start in the middle, so whoever sleeps must look at all of them first.
  * Entries without a call under way are FREE.
  */
 #ifndef FLEXSC_RING_H
 #define FLEXSC_RING_H
 
 #include "runner.h"
+#include "thread.h"
 
 #define RING WORD_BITS
-
-struct ferry_thread;
 
 struct ring {
 	struct ferry_entry *entry;
 	unsigned int head, tail; /* of the calls under way; modulo RING they are indexes */
-	struct ferry_thread *waiter[RING]; /* NULL: taken elsewhere */
+	unsigned int holes;	 /* between head and tail: collected or withdrawn */
+	struct ferry_thread *waiter[RING]; /* NULL: a hole */
 	struct runner *runner;
 	struct ring *next; /* of those that are held up */
 };
@@ -27,6 +28,29 @@ int ferry__ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned in
 /** Gives the entries back: no call is under way. */
 void ferry__ring_close(const struct ring *ring);
 
+/** Puts the threads whose calls are done into READY, whatever the order; head is then no hole. */
+void ferry__ring_collect(struct ring *ring, struct queue *ready);
+
+/** Makes the entry at INDEX, whose call is collected or withdrawn, a hole. */
+static inline void ring_leave_hole(struct ring *ring, unsigned int index)
+{
+	ring->waiter[index] = NULL;
+	ring->holes++;
+}
+
+/** How far the ring has come: grows with each call that is collected. */
+static inline unsigned int ring_progress(const struct ring *ring)
+{
+	return ring->head + ring->holes;
+}
+
+/** Calls that are neither collected nor withdrawn. */
+static inline unsigned int ring_under_way(const struct ring *ring)
+{
+	return ring->tail - ring_progress(ring);
+}
+
+/** Entries from the oldest call to the youngest one, holes included. */
 static inline unsigned int ring_calls(const struct ring *ring)
 {
 	return ring->tail - ring->head;

@@ -93,7 +93,7 @@ int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **ru
 	struct runner *new;
 	int error;
 
-	if (flexsc->count == MAX_RUNNERS)
+	if (flexsc->count == flexsc->slots + FERRY_FLEXSC_MAX_STANDINS)
 		return -EAGAIN;
 	new = runner_new(flexsc, cpu);
 	if (!new)

@@ -83,6 +83,8 @@ static struct ferry_thread *collect_any(struct scheduler *s)
 	unsigned int i;
 
 	for (i = 0; i < s->lanes; i++) {
+		if (FERRY_UNLIKELY(s->turn->ring.holes)) /* one may be at the head */
+			ferry__lane_collect_all(s->turn, &s->ready);
 		thread = lane_collect(s->turn);
 		s->turn = s->turn->next;
 		if (thread)

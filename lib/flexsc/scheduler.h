@@ -20,7 +20,7 @@ struct scheduler {
 #ifdef SWITCH_ASAN
 	struct ferry_thread *left; /* the one that ran before */
 #endif
-	struct ring *held_up; /* rings whose oldest call blocks the runner: no longer a lane's */
+	struct ring *held_up; /* rings with one call that blocks its runner: no longer a lane's */
 	struct sleepers sleepers;
 	struct ferry_flexsc *flexsc;
 	unsigned long threads;	  /* spawned and not joined */

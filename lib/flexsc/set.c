@@ -94,13 +94,25 @@ unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entr
 	return withdrawn;
 }
 
-bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags)
+static void announce_sleep(struct ferry_entry *entry)
 {
 	unsigned char argc = __atomic_load_n(&entry->argc, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&entry->argc, argc | FERRY_ARGC_WAITED, __ATOMIC_RELAXED);
+}
+
+bool ferry__entries_expect_wake(struct ferry_entry *const entries[], unsigned int count,
+				unsigned int flags)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		announce_sleep(entries[i]);
 	ferry__set_heavy_fence(flags);
-	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
+	for (i = 0; i < count; i++)
+		if (__atomic_load_n(&entries[i]->status, __ATOMIC_ACQUIRE) != FERRY_ENTRY_SUBMITTED)
+			return false;
+	return true;
 }
 
 void ferry__entry_expect_none(struct ferry_entry *entry)

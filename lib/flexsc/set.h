@@ -41,8 +41,12 @@ void ferry__set_stop(struct ferry_flexsc_set *set);
 unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
 				 unsigned int count);
 
-/** Announces a sleep on the status of ENTRY: false if it is not SUBMITTED any more. */
-bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags);
+/**
+ * Announces a sleep on the status of COUNT entries of sets with FLAGS: false if one of them is
+ * not SUBMITTED any more.
+ */
+bool ferry__entries_expect_wake(struct ferry_entry *const entries[], unsigned int count,
+				unsigned int flags);
 
 /** Takes the announcement back, before anything else is done with ENTRY. */
 void ferry__entry_expect_none(struct ferry_entry *entry);

@@ -7,6 +7,7 @@
  *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
+ *	stress blocked N	N calls that block at the same time, more than there are stand-ins
  *
  * Exit status 0, or 1 after a sentence on standard error.
  */
@@ -376,14 +377,63 @@ static void differential(long count, uint64_t seed)
 	stop();
 }
 
+/* ---- blocked ---- */
+
+static int blocked_pipe[2];
+static long bytes_left;
+
+static void *read_byte(void *argument)
+{
+	char byte;
+
+	check(ferry_read(blocked_pipe[0], &byte, 1), 1);
+	return argument;
+}
+
+static void *write_bytes(void *argument)
+{
+	for (; bytes_left; bytes_left--)
+		if (write(blocked_pipe[1], "x", 1) != 1)
+			err(1, "a write to the pipe");
+	return argument;
+}
+
+static void blocked(long count)
+{
+	static const struct ferry_flexsc_options two = { .runners = 2 };
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	struct ferry_thread **readers = calloc((size_t)count, sizeof(*readers));
+	pthread_t writer;
+	long i;
+
+	if (!readers || pipe(blocked_pipe))
+		err(1, "no pipe");
+	flexsc = start(&two);
+	for (i = 0; i < count; i++)
+		if (ferry_thread_spawn(&readers[i], flexsc, read_byte, NULL))
+			errx(1, "no user-level thread");
+	/* Other threads still run meanwhile, and while calls wait for a stand-in. */
+	while (running_threads() < FERRY_FLEXSC_MAX_STANDINS)
+		ferry_thread_sleep(1000000);
+	ferry_thread_sleep(20000000);
+	bytes_left = count;
+	pthread_create(&writer, NULL, write_bytes, NULL);
+	for (i = 0; i < count; i++)
+		ferry_thread_join(readers[i], NULL);
+	pthread_join(writer, NULL);
+	free(readers);
+	stop();
+}
+
 int main(int argc, char *argv[])
 {
 	const char *part = argc > 2 ? argv[1] : "";
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : (uint64_t)time(NULL);
 
-	if (count < 1 || !strstr("calls restarts kills differential", part)) {
-		fprintf(stderr, "Usage: stress calls|restarts|kills|differential COUNT [SEED]\n");
+	if (count < 1 || !strstr("calls restarts kills differential blocked", part)) {
+		fprintf(stderr,
+			"Usage: stress calls|restarts|kills|differential|blocked COUNT [SEED]\n");
 		return 2;
 	}
 	printf("seed %llu\n", (unsigned long long)seed);
@@ -394,6 +444,8 @@ int main(int argc, char *argv[])
 		restarts(count);
 	else if (!strcmp(part, "kills"))
 		kills(count, seed);
+	else if (!strcmp(part, "blocked"))
+		blocked(count);
 	else
 		differential(count, seed);
 	return 0;

@@ -365,6 +365,79 @@ static void threads_may_wait_for_each_other_in_the_kernel(void **state)
 	}
 }
 
+static void *read_byte(void *argument)
+{
+	char byte;
+
+	return (void *)ferry_read(*(const int *)argument, &byte, 1);
+}
+
+static void *call_and_write(void *argument)
+{
+	ferry_getpid();
+	return (void *)ferry_write(*(const int *)argument, "x", 1);
+}
+
+static void join_result(struct ferry_thread *thread, long expected)
+{
+	void *result;
+
+	assert_int_equal(ferry_thread_join(thread, &result), 0);
+	assert_int_equal((long)result, expected);
+}
+
+/* The runner's position is 1 when the readers' calls arrive at 0 and 1, so it begins with either.
+ */
+static void a_call_that_is_done_is_collected_while_an_earlier_one_blocks(void **state)
+{
+	struct ferry_thread *first, *second, *writer;
+	struct timespec settle = { 0, 20000000 };
+	int fds[3][2], i, round;
+
+	for (i = 0; i < 3; i++)
+		assert_int_equal(pipe(fds[i]), 0);
+	for (round = 0; round < 10; round++) {
+		ferry_thread_spawn(&first, *state, read_byte, &fds[0][0]);
+		ferry_thread_spawn(&writer, *state, call_and_write, &fds[2][1]);
+		ferry_thread_join(writer, NULL);
+		assert_int_equal(write(fds[0][1], "x", 1), 1);
+		join_result(first, 1);
+		nanosleep(&settle, NULL);
+		ferry_thread_spawn(&first, *state, read_byte, &fds[0][0]);
+		ferry_thread_spawn(&second, *state, read_byte, &fds[1][0]);
+		ferry_thread_spawn(&writer, *state, call_and_write, &fds[1][1]);
+		join_result(writer, 1);
+		join_result(second, 1);
+		assert_int_equal(write(fds[0][1], "x", 1), 1);
+		join_result(first, 1);
+		assert_int_equal(read(fds[2][0], &(char){ 0 }, 1), 1);
+	}
+	for (i = 0; i < 3; i++) {
+		close(fds[i][0]);
+		close(fds[i][1]);
+	}
+}
+
+#define BLOCKED 200
+
+static void many_calls_may_block(void **state)
+{
+	struct ferry_thread *readers[BLOCKED], *writers[BLOCKED];
+	int fds[2], i;
+
+	assert_int_equal(pipe(fds), 0);
+	for (i = 0; i < BLOCKED; i++)
+		ferry_thread_spawn(&readers[i], *state, read_byte, &fds[0]);
+	for (i = 0; i < BLOCKED; i++)
+		ferry_thread_spawn(&writers[i], *state, call_and_write, &fds[1]);
+	for (i = 0; i < BLOCKED; i++) {
+		join_result(readers[i], 1);
+		join_result(writers[i], 1);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void *sleep_and_note(void *argument)
 {
 	struct place *place = argument;
@@ -778,6 +851,8 @@ int main(void)
 		ON_ONE(calls_of_the_thread_are_made_by_the_thread),
 		ON_BOTH(threads_call_and_are_joined),
 		ON_BOTH(threads_may_wait_for_each_other_in_the_kernel),
+		ON_BOTH(a_call_that_is_done_is_collected_while_an_earlier_one_blocks),
+		ON_BOTH(many_calls_may_block),
 		ON_ONE(the_shortest_sleep_ends_first),
 		ON_ONE(yield_lets_others_run),
 		ON_ONE(joining_in_a_circle_fails),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the protocol with spin: it holds, and each omission is detected."""
+"""Checks the protocol and the rings above it with spin: they hold, and omissions are detected."""
 
 import re
 import subprocess
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-MODEL = Path(__file__).with_name("protocol.pml")
+PROTOCOL = Path(__file__).with_name("protocol.pml")
+RINGS = Path(__file__).with_name("ring.pml")
 
 POSTING = ["-DCALLS_1=1"]
 LOOKING_ON = ["-DLOOKING_ON", "-DCALLS_1=0"]
@@ -34,9 +35,14 @@ WRONG = {
     "no membarrier and no light fences": [*POSTING, "-DFENCES", "-DWITHOUT_LIGHT_FENCE"],
 }
 
+WRONG_RINGS = {
+    "only the oldest calls are collected": ["-DOLDEST_ONLY"],
+    "no runner takes over": ["-DWITHOUT_RELIEF"],
+}
 
-def errors(folder: Path, options: list[str]) -> int:
-    subprocess.run(["spin", "-a", *options, MODEL], cwd=folder, check=True, capture_output=True)
+
+def errors(folder: Path, options: list[str], model: Path = PROTOCOL) -> int:
+    subprocess.run(["spin", "-a", *options, model], cwd=folder, check=True, capture_output=True)
     compile_checker = ["gcc", "-O2", "-w", "-DSAFETY", "-o", "pan", "pan.c"]
     subprocess.run(compile_checker, cwd=folder, check=True)
     run = subprocess.run(["./pan", "-m100000"], cwd=folder, capture_output=True, text=True)
@@ -49,6 +55,15 @@ def errors(folder: Path, options: list[str]) -> int:
 @pytest.mark.parametrize("name", RIGHT)
 def test_no_wake_up_is_lost_and_each_call_runs_once(name: str, tmp_path: Path) -> None:
     assert errors(tmp_path, RIGHT[name]) == 0
+
+
+def test_every_finished_call_is_collected(tmp_path: Path) -> None:
+    assert errors(tmp_path, [], RINGS) == 0
+
+
+@pytest.mark.parametrize("name", WRONG_RINGS)
+def test_threads_that_hang_are_noticed_when(name: str, tmp_path: Path) -> None:
+    assert errors(tmp_path, WRONG_RINGS[name], RINGS) > 0
 
 
 @pytest.mark.parametrize("name", WRONG)
