@@ -16,7 +16,7 @@ RUNS = {
     "batch": ["--call", "unimplemented,write,read,statx"],
     "dispatch": [],
     "apps": ["--pairs", "11"],
-    "flexsc": ["--call", "write", "--threads", "1,8,64,512", "--runners", "2"],
+    "flexsc": ["--call", "write", "--threads", "8,64", "--runners", "1", "--trials", "13"],
     "pagefault": ["--memory", "256"],
 }
 

@@ -126,7 +126,8 @@ static void an_expression_has_its_value(void **state)
 			 numbers[i].text);
 		image = assemble(text);
 		if ((unsigned long)image_slot(image, 0)->arg[0] != numbers[i].value)
-			fail_msg("%s is %#lx", numbers[i].text, image_slot(image, 0)->arg[0]);
+			fail_msg("%s is %#lx", numbers[i].text,
+				 (unsigned long)image_slot(image, 0)->arg[0]);
 		image_free(image);
 	}
 }
