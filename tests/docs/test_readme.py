@@ -52,8 +52,12 @@ def test_links_lead_somewhere() -> None:
     assert [link for link in links if not (SOURCE / link).exists()] == []
 
 
-def test_every_command_with_a_figure_exists(build: Path) -> None:
-    commands = re.findall(r"\| `(build|python3 bench)/([\w/.]+)[^`]*` \|$", README, re.MULTILINE)
-    assert commands
-    for place, path in commands:
-        assert (build / path if place == "build" else SOURCE / "measure" / path).exists()
+def test_every_bench_that_the_readme_names_exists(environment: dict[str, str]) -> None:
+    benches = set(re.findall(r"ferry bench ([a-z]+)", README))
+    assert benches
+    for bench in benches:
+        subprocess.run(["ferry", "bench", bench, "--help"], env=environment, check=True)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 150
