@@ -94,9 +94,22 @@ def test_all_end_when_the_owner_dies(number: int) -> None:
 
 def test_ctrl_c_of_the_terminal_does_not_reach_the_command(tmp_path: Path) -> None:
     """The command is in a session of its own; its owner ends it."""
-    with Kept(["sh", "-c", f"ps -o sid= -p $$ > {tmp_path}/sid"]) as kept:
-        assert kept.process.wait() == 0
-    assert int((tmp_path / "sid").read_text()) != os.getsid(0)
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+    with Kept(["sh", "-c", f"echo > {begun}; sleep 100"]) as kept:
+        begun.read_text()
+        # Seen from here: within the namespace, /proc and process numbers do not agree.
+        family = descendants(kept.process.pid)
+        assert len(family) >= 2
+        assert {os.getsid(pid) for pid in family} == {kept.process.pid}
+    assert kept.process.pid != os.getsid(0)
+
+
+def descendants(pid: int) -> set[int]:
+    found = {pid}
+    for child in process.children(pid):
+        found |= descendants(child)
+    return found
 
 
 def test_ending_takes_no_time() -> None:
