@@ -114,6 +114,8 @@ ifdef FERRY_FRESH
 	@echo "check-setup: skipped, because this is such a root"
 else ifneq ($(shell id -u),0)
 	@echo "check-setup: skipped, because it needs root"
+else ifneq ($(shell unshare --mount --pid --fork true 2>/dev/null && echo possible),possible)
+	@echo "check-setup: skipped, because this machine allows no mount namespaces"
 else
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build module
