@@ -32,7 +32,7 @@ def ratio_row(comparison: Comparison) -> RatioRow:
         engine=comparison.side,
         value=comparison.ratio.median,
         interval=interval(comparison),
-        single=[against / side for side, against in comparison.pairs_ns],
+        single=comparison.ratios,
     )
 
 

@@ -2,16 +2,14 @@
 """What `ferry bench batch` measured: cost against batch size, engine against engine."""
 
 from collections.abc import Callable, Sequence
+from statistics import median
 
-import numpy as np
-
-from .charts import Floats, Line, RatioRow, colour_of, draw_lines, draw_ratios, marker
-from .document import Batch, Fit, Ratio, Series
+from .charts import Line, RatioRow, colour_of, draw_lines, draw_ratios, marker
+from .document import AtSize, Batch, Ratio, Series
 from .drawing import Panel, time_label
 from .section import Figure, Section, Table, table
 from .words import NONE, percent, significant, unit, whole, with_error, yes_no
 
-NORMAL_95 = 1.96  # standard errors to either side of a 95 % interval
 NOTE = (
     "Large marks: the least time of each size; dots: every trial, those beyond the scale at its "
     "edge. Lines: a + bN fitted to the least times; shaded: the 95 % band from the errors of a "
@@ -24,36 +22,24 @@ def item(series: Series) -> str:
     return "slot" if series.body == 1 else "copy"
 
 
-def least(series: Series) -> list[float]:
-    return [min(times) for times in zip(*series.trials_ns, strict=True)]
-
-
-def band(series: Series, fit: Fit, divided: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    n = np.geomspace(min(series.sizes), max(series.sizes), 60)
-    line = fit.a_ns + fit.b_ns * n
-    variance = fit.a_se**2 + 2 * fit.correlation * fit.a_se * fit.b_se * n + (fit.b_se * n) ** 2
-    half = NORMAL_95 * np.sqrt(np.maximum(variance, 0))
-    low = np.maximum(line - half, 1e-3)  # a logarithmic scale has no 0
-    scale = n if divided else np.ones_like(n)
-    return n, line / scale, low / scale, (line + half) / scale
-
-
 def line(series: Series, divided: bool) -> Line:
     """The time of a batch by its size, or DIVIDED by the size that of a slot."""
 
-    trials = [
-        [ns / size if divided else ns for ns in times]
-        for size, times in zip(series.sizes, zip(*series.trials_ns, strict=True), strict=True)
-    ]
+    def scaled(times: Sequence[float]) -> list[float]:
+        """A logarithmic scale has no 0."""
+        scales = series.sizes if divided else [1] * len(series.sizes)
+        return [max(ns, 1e-3) / scale for ns, scale in zip(times, scales, strict=True)]
+
+    fit = series.fit
     return Line(
         name=series.engine,
         colour=colour_of(series.engine),
         marker=marker(series.engine),
         x=list(map(float, series.sizes)),
-        y=list(map(min, trials)),
-        trials=trials,
+        y=scaled(series.least_ns),
+        trials=list(map(list, zip(*map(scaled, series.trials_ns), strict=True))),
         style="none",
-        band=band(series, series.fit, divided) if series.fit else None,
+        band=(scaled(fit.line_ns), scaled(fit.low_ns), scaled(fit.high_ns)) if fit else None,
     )
 
 
@@ -78,13 +64,13 @@ def cost_figure(name: str, series: Sequence[Series]) -> Figure:
 
 
 def ratio_row(ratio: Ratio) -> RatioRow:
-    half = NORMAL_95 * ratio.se
+    low, high = ratio.low, ratio.high
     return RatioRow(
         label=f"{ratio.call}: {ratio.engine} / {ratio.against}",
         text=with_error(ratio.ratio, ratio.se),
         engine=ratio.engine,
         value=ratio.ratio,
-        interval=(max(ratio.ratio - half, 1e-3), ratio.ratio + half),
+        interval=None if low is None or high is None else (max(low, 1e-3), high),
     )
 
 
@@ -131,13 +117,32 @@ def size_table(series: Sequence[Series]) -> Table:
         if size not in one.sizes:
             return NONE
         trials = [trial[one.sizes.index(size)] for trial in one.trials_ns]
-        return f"{significant(min(trials), 4)} ({significant(float(np.median(trials)), 4)})"
+        return f"{significant(min(trials), 4)} ({significant(median(trials), 4)})"
 
     sizes = sorted({size for one in series for size in one.sizes})
     return Table(
         title=f"{series[0].label}: least time of a batch (median), {unit()}",
         head=["N", *(one.engine for one in series)],
         rows=[[f"{size:,}", *(cell(one, size) for one in series)] for size in sizes],
+    )
+
+
+def pairs_table(call: str, pairs: Sequence[AtSize]) -> Table:
+    """Engine against engine, size by size."""
+    sizes = list(dict.fromkeys(pair.size for pair in pairs))
+    sides = list(dict.fromkeys(f"{pair.engine} / {pair.against}" for pair in pairs))
+    found = {(pair.size, f"{pair.engine} / {pair.against}"): pair for pair in pairs}
+
+    def cell(pair: AtSize | None) -> str:
+        if not pair:
+            return NONE
+        doubt = "same loop" if pair.same_loop else "" if pair.significant else "noise"
+        return with_error(pair.ratio, pair.ratio_se) + (f", {doubt}" if doubt else "")
+
+    return Table(
+        title=f"{call}: times as fast, size by size (medians of the ratios, ± one standard error)",
+        head=["N", *sides],
+        rows=[[f"{size:,}", *(cell(found.get((size, side))) for side in sides)] for size in sizes],
     )
 
 
@@ -156,7 +161,15 @@ def section(name: str, run: Batch) -> Section:
         topic="Batches",
         title="cost against size",
         figures=figures,
-        tables=[*tables, *(size_table(series) for series in calls.values())],
+        tables=[
+            *tables,
+            *(size_table(series) for series in calls.values()),
+            *(
+                pairs_table(call, pairs)
+                for call in calls
+                if (pairs := [pair for pair in run.at_sizes if pair.call == call])
+            ),
+        ],
         notes=[
             f"{one.engine} on {one.call}: no trial was finished."
             for one in run.series

@@ -3,12 +3,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
 from .drawing import (
     COLOURS,
@@ -23,9 +21,7 @@ from .drawing import (
     some,
     spread,
 )
-from .words import MINUS
-
-Floats = NDArray[np.floating[Any]]
+from .words import MINUS, unit
 
 FAR = 1.6  # times what the marks reach: further trials would hide them
 MIDDLE = 0.16  # of a row's marks, below its place: the words stand above them
@@ -79,12 +75,13 @@ def deviation_label(value: float, _: object = None) -> str:
     return "0" if value == 0 else f"{value:+g}".replace("-", MINUS)
 
 
-def draw_deviations(name: str, bars: Sequence[Bar], medians: Sequence[float]) -> Panel:
-    """How far each trial lies from the median of its row."""
+def draw_deviations(name: str, bars: Sequence[Bar]) -> Panel:
+    """How far each trial lies from the median of its row, which is the length of its bar."""
 
     def plot(axes: Axes) -> None:
         low, high = -LINEAR, LINEAR
-        for i, (bar, median) in enumerate(zip(bars, medians, strict=True)):
+        for i, bar in enumerate(bars):
+            median = sum(length for length, _ in bar.parts)
             values = [100 * (trial / median - 1) for trial in bar.trials]
             low, high = min(low, *values), max(high, *values)
             axes.boxplot(
@@ -108,6 +105,12 @@ def draw_deviations(name: str, bars: Sequence[Bar], medians: Sequence[float]) ->
         axes.axvline(0, color=COLOURS["soft"], linewidth=0.8)
 
     return draw_rows(name, "each trial, % off its median", [(bar.label, "") for bar in bars], plot)
+
+
+def draw_medians(name: str, per: str, bars: Sequence[Bar]) -> list[Panel]:
+    """The medians, and how the trials spread around them."""
+    medians = draw_bars(f"{name}-medians", f"median, {unit()}{per}", bars)
+    return [medians, draw_deviations(f"{name}-trials", bars)]
 
 
 SPREAD_NOTE = (
@@ -158,7 +161,7 @@ class Line:
     y: list[float]
     trials: list[list[float]] = field(default_factory=list)  # at each x; or none at all
     style: str = "-"  # between the marks
-    band: tuple[Floats, Floats, Floats, Floats] | None = None  # x, a line with its low and high end
+    band: tuple[list[float], list[float], list[float]] | None = None  # a line, its low and high end
 
 
 def plot_line(axes: Axes, line: Line) -> None:
@@ -168,9 +171,9 @@ def plot_line(axes: Axes, line: Line) -> None:
         dots(axes, np.full_like(shown, at), shown, line.colour)
     colour = COLOURS[line.colour]
     if line.band:
-        x, middle, bottom, top = line.band
-        axes.fill_between(x, bottom, top, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(x, middle, color=colour)
+        middle, bottom, top = line.band
+        axes.fill_between(line.x, bottom, top, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(line.x, middle, color=colour)
     axes.plot(
         line.x,
         line.y,

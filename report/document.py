@@ -149,13 +149,30 @@ class Rows(Run):
     rows: list[Row | Absent]
 
 
+class ChainRow(Measurement):
+    chain: str
+    engine: str
+    ratio: Positive | None
+    ratio_se: float | None
+    significant: bool
+
+
+class Chain(Run):
+    chains: list[ChainRow | Absent]
+
+
 class Fit(Record):
+    """A line, and its 95 % band at each size."""
+
     a_ns: float
     b_ns: float
     a_se: float
     b_se: float
     correlation: float
     misfit: float
+    line_ns: list[float]
+    low_ns: list[float]
+    high_ns: list[float]
 
 
 class Series(Record):
@@ -165,6 +182,7 @@ class Series(Record):
     sizes: Annotated[list[Count], NotEmpty]
     body: int
     trials_ns: list[list[Positive]]
+    least_ns: list[float]
     fit: Fit | None
 
     def __post_init__(self) -> None:
@@ -178,6 +196,8 @@ class Ratio(Record):
     against: str
     ratio: Positive
     se: float
+    low: float | None
+    high: float | None
     significant: bool
     break_even: float | None
     break_even_se: float | None
@@ -185,9 +205,23 @@ class Ratio(Record):
     at_largest: float | None = None
 
 
+class AtSize(Record):
+    """Two engines in batches of one size."""
+
+    call: str
+    engine: str
+    against: str
+    size: Count
+    same_loop: bool
+    ratio: Positive
+    ratio_se: float | None
+    significant: bool
+
+
 class Batch(Run):
     series: list[Series]
     ratios: list[Ratio]
+    at_sizes: list[AtSize]
 
 
 class Missing(Record):
@@ -216,6 +250,7 @@ class Comparison(Record):
     what: str
     commands: list[list[str]]
     pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
+    ratios: list[Positive]
     median_ns: tuple[float, float]
     ratio: PairRatio
     significant: bool
@@ -248,6 +283,7 @@ class Cell(Measurement):
     threads: Count | None
     runners: Count | None
     work_ns: NotNegative
+    ratios: list[Positive]
     ratio: Positive
     ratio_se: float | None
     significant: bool
@@ -290,6 +326,7 @@ KINDS: dict[str, type[Run]] = {
     "crossing": Rows,
     "batch": Batch,
     "dispatch": Rows,
+    "chain": Chain,
     "apps": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,

@@ -102,16 +102,7 @@ class Call:
         self, name: str, style: tuple[str, str], cells: list[Cell], x_of: Callable[[Cell], float]
     ) -> Line:
         x, y = [x_of(cell) for cell in cells], [cell.ratio for cell in cells]
-        return Line(name, *style, x, y, [self.trial_ratios(cell) for cell in cells])
-
-    def trial_ratios(self, cell: Cell) -> list[float]:
-        """Times the throughput of plain calls, trial by trial."""
-        for base in self.cells:
-            if (base.way, base.work_ns) == ("plain", cell.work_ns):
-                # An interrupted trial ends in the middle: plain calls may have one more.
-                pairs = zip(base.trials_ns, cell.trials_ns, strict=False)
-                return [before / now for before, now in pairs]
-        return []
+        return Line(name, *style, x, y, [cell.ratios for cell in cells])
 
 
 def lines_over(

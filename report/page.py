@@ -25,6 +25,7 @@ SECTIONS: dict[str, Callable[[str, Any], Section]] = {
     "crossing": rows.section,
     "batch": batch.section,
     "dispatch": rows.section,
+    "chain": rows.chain_section,
     "apps": apps.section,
     "flexsc": flexsc.section,
     "pagefault": pagefault.section,

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .charts import SPREAD_NOTE, Bar, Line, draw_bars, draw_deviations, draw_lines
+from .charts import SPREAD_NOTE, Bar, Line, draw_lines, draw_medians
 from .document import Absent, Pagefault, Touch
 from .drawing import time_label
 from .section import Figure, Section, Table, table
@@ -53,10 +53,7 @@ def ways_figure(name: str, touches: Sequence[Touch]) -> Figure:
     return Figure(
         name=f"{name}-ways",
         title="First touch of a page",
-        panels=[
-            draw_bars(f"{name}-medians", f"median, {unit()} per page", bars),
-            draw_deviations(f"{name}-trials", bars, [touch.median for touch in shown]),
-        ],
+        panels=draw_medians(name, " per page", bars),
         key=[(colour, what) for where, (colour, _, what) in STYLES.items() if where != SPARSE],
         note="All time until each page was touched once, mapping and populating included, per "
         f"page. {SPREAD_NOTE}",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What `ferry bench crossing` and `ferry bench dispatch` measured: the time of each row."""
+"""The benches that measure rows: the time of each kind of call, slot, or chain of calls."""
 
 from collections.abc import Callable, Sequence
 
-from .charts import SPREAD_NOTE, Bar, draw_bars, draw_deviations
-from .document import Absent, Row, Rows
+from .charts import SPREAD_NOTE, Bar, colour_of, draw_medians
+from .document import Absent, Chain, ChainRow, Row, Rows
 from .section import Figure, Section, Table, table
-from .words import percent, significant, time, unit
+from .words import percent, significant, time, unit, with_error, yes_no
 
 KEY = {
     "green": "in user space only",
@@ -16,6 +16,10 @@ KEY = {
 }
 DISPATCH_NOTE = (
     "The call of each slot is replaced by an empty function, so what remains is the loop itself. "
+)
+CHAIN_NOTE = (
+    "The calls on one small file: loop makes one crossing for each; raw makes the same calls by "
+    "hand; the others make them in one crossing. "
 )
 
 
@@ -40,10 +44,7 @@ def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
     return Figure(
         name=f"{name}-rows",
         title="Time of one call" if crossing else "Time of one slot in the loop",
-        panels=[
-            draw_bars(f"{name}-medians", f"median, {unit()}", bars),
-            draw_deviations(f"{name}-trials", bars, [row.median for row in rows]),
-        ],
+        panels=draw_medians(name, "", bars),
         note=SPREAD_NOTE if crossing else DISPATCH_NOTE + SPREAD_NOTE,
         key=[(colour, KEY[colour]) for colour in KEY if colour in drawn] if crossing else [],
         about={row.name for row in rows},
@@ -77,4 +78,41 @@ def section(name: str, run: Rows) -> Section:
         figures=[figure(name, run.bench, rows)] if rows else [],
         tables=[figures_table("call" if crossing else "slot", rows)] if rows else [],
         notes=[f"{row.label}: {row.reason or 'not available'}." for row in absent],
+    )
+
+
+def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
+    bars = [
+        Bar(row.name, time(row.median), [(row.median, colour_of(row.engine))], row.trials_ns)
+        for row in rows
+    ]
+    return Figure(
+        name=f"{name}-chains",
+        title="Time of the calls on one file",
+        panels=draw_medians(name, "", bars),
+        note=CHAIN_NOTE + SPREAD_NOTE,
+        about={row.chain for row in rows},
+    )
+
+
+def chain_table(rows: Sequence[ChainRow]) -> Table:
+    columns: dict[str, Callable[[ChainRow], str]] = {
+        "calls, engine": lambda row: row.name,
+        "median": lambda row: with_error(row.median, row.se),
+        "times as fast as loop": lambda row: with_error(row.ratio, row.ratio_se),
+        "beyond noise": lambda row: yes_no(None if row.ratio is None else row.significant),
+        "trials": lambda row: str(len(row.trials_ns)),
+    }
+    return table(f"The figures as a table ({unit()}, ± one standard error)", rows, columns)
+
+
+def chain_section(name: str, run: Chain) -> Section:
+    rows = [row for row in run.chains if isinstance(row, ChainRow)]
+    absent = [row for row in run.chains if isinstance(row, Absent)]
+    return Section(
+        topic="Chains",
+        title="the calls on one small file",
+        figures=[chain_figure(name, rows)] if rows else [],
+        tables=[chain_table(rows)] if rows else [],
+        notes=[f"{row.name}: {row.reason or 'not available'}." for row in absent],
     )

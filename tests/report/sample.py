@@ -23,6 +23,10 @@ LINES = {  # ns per batch and per slot of each engine
     "unimplemented": {"loop": (12.0, 91.0), "uring": (15.0, 92.0)},
     "write": {"loop": (14.0, 152.0), "uring": (760.0, 86.0)},
 }
+CHAINS = {  # ns of each chain on each engine
+    "openat fstat mmap close": {"loop": 2210.0, "syscall": 1650.0, "raw": 2190.0},
+    "openat read close": {"loop": 1420.0, "syscall": 1010.0, "raw": 1400.0, "uring": 1310.0},
+}
 RATIOS = [  # app, side, against, what the ratio is about
     ("total", "uring", "loop", 1.01),
     ("total", "loop", "cat", 3.4),
@@ -125,10 +129,30 @@ def dispatch(started: str = "2001-02-03T04:06:06Z") -> Json:
     return rows("dispatch", started, {name: (ns, None) for name, ns in SLOTS.items()}, 10)
 
 
+def chain(started: str = "2001-02-03T04:06:36Z", trials: int = 10) -> Json:
+    random = Random(8)
+    found = []
+    for calls, engines in CHAINS.items():
+        for engine, ns in engines.items():
+            more: Json = {"chain": calls, "engine": engine, "ratio": None, "ratio_se": None}
+            if engine != "loop":
+                more |= {"ratio": engines["loop"] / ns, "ratio_se": 0.02}
+            row = measurement(f"{calls}, {engine}", noisy(random, ns, trials))
+            found.append(row | more | {"significant": engine == "syscall"})
+        words: Json = {"chain": calls, "engine": "device"}
+        found.append(absent(f"{calls}, device", "", "there is no /dev/ferry", **words))
+    run = common("chain", started) | {"chains": found}
+    run["findings"] += [{"about": calls, "text": f"A finding about {calls}."} for calls in CHAINS]
+    return run
+
+
 def series(random: Random, call: str, engine: str, trials: int) -> Json:
     a, b = LINES[call][engine]
     times = [[noisy(random, a + b * size, 1)[0] for size in SIZES] for _ in range(trials)]
-    fit = {"a_ns": a, "b_ns": b, "a_se": a / 9, "b_se": b / 90, "correlation": -0.4}
+    line = [a + b * size for size in SIZES]
+    fit: Json = {"a_ns": a, "b_ns": b, "a_se": a / 9, "b_se": b / 90, "correlation": -0.4}
+    fit |= {"misfit": 0.004, "line_ns": line}
+    fit |= {"low_ns": [0.9 * ns for ns in line], "high_ns": [1.1 * ns for ns in line]}
     return {
         "engine": engine,
         "call": call,
@@ -136,7 +160,8 @@ def series(random: Random, call: str, engine: str, trials: int) -> Json:
         "sizes": SIZES,
         "body": 1,
         "trials_ns": times,
-        "fit": fit | {"misfit": 0.004} if trials > 1 else None,
+        "least_ns": [min(trial[s] for trial in times) for s in range(len(SIZES))],
+        "fit": fit if trials > 1 else None,
     }
 
 
@@ -149,11 +174,28 @@ def ratio(call: str, engine: str, against: str) -> Json:
         "against": against,
         "ratio": value,
         "se": 0.0234,
+        "low": value - 0.05,
+        "high": value + 0.05,
         "significant": abs(value - 1) > 0.05,
         "break_even": 11.3 if faster else None,
         "break_even_se": 0.4 if faster else None,
         "first_faster": 16 if faster else None,
         "at_largest": 0.99 * value,
+    }
+
+
+def at_size(call: str, engine: str, against: str, size: int) -> Json:
+    (a, b), (other_a, other_b) = LINES[call][engine], LINES[call][against]
+    value = (other_a + other_b * size) / (a + b * size)
+    return {
+        "call": call,
+        "engine": engine,
+        "against": against,
+        "size": size,
+        "same_loop": size < 32,
+        "ratio": value,
+        "ratio_se": 0.011,
+        "significant": size >= 32 and abs(value - 1) > 0.022,
     }
 
 
@@ -166,6 +208,7 @@ def batch(
         series(random, call, engine, trials) for call in calls for engine in LINES[call]
     ]
     run["ratios"] = [ratio(call, "uring", "loop") for call in calls if trials > 1]
+    run["at_sizes"] = [at_size(call, "uring", "loop", size) for call in calls for size in SIZES]
     run["findings"] += [{"about": call, "text": f"A finding about {call}."} for call in calls]
     return run
 
@@ -183,6 +226,7 @@ def comparison(random: Random, app: str, side: str, against: str, about: float, 
         "reason": None,
         "commands": [[app, "--engine", side], [against, "some file"]],
         "pairs_ns": [list(pair) for pair in zip(own, other, strict=True)],
+        "ratios": ratios,
         "median_ns": [median(own), median(other)],
         "ratio": {
             "median": median(ratios),
@@ -212,7 +256,8 @@ def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence
     """One of flexsc has its threads and runners behind WAY."""
     kind, *numbers = way.split()
     threads, runners = map(int, numbers) if numbers else (None, None)
-    value = median([one / other for one, other in zip(base, trials, strict=True)])
+    ratios = [one / other for one, other in zip(base, trials, strict=True)]
+    value = median(ratios)
     now, queue = median(trials), threads or 1
     return measurement(f"{call} {way} W{work}", trials) | {
         "call": call,
@@ -221,6 +266,7 @@ def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence
         "runners": runners,
         "work_ns": float(work),
         "calls": 5000,
+        "ratios": ratios,
         "ratio": value,
         "ratio_se": 0.02 if len(trials) > 1 else None,
         "significant": abs(value - 1) > 0.04,
@@ -310,6 +356,7 @@ def all_benches() -> dict[str, Json]:
         "crossing": crossing(),
         "batch": batch(),
         "dispatch": dispatch(),
+        "chain": chain(),
         "apps": apps(),
         "flexsc": flexsc(),
         "pagefault": pagefault(),

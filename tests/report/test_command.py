@@ -19,6 +19,7 @@ REAL_RUNS = {
     "crossing": ["--calls", "200", "--trials", "5"],
     "batch": ["--sizes", "1,4,16", "--slots", "64", "--trials", "5", "--call", "getppid,write"],
     "dispatch": ["--calls", "500", "--trials", "5"],
+    "chain": ["--trials", "5"],
     "apps": ["--pairs", "6", "--directory", "."],
     "flexsc": ["--call", "write", "--calls", "200", "--trials", "5", "--threads", "16"],
     "pagefault": ["--memory", "16", "--trials", "5", "--sizes", "4,16"],
@@ -41,7 +42,7 @@ def test_what_ferry_bench_writes_is_read(ferry_path: Path, command: Report, tmp_
     touches = json.loads((tmp_path / "pagefault.json").read_text())["touches"]
     ahead = any(touch["way"] == "ahead" and touch["available"] for touch in touches)
     page = read_page(tmp_path / "report.html")
-    assert len(list(page.iter("figure"))) == (11 if ahead else 10)
+    assert len(list(page.iter("figure"))) == (12 if ahead else 11)
     assert text(by_class(page, "made")[0]).startswith("Made by ferry bench crossing --calls 200")
 
 

@@ -15,7 +15,8 @@ from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_ro
 from report.drawing import COLOURS, MOST_DOTS
 from report.words import NONE, fixed, significant, time, with_error
 
-BENCHES = ["crossing", "batch", "dispatch", "apps", "flexsc", "pagefault"]
+LISTS = ("comparisons", "cells", "touches")
+BENCHES = ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault"]
 
 
 def page_of(directory: Path) -> Element:
@@ -87,14 +88,15 @@ def test_every_finding_is_there_once_and_the_first_is_in_short(page: Element, be
     ("figure", "about"),
     [
         ("batch-1-call1", "write"),
-        ("flexsc-4-write-gain", "write"),
-        ("pagefault-5-ways", "sequential"),
-        ("pagefault-5-sizes", "one_in_64"),
+        ("chain-3-chains", "openat read close"),
+        ("flexsc-5-write-gain", "write"),
+        ("pagefault-6-ways", "sequential"),
+        ("pagefault-6-sizes", "one_in_64"),
     ],
 )
 def test_findings_stand_beside_what_they_are_about(page: Element, figure: str, about: str) -> None:
     (findings,) = by_class(by_id(page, figure), "see")
-    assert text(findings) == f"A finding about {about}."
+    assert f"A finding about {about}." in text(findings)
 
 
 def test_warnings_come_first_once(page: Element) -> None:
@@ -162,8 +164,36 @@ def test_ratios_have_their_errors_and_break_even(page: Element) -> None:
         assert [text(cell) for cell in row[3:7]] == [value, text(row[4]), even, faster]
 
 
+def test_engines_are_compared_size_by_size(page: Element) -> None:
+    pairs = [pair for pair in sample.batch()["at_sizes"] if pair["call"] == "write"]
+    (table,) = (
+        each
+        for each in section(page, "batch").findall(".//details")
+        if text(each.findall("summary")[0]).startswith("write: times as fast, size by size")
+    )
+    cells = table_rows(table)
+    for pair, doubt in zip(pairs, [", same loop"] * 3 + ["", "", ""], strict=True):
+        value = shown(with_error(pair["ratio"], pair["ratio_se"]))
+        assert cells[f"{pair['size']:,}"] == [value + doubt]
+    assert "0.989 ± 0.011, noise" in text(section(page, "batch"))
+
+
+def test_every_chain_is_in_the_figure_and_in_the_table(page: Element) -> None:
+    medians, trials = panels(page, "chain-3-chains")
+    rows = available("chain", "chains")
+    cells = table_rows(section(page, "chain"))
+    for row in rows:
+        assert row["name"] in labels(medians)
+        assert shown(time(row["median"])) in labels(medians)
+        assert cells[row["name"]][0] == shown(with_error(row["median"], row["se"]))
+    assert dots(trials) == sum(len(row["trials_ns"]) for row in rows)
+    assert cells["openat read close, loop"][1:3] == [NONE, NONE]
+    assert cells["openat read close, syscall"][1:3] == ["1.406 ± 0.020", "yes"]
+    assert "openat read close, device: there is no /dev/ferry." in text(section(page, "chain"))
+
+
 def test_every_pair_of_programs_is_drawn(page: Element) -> None:
-    (panel,) = panels(page, "apps-3-ratios")
+    (panel,) = panels(page, "apps-4-ratios")
     comparisons = available("apps", "comparisons")
     assert dots(panel) == sum(len(each["pairs_ns"]) for each in comparisons)
     for each in comparisons:
@@ -174,7 +204,7 @@ def test_every_pair_of_programs_is_drawn(page: Element) -> None:
 
 
 def test_every_runner_way_and_trial_of_flexsc_is_drawn(page: Element) -> None:
-    threads, work = panels(page, "flexsc-4-write-gain")
+    threads, work = panels(page, "flexsc-5-write-gain")
     assert dots(threads) == 2 * len(sample.THREADS) * 5
     assert dots(work) == (2 + 3) * len(sample.WORKS) * 5
     for panel in (threads, work):
@@ -182,8 +212,8 @@ def test_every_runner_way_and_trial_of_flexsc_is_drawn(page: Element) -> None:
 
 
 def test_latency_phases_and_cpu_of_flexsc_are_drawn(page: Element) -> None:
-    latency, phases = panels(page, "flexsc-4-write-latency")
-    (cpu,) = panels(page, "flexsc-4-write-cpu")
+    latency, phases = panels(page, "flexsc-5-write-latency")
+    (cpu,) = panels(page, "flexsc-5-write-cpu")
     cells = available("flexsc", "cells")
     usual = next(cell for cell in cells if cell["name"] == "write flexsc 64 1 W100")
     ends = f"{time(usual['latency_ns']['p50'])}, {time(usual['latency_ns']['p99'])}"
@@ -202,7 +232,7 @@ def test_every_cell_is_in_a_table_and_what_is_missing_in_the_notes(page: Element
 
 
 def test_every_way_to_map_pages_is_shown(page: Element) -> None:
-    medians, _ = panels(page, "pagefault-5-ways")
+    medians, _ = panels(page, "pagefault-6-ways")
     cells = table_rows(section(page, "pagefault"))
     orders = {"sequential": "in order", "random": "random", "one_in_64": "one page in 64"}
     for touch in available("pagefault", "touches"):
@@ -216,7 +246,7 @@ def test_every_way_to_map_pages_is_shown(page: Element) -> None:
 
 
 def test_time_and_memory_are_drawn_by_pages_per_fault(page: Element) -> None:
-    times, memory = panels(page, "pagefault-5-sizes")
+    times, memory = panels(page, "pagefault-6-sizes")
     assert dots(times) == 3 * (1 + len(sample.FAULT_SIZES)) * 6
     for panel in (times, memory):
         assert {"in order", "random", "one page in 64", "1", "512"} <= set(labels(panel))
@@ -241,7 +271,7 @@ def test_runs_that_finished_nothing_make_a_page(results: Write) -> None:
     runs = {bench: run | {"complete": False} for bench, run in sample.all_benches().items()}
     for run in runs.values():
         run["findings"] = []
-        for name in ("rows", "series", "ratios", "comparisons", "cells", "touches"):
+        for name in ("rows", "series", "ratios", "at_sizes", "chains", *LISTS):
             if name in run:
                 run[name] = []
     page = page_of(results(runs))
