@@ -4,18 +4,16 @@
 #include "scheduler.h"
 #include "spin.h"
 
-/*
- * Ready threads come first here and last in ferry__scheduler_pick(), so neither these nor those
- * with finished calls starve.
- */
+/* The short way of ferry__scheduler_pick(). */
 static inline long wait_for_result(struct scheduler *s)
 {
 	struct ferry_thread *next;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(s->ready.first)) {
-		next = queue_take(&s->ready);
+	if (FERRY_UNLIKELY(s->left <= 0 || s->ready.first)) {
+		next = ferry__scheduler_pick(s);
 	} else {
+		s->left--;
 		lane = s->turn;
 		s->turn = lane->next;
 		next = lane_collect(lane);

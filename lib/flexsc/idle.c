@@ -171,15 +171,43 @@ static void cancel_in_child(struct scheduler *s)
 
 #define PATIENT_STEPS 64
 
-void ferry__look_around(struct scheduler *s)
+/* Those that were posted first.  lane_collect() may put another call in an entry it has freed. */
+static void collect_oldest(struct scheduler *s, struct lane *lane)
 {
-	long now = clock_ns();
+	unsigned int calls = ring_calls(&lane->ring);
 	struct ferry_thread *thread;
+
+	while (calls-- && (thread = lane_collect(lane)))
+		queue_put(&s->ready, thread);
+}
+
+/*
+ * They have waited long enough, so they come first.  If they are due again at once, one other
+ * thread still runs before the next look.
+ */
+static void wake_sleepers(struct scheduler *s, long now)
+{
+	struct ferry_thread *thread;
+	struct queue due = { 0 };
+	int count = 0;
+
+	while ((thread = ferry__sleepers_take(&s->sleepers, now))) {
+		queue_put(&due, thread);
+		count++;
+	}
+	queue_put_first(&s->ready, &due);
+	if (s->left <= count)
+		s->left = count + 1;
+}
+
+void ferry__look_around(struct scheduler *s, long now)
+{
 	unsigned int i;
 
-	while ((thread = ferry__sleepers_take(&s->sleepers, now)))
-		queue_put(&s->ready, thread);
+	wake_sleepers(s, now);
 	collect_held_up(s);
+	for (i = 0; i < s->lanes; i++)
+		collect_oldest(s, &s->lane[i]);
 	for (i = 0; i < s->lanes; i++)
 		look_at(s, &s->lane[i], now);
 }
@@ -312,10 +340,10 @@ void ferry__idle(struct scheduler *s)
 		return;
 	cancel_in_child(s);
 	collect_all(s);
-	ferry__look_around(s);
+	ferry__look_around(s, clock_ns());
 	if (!has_news(s, false)) {
 		sleep_until_news(s);
 		collect_all(s);
 	}
-	ferry__look_around(s);
+	ferry__look_around(s, clock_ns());
 }

@@ -8,7 +8,10 @@ struct scheduler;
 /** Waits for a call to be done, awake at first and then asleep, and does what is due meanwhile. */
 void ferry__idle(struct scheduler *scheduler);
 
-/** Wakes sleepers, collects calls that were held up, and moves calls away from blocked runners. */
-void ferry__look_around(struct scheduler *scheduler);
+/**
+ * Makes ready whose time has come at NOW (ns) and whose call is done, and moves calls away from
+ * blocked runners.
+ */
+void ferry__look_around(struct scheduler *scheduler, long now);
 
 #endif /* FLEXSC_IDLE_H */

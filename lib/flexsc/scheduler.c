@@ -6,11 +6,15 @@
 
 #include "flexsc.h"
 #include "idle.h"
+#include "spin.h"
 
 _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("initial-exec")));
 
-/* While there is other work, sleepers and held-up calls are looked at once in so many picks. */
-#define PICKS_PER_LOOK 256
+/* How long threads that wait for time or for held-up calls may be overlooked under load. */
+#define LOOK_NS 100000L
+
+/* Switches between two looks, whatever the time: a load may change. */
+#define MAX_STRIDE 256
 
 static int open_lanes(struct scheduler *new)
 {
@@ -45,6 +49,7 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 		return -ENOMEM;
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
+	new->stride = 1;
 	new->current = &new->main;
 	new->main.lane = &new->lane[0];
 	fiber_adopt(&new->main.fiber);
@@ -93,19 +98,47 @@ static struct ferry_thread *collect_any(struct scheduler *s)
 	return NULL;
 }
 
+/* Reading the clock at each switch would cost too much. */
+static void adapt_stride(struct scheduler *s, long now)
+{
+	long took = now - s->looked_ns;
+
+	if (took > LOOK_NS)
+		s->stride = (int)(s->stride * LOOK_NS / took);
+	else if (took < LOOK_NS / 2)
+		s->stride *= 2;
+	if (s->stride < 1)
+		s->stride = 1;
+	if (s->stride > MAX_STRIDE)
+		s->stride = MAX_STRIDE;
+}
+
+/* Between two looks, ready threads come before those whose call is done. */
+static void look_around(struct scheduler *s)
+{
+	long now = clock_ns();
+
+	adapt_stride(s, now);
+	s->looked_ns = now;
+	s->left = s->stride;
+	ferry__look_around(s, now);
+}
+
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 {
 	struct ferry_thread *thread;
 
 	for (;;) {
-		if (!(++s->picks % PICKS_PER_LOOK))
-			ferry__look_around(s);
+		if (s->left <= 0)
+			look_around(s);
+		s->left--;
+		if (s->ready.first)
+			return queue_take(&s->ready);
 		thread = collect_any(s);
 		if (thread)
 			return thread;
-		if (s->ready.first)
-			return queue_take(&s->ready);
 		ferry__idle(s);
+		s->looked_ns = clock_ns(); /* idling says nothing about the load */
 	}
 }
 

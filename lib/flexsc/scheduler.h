@@ -16,7 +16,9 @@ struct scheduler {
 	unsigned int lanes;
 	struct lane *turn; /* the lane to look at next */
 	struct lane *give; /* the lane of the next thread */
-	unsigned int picks;
+	int left;	   /* switches until the next look around */
+	int stride;	   /* switches from one to the next, about LOOK_NS */
+	long looked_ns;	   /* when the last one was */
 #ifdef SWITCH_ASAN
 	struct ferry_thread *left; /* the one that ran before */
 #endif
@@ -41,7 +43,10 @@ void ferry__scheduler_end(void);
 /** Switches to a thread that can go on; returns once another thread switches back. */
 void ferry__scheduler_wait(struct scheduler *scheduler);
 
-/** The thread to switch to: one whose call is done first, then one that is ready. */
+/**
+ * The thread to switch to: one that is ready, or one whose call is done.  Each look around makes
+ * ready whoever waits for time or a call, so no thread starves.
+ */
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
 
 /** Switches to another thread for good: the current one has returned. */

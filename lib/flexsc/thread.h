@@ -44,6 +44,17 @@ static inline void queue_put(struct queue *queue, struct ferry_thread *thread)
 	queue->last = thread;
 }
 
+/** Puts the threads of FRONT, in their order, before those of QUEUE. */
+static inline void queue_put_first(struct queue *queue, const struct queue *front)
+{
+	if (!front->first)
+		return;
+	if (!queue->first)
+		queue->last = front->last;
+	front->last->next = queue->first;
+	queue->first = front->first;
+}
+
 /** Takes the first thread out of a queue that is not empty. */
 static inline struct ferry_thread *queue_take(struct queue *queue)
 {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/* Whoever can go on gets its turn within a bounded number of switches, whatever the others do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ferry_flexsc.h>
+
+#define THREADS 8
+
+/* Far above the bound, and far below what a thread that starves would let pass. */
+#define MANY_SWITCHES 5000
+#define GIVE_UP 100000
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static int with_defaults(void **state)
+{
+	return ferry_flexsc_start((struct ferry_flexsc **)state, NULL);
+}
+
+static int stop(void **state)
+{
+	return ferry_flexsc_stop(*state);
+}
+
+/* What the others wait for, and how often they switch while it is due. */
+struct due {
+	bool over;
+	long at; /* ns; 0: not known yet */
+	long switches;
+	long work_ns; /* between two calls */
+	int fds[2];
+	void (*give_way)(void);
+};
+
+static void make_call(void)
+{
+	ferry_getpid();
+}
+
+static void work(long ns)
+{
+	long end = now_ns() + ns;
+
+	while (now_ns() < end)
+		;
+}
+
+static void *switch_until_over(void *argument)
+{
+	struct due *due = argument;
+	long at;
+
+	while (!due->over && due->switches < GIVE_UP) {
+		if (due->work_ns)
+			work(due->work_ns);
+		due->give_way();
+		at = __atomic_load_n(&due->at, __ATOMIC_ACQUIRE);
+		if (!due->over && at && now_ns() > at)
+			due->switches++;
+	}
+	return NULL;
+}
+
+static void run_with_others(struct ferry_flexsc *flexsc, void *(*start)(void *), struct due *due)
+{
+	struct ferry_thread *waiter, *others[THREADS];
+	int i;
+
+	assert_int_equal(ferry_thread_spawn(&waiter, flexsc, start, due), 0);
+	for (i = 0; i < THREADS; i++)
+		ferry_thread_spawn(&others[i], flexsc, switch_until_over, due);
+	for (i = 0; i < THREADS; i++)
+		ferry_thread_join(others[i], NULL);
+	ferry_thread_join(waiter, NULL);
+}
+
+static void *sleep_a_while(void *argument)
+{
+	struct due *due = argument;
+
+	due->at = now_ns() + 2000000;
+	ferry_thread_sleep(2000000);
+	due->over = true;
+	return NULL;
+}
+
+static void a_sleeper_wakes_while_others_call(void **state)
+{
+	struct due due = { .give_way = make_call, .work_ns = 5000 };
+
+	run_with_others(*state, sleep_a_while, &due);
+	assert_true(due.switches < MANY_SWITCHES);
+}
+
+static void a_sleeper_wakes_while_others_yield(void **state)
+{
+	struct due due = { .give_way = ferry_thread_yield };
+
+	run_with_others(*state, sleep_a_while, &due);
+	assert_true(due.switches < MANY_SWITCHES);
+}
+
+/* Once the scheduler knows that each switch takes long, it looks at the clock at each. */
+static void *sleep_repeatedly(void *argument)
+{
+	struct due *due = argument;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ferry_thread_sleep(1000);
+	due->switches = 0;
+	return sleep_a_while(due);
+}
+
+static void a_sleeper_wakes_after_one_long_turn(void **state)
+{
+	struct due due = { .give_way = make_call, .work_ns = 500000 };
+
+	run_with_others(*state, sleep_repeatedly, &due);
+	assert_true(due.switches <= 2);
+}
+
+static void *write_later(void *argument)
+{
+	struct due *due = argument;
+
+	work(5000000);
+	if (write(due->fds[1], "x", 1) == 1)
+		__atomic_store_n(&due->at, now_ns(), __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void *read_byte(void *argument)
+{
+	struct due *due = argument;
+	char byte;
+
+	ferry_read(due->fds[0], &byte, 1);
+	due->over = true;
+	return NULL;
+}
+
+/* The time until the runner has the processor again counts, so this is no tight bound. */
+static void a_held_up_call_is_collected_while_others_call(void **state)
+{
+	struct due due = { .give_way = make_call, .work_ns = 5000 };
+	pthread_t writer;
+
+	assert_int_equal(pipe(due.fds), 0);
+	pthread_create(&writer, NULL, write_later, &due);
+	run_with_others(*state, read_byte, &due);
+	pthread_join(writer, NULL);
+	assert_true(due.switches < GIVE_UP);
+	close(due.fds[0]);
+	close(due.fds[1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_defaults, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_sleeper_wakes_while_others_call),
+		TEST(a_sleeper_wakes_while_others_yield),
+		TEST(a_sleeper_wakes_after_one_long_turn),
+		TEST(a_held_up_call_is_collected_while_others_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
