@@ -40,13 +40,7 @@ static long post_pending(struct scheduler *s, const struct ferry_entry *call)
 	return result;
 }
 
-/* Separate functions, so that the common case needs no stack. */
-static __attribute__((__noinline__)) long call_directly(long nr, long a, long b, long c, long d,
-							long e, long f)
-{
-	return call_here(nr, (const __s64[]){ a, b, c, d, e, f });
-}
-
+/* Separate functions, so that the common case needs no stack.  Room is already counted. */
 static __attribute__((__noinline__)) long call_slowly(long nr, long a, long b, long c, long d,
 						      long e, long f)
 {
@@ -56,6 +50,18 @@ static __attribute__((__noinline__)) long call_slowly(long nr, long a, long b, l
 	return post_pending(ferry__scheduler, &call);
 }
 
+static __attribute__((__noinline__)) long call_directly(long nr, long a, long b, long c, long d,
+							long e, long f)
+{
+	const __s64 arg[] = { a, b, c, d, e, f };
+	struct scheduler *s = ferry__scheduler;
+
+	if (!s || ferry__depends_on_caller(nr, arg))
+		return call_here(nr, arg);
+	s->current->lane->room--;
+	return call_slowly(nr, a, b, c, d, e, f);
+}
+
 long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	struct scheduler *s = ferry__scheduler;
@@ -63,7 +69,7 @@ long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->limit)))
 		return call_directly(nr, a, b, c, d, e, f);
 	self = s->current;
 	lane = self->lane;
@@ -83,7 +89,7 @@ long ferry_thread_call3(long nr, long a, long b, long c)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->limit)))
 		return call_directly(nr, a, b, c, 0, 0, 0);
 	self = s->current;
 	lane = self->lane;
@@ -103,7 +109,7 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_entry call;
 
-	if (!s || !ferry__batch_may_be_posted(calls, ncall))
+	if (!s || !ferry__batch_may_be_posted(calls, ncall, s->limit))
 		return ferry_batch(rets, calls, ncall, 0, 0);
 	entry_fill(&call, FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0, 0, 0);
 	s->current->lane->room--;

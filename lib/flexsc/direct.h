@@ -8,19 +8,32 @@
 
 #include <ferry/loop.h>
 
-/* 1 for a call that is direct or blocked.  Constant once main() runs. */
-extern unsigned char ferry__not_posted[FERRY_BLOCKED_LIMIT];
+/* Who may make a call. */
+enum who {
+	ANY_RUNNER,
+	ALIKE_RUNNER, /* a runner that may do exactly what the caller may do */
+	CALLER_ONLY,  /* also calls that no batch makes */
+};
 
-/** Whether another thread than the caller may make call NR. */
-static inline bool may_be_posted(long nr)
+/* An enum who for each number.  Constant once main() runs. */
+extern unsigned char ferry__who[FERRY_BLOCKED_LIMIT];
+
+/* A limit below all of enum who: nothing may be posted. */
+#define POST_NOTHING (-1)
+
+/** Whether a runner may make call NR; LIMIT is ANY_RUNNER, ALIKE_RUNNER or negative. */
+static inline bool may_be_posted(long nr, int limit)
 {
 	if (FERRY_LIKELY((unsigned long)nr < FERRY_BLOCKED_LIMIT))
-		return !ferry__not_posted[nr];
+		return ferry__who[nr] <= limit;
 	return false; /* it exists in no kernel */
 }
 
+/** Whether a call that is CALLER_ONLY depends on the caller with these arguments. */
+bool ferry__depends_on_caller(long nr, const __s64 arg[]);
+
 /** Whether a runner may make all calls of a batch. */
-bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall);
+bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall, int limit);
 
 /** Makes call NR in the calling thread: -ENOSYS for one that no batch makes. */
 static inline long call_here(long nr, const __s64 arg[])

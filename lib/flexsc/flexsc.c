@@ -59,6 +59,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 
 	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
 	flexsc->slots = options->runners ? options->runners : 1;
+	flexsc->limit = ALIKE_RUNNER;
 	pthread_mutex_init(&flexsc->mutex, NULL);
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
 	if (options->cpus)
@@ -202,7 +203,7 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 		return -EAGAIN;
 	if (argc)
 		memcpy(entry->arg, args, argc * sizeof(long));
-	if (!may_be_posted(nr))
+	if (!may_be_posted(nr, flexsc->limit))
 		return finish_here(flexsc, runner, entry, call_here(nr, entry->arg));
 	entry->nr = (short)nr;
 	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
@@ -219,7 +220,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry = claim(flexsc, &runner);
 	if (!entry)
 		return -EAGAIN;
-	if (!ferry__batch_may_be_posted(calls, ncall))
+	if (!ferry__batch_may_be_posted(calls, ncall, flexsc->limit))
 		return finish_here(flexsc, runner, entry, ferry_batch(rets, calls, ncall, 0, 0));
 	entry->nr = FERRY_NR_BATCH;
 	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
@@ -316,7 +317,7 @@ long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], 
 
 	if (argc > FERRY_MAX_ARGS)
 		return -EINVAL;
-	if (may_be_posted(nr)) {
+	if (may_be_posted(nr, flexsc->limit)) {
 		ticket = ferry_flexsc_post(flexsc, nr, args, argc);
 		if (ticket >= 0)
 			return ferry_flexsc_wait(flexsc, ticket);

@@ -17,6 +17,7 @@ struct ferry_flexsc {
 	unsigned int entries; /* of each set */
 	unsigned int slots;
 	unsigned int flags;	 /* of each set */
+	int limit;		 /* of enum who: what is posted */
 	enum flexsc_place place; /* of each runner */
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];

@@ -16,11 +16,15 @@ static void *runner_main(void *argument)
 	return NULL;
 }
 
-/* Blocks all signals except those that a call or a fault raises for the thread itself. */
+/*
+ * Blocks all signals except those that a call or a fault raises for the thread itself.  SIGTTIN
+ * and SIGTTOU stay as they are: a terminal that finds them blocked does not stop a job in the
+ * background, but fails its reads and lets its writes pass.
+ */
 static void block_signals(sigset_t *before)
 {
-	static const int own[] = { SIGPIPE, SIGXFSZ, SIGSEGV, SIGBUS, SIGFPE,
-				   SIGILL,  SIGTRAP, SIGSYS,  SIGABRT };
+	static const int own[] = { SIGPIPE, SIGXFSZ, SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+				   SIGTRAP, SIGSYS,  SIGABRT, SIGTTIN, SIGTTOU };
 	sigset_t all;
 	size_t i;
 

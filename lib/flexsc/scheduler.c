@@ -50,6 +50,7 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
 	new->stride = 1;
+	new->limit = flexsc->limit;
 	new->current = &new->main;
 	new->main.lane = &new->lane[0];
 	fiber_adopt(&new->main.fiber);

@@ -13,6 +13,7 @@ struct scheduler {
 	struct ferry_thread *current;
 	struct queue ready;
 	bool timed;
+	int limit; /* of enum who: what is posted */
 	unsigned int lanes;
 	struct lane *turn; /* the lane to look at next */
 	struct lane *give; /* the lane of the next thread */

@@ -240,15 +240,6 @@ static void a_call_behind_one_that_blocks_is_made_by_the_waiter(void **state)
 
 /* ---- calls made by the calling thread ---- */
 
-static void the_table_gives_reasons(void **state)
-{
-	(void)state;
-	assert_string_equal(ferry_direct_name(SYS_gettid), "gettid");
-	assert_non_null(ferry_direct_reason(SYS_gettid));
-	assert_null(ferry_direct_reason(SYS_write));
-	assert_null(ferry_direct_name(-1));
-}
-
 /* If the runner made these, they would return or change something of another thread. */
 static void calls_of_the_thread_are_made_by_the_thread(void **state)
 {
@@ -847,7 +838,6 @@ int main(void)
 		ON_ONE(a_batch_with_calls_of_the_thread_is_run_by_the_thread),
 		ON_BOTH(any_thread_may_call),
 		ON_ONE(a_call_behind_one_that_blocks_is_made_by_the_waiter),
-		cmocka_unit_test(the_table_gives_reasons),
 		ON_ONE(calls_of_the_thread_are_made_by_the_thread),
 		ON_BOTH(threads_call_and_are_joined),
 		ON_BOTH(threads_may_wait_for_each_other_in_the_kernel),
