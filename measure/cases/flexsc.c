@@ -2,6 +2,8 @@
 /* ferry bench flexsc: posted calls beside plain ones, batches and io_uring. */
 #include "flexsc.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -225,16 +227,30 @@ static int measure_cell(void *context, size_t index, size_t trial, double *value
 
 #define COUNTED_THREADS 64
 
-/* Writes that are posted by this process, which somebody counts the instructions of. */
-static void post_calls(unsigned long calls)
-{
-	struct job job = { .call = "write", .calls = (long)calls, .threads = COUNTED_THREADS };
+static int null_file;
 
-	ways_open();
-	if (ferry_flexsc_start(&job.flexsc, NULL))
+static void *post_in_thread(void *count)
+{
+	while (ferry_write(null_file, "x", 1) == 1)
+		++*(volatile long *)count;
+	return NULL;
+}
+
+/* Posts writes without end.  The runner stays awake, as it would at full speed. */
+static void post_calls(volatile long *count)
+{
+	const struct ferry_flexsc_options options = { .spin_ns = LONG_MAX };
+	struct ferry_thread *threads[COUNTED_THREADS];
+	struct ferry_flexsc *flexsc;
+	size_t i;
+
+	null_file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (ferry_flexsc_start(&flexsc, &options))
 		return;
-	way_run(FLEXSC, &job);
-	ferry_flexsc_stop(job.flexsc);
+	for (i = 0; i < COUNTED_THREADS; i++)
+		if (ferry_thread_spawn(&threads[i], flexsc, post_in_thread, (void *)count))
+			return;
+	ferry_thread_join(threads[0], NULL);
 }
 
 /* ---- where the runners go ---- */
@@ -327,7 +343,7 @@ static int measure(struct run *run)
 		status = take_turns(&turns, times);
 	take_over(&session, times);
 	session.runner->caller_instructions =
-		interrupted() ? NAN : instructions_per_call(post_calls);
+		interrupted() ? NAN : instructions_between(post_calls);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));
 	free(times);

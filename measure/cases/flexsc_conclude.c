@@ -412,8 +412,8 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 	add_figures(run, results);
 	if (!isnan(runner->caller_instructions))
 		add_finding(run, NULL,
-			    "To post a write, and to switch to another thread meanwhile, takes "
-			    "%.0f instructions of the caller.",
+			    "From one posted write to the next the caller takes %.0f instructions, "
+			    "the switch to another thread and the loop around the call included.",
 			    runner->caller_instructions);
 	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
 		    runner->idle_cpu);

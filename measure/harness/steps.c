@@ -5,13 +5,20 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "interrupt.h"
+#include "memory.h"
+#include "statistics.h"
 
 #define FEW 64
 #define MANY 192
 #define MOST 1000000 /* steps, some seconds: nothing here takes so many */
+#define WINDOWS 11
 
 #if !defined(__has_feature)
 #define __has_feature(name) 0
@@ -91,4 +98,61 @@ double instructions_per_call(void (*run)(unsigned long calls))
 	long many = few < 0 ? -1 : steps_of(run, MANY);
 
 	return few < 0 || many < 0 ? NAN : (double)(many - few) / (MANY - FEW);
+}
+
+/* Steps until *COUNT changes, or -1. */
+static long steps_until_change(pid_t child, const volatile long *count)
+{
+	long before = *count, steps = 0;
+	int status;
+
+	for (; *count == before; steps++)
+		if (steps == MOST || ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) ||
+		    !wait_for_stop(child, &status))
+			return -1;
+	return steps;
+}
+
+/* The first change is where counting starts. */
+static long look_at_one(pid_t child, const volatile long *count)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	long steps = -1;
+	int status;
+
+	nanosleep(&pause, NULL);
+	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || !wait_for_stop(child, &status))
+		return -1;
+	if (steps_until_change(child, count) >= 0)
+		steps = steps_until_change(child, count);
+	return ptrace(PTRACE_CONT, child, NULL, NULL) ? -1 : steps;
+}
+
+double instructions_between(void (*run)(volatile long *count))
+{
+	volatile long *count = share(sizeof(*count));
+	double steps[WINDOWS];
+	size_t found = 0;
+	long taken = SANITIZED ? -1 : 0;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(count);
+		_exit(0);
+	}
+	if (child < 0 || ptrace(PTRACE_SEIZE, child, NULL, NULL))
+		taken = -1;
+	while (taken >= 0 && found < WINDOWS && !interrupted()) {
+		taken = look_at_one(child, count);
+		steps[found++] = (double)taken;
+	}
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	unshare_memory((void *)count, sizeof(*count));
+	return taken < 0 || found < WINDOWS ? NAN : median_of(steps, found);
 }

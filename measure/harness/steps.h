@@ -9,4 +9,11 @@
  */
 double instructions_per_call(void (*run)(unsigned long calls));
 
+/**
+ * The instructions in user space from one increment of *COUNT to the next, in RUN, which increments
+ * it until it is killed: the median of some.  In between RUN goes at its own speed, so that what
+ * depends on the time is as usual.  NAN where that cannot be found out.
+ */
+double instructions_between(void (*run)(volatile long *count));
+
 #endif /* STEPS_H */
