@@ -4,25 +4,35 @@
  * Documentation/userspace-api/multi_page_alloc.rst describes what user space sees.
  *
  * The page that was touched is allocated as usual, with reclaim and the OOM killer.
- * The pages ahead of it are a guess: they are taken only from free memory, within
- * the limits of the memory cgroup.  A page that is not available is left to a later
- * fault.
+ * The pages ahead of it are a guess, for which nobody else should pay: they are
+ * taken only from memory that is free, and where the CPU maintains the dirty bit
+ * they are mapped clean and not swap-backed, as MADV_FREE leaves pages.  Reclaim
+ * then frees those that were never written, before anything else.
  *
  * All pages are allocated, zeroed and charged before the page-table lock is taken;
  * pages that were not mapped are freed after it is released.
  */
+#include <linux/cgroup.h>
 #include <linux/gfp.h>
+#include <linux/hugetlb.h>
+#include <linux/ksm.h>
 #include <linux/list.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mmzone.h>
+#include <linux/page_counter.h>
 #include <linux/oom.h>
 #include <linux/pgtable.h>
 #include <linux/rmap.h>
 #include <linux/sched.h>
 #include <linux/swap.h>
 #include <linux/syscalls.h>
+#include <linux/topology.h>
 #include <linux/vmstat.h>
+
+#include <asm/tlbflush.h>
 
 #include "internal.h"
 #include "multi_page_alloc.h"
@@ -49,18 +59,24 @@ static unsigned long window(const struct vm_fault *vmf)
 		   (unsigned long)READ_ONCE(vma->vm_mm->multi_page_alloc));
 }
 
-/* Counts empty entries after the first.  Other threads may change them at any time. */
-static unsigned long count_empty_ahead(const struct vm_fault *vmf, unsigned long entries)
+/* Entries that read as zeros, and use no memory: empty ones and zero pages. */
+static bool holds_zeros(pte_t pte)
 {
-	unsigned long empty = 0, i;
+	return pte_none(pte) || (pte_present(pte) && is_zero_pfn(pte_pfn(pte)));
+}
+
+/* How many entries after the first hold zeros.  Others may change them at any time. */
+static unsigned long count_zeros_ahead(const struct vm_fault *vmf, unsigned long entries)
+{
+	unsigned long zeros = 0, i;
 	pte_t *pte = pte_offset_map(vmf->pmd, vmf->address);
 
 	if (!pte)
 		return 0;
 	for (i = 1; i < entries; i++)
-		empty += pte_none(ptep_get_lockless(pte + i));
+		zeros += holds_zeros(ptep_get_lockless(pte + i));
 	pte_unmap(pte);
-	return empty;
+	return zeros;
 }
 
 /* The bulk allocator does not support memory policies. */
@@ -73,7 +89,75 @@ static bool has_memory_policy(const struct vm_area_struct *vma)
 #endif
 }
 
-/* Adds COUNT pages to FOLIOS.  False if the memory cgroup has no room for all of them. */
+/*
+ * Whether pages ahead can be mapped clean: a CPU that does not maintain the dirty
+ * bit would take a fault to set it.
+ */
+static bool are_droppable(void)
+{
+	return arch_has_hw_pte_young();
+}
+
+/*
+ * Whether COUNT pages are free above the mark at which kswapd is content.  Pages
+ * that cannot be dropped may take half of the memory at most.
+ */
+static bool zone_has_room(unsigned long count)
+{
+	struct zoneref *ref = first_zones_zonelist(node_zonelist(numa_mem_id(), GFP_AHEAD),
+						   gfp_zone(GFP_AHEAD), NULL);
+	struct zone *zone = zonelist_zone(ref);
+
+	if (!are_droppable() && global_zone_page_state(NR_FREE_PAGES) < totalram_pages() / 2)
+		return false;
+	return zone && zone_watermark_ok(zone, 0, high_wmark_pages(zone) + count,
+					 zonelist_zone_idx(ref), 0);
+}
+
+#ifdef CONFIG_MEMCG
+/* Half of every limit is left to pages that are touched. */
+static bool counter_has_room(struct page_counter *counter, unsigned long count)
+{
+	unsigned long limit = min(READ_ONCE(counter->max), READ_ONCE(counter->high));
+
+	return page_counter_read(counter) + count <= limit / 2;
+}
+
+static bool memcg_has_room(struct mem_cgroup *memcg, unsigned long count)
+{
+	if (!counter_has_room(&memcg->memory, count))
+		return false;
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return counter_has_room(&memcg->memsw, count);
+	/* Over this mark, every charge makes the task reclaim. */
+	return page_counter_read(&memcg->swap) <= READ_ONCE(memcg->swap.high);
+}
+
+/*
+ * Whether COUNT pages can be charged to MM so far below every limit that the charge
+ * neither fails nor counts as an event.  A charge rounds up to a batch.
+ */
+static bool memcgs_have_room(struct mm_struct *mm, unsigned long count)
+{
+	struct mem_cgroup *own, *memcg;
+
+	if (mem_cgroup_disabled())
+		return true;
+	own = get_mem_cgroup_from_mm(mm);
+	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg))
+		if (!memcg_has_room(memcg, count + MEMCG_CHARGE_BATCH))
+			break;
+	mem_cgroup_put(own);
+	return !memcg;
+}
+#else
+static bool memcgs_have_room(struct mm_struct *mm, unsigned long count)
+{
+	return true;
+}
+#endif
+
+/* Adds COUNT pages to FOLIOS.  False if a limit was lowered just now. */
 static bool charge_pages(struct mm_struct *mm, struct page *pages[], unsigned long count,
 			 struct list_head *folios)
 {
@@ -98,9 +182,11 @@ static void alloc_ahead(struct mm_struct *mm, unsigned long count, struct list_h
 {
 	while (count) {
 		struct page *pages[CHUNK] = {};
-		unsigned long asked = min(count, CHUNK);
-		unsigned long got = alloc_page_array(GFP_AHEAD, asked, pages);
+		unsigned long asked = min(count, CHUNK), got;
 
+		if (!zone_has_room(asked) || !memcgs_have_room(mm, asked))
+			return;
+		got = alloc_page_array(GFP_AHEAD, asked, pages);
 		if (!charge_pages(mm, pages, got, folios) || got < asked)
 			return;
 		count -= asked;
@@ -108,18 +194,21 @@ static void alloc_ahead(struct mm_struct *mm, unsigned long count, struct list_h
 }
 
 /*
- * Maps and locks the page table.  Returns NULL if there is nothing to do; *RET is
- * then the fault's return value.
+ * Maps and locks the page table, whose entry for the fault has to be empty or, if
+ * MAY_BE_ZERO_PAGE, may map a zero page.  Returns NULL if there is nothing to do; *RET
+ * is then the fault's return value.
  */
-static pte_t *lock_empty_entry(struct vm_fault *vmf, vm_fault_t *ret)
+static pte_t *lock_entry(struct vm_fault *vmf, bool may_be_zero_page, vm_fault_t *ret)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	pte_t *pte = pte_offset_map_lock(vma->vm_mm, vmf->pmd, vmf->address, &vmf->ptl);
+	pte_t entry;
 
 	*ret = 0;
 	if (!pte)
 		return NULL;
-	if (likely(pte_none(ptep_get(pte)))) {
+	entry = ptep_get(pte);
+	if (likely(pte_none(entry) || (may_be_zero_page && holds_zeros(entry)))) {
 		*ret = check_stable_address_space(vma->vm_mm);
 		if (likely(!*ret))
 			return pte;
@@ -131,19 +220,55 @@ static pte_t *lock_empty_entry(struct vm_fault *vmf, vm_fault_t *ret)
 }
 
 static void map_folio(struct vm_area_struct *vma, struct folio *folio, unsigned long address,
-		      pte_t *pte)
+		      pte_t *pte, bool is_clean)
 {
-	pte_t entry = pte_sw_mkyoung(mk_pte(&folio->page, vma->vm_page_prot));
+	pte_t entry = mk_pte(&folio->page, vma->vm_page_prot);
 
-	if (vma->vm_flags & VM_WRITE)
-		entry = pte_mkwrite(pte_mkdirty(entry), vma);
+	/* Nobody will notice the first write to a clean page. */
+	if (is_clean)
+		entry = pte_mksoft_dirty(pte_mkold(entry));
+	else
+		entry = pte_mkdirty(pte_sw_mkyoung(entry));
 	folio_add_new_anon_rmap(folio, vma, address, RMAP_EXCLUSIVE);
+	if (is_clean)
+		__folio_clear_swapbacked(folio);
 	folio_add_lru_vma(folio, vma);
-	set_pte_at(vma->vm_mm, address, pte, entry);
+	set_pte_at(vma->vm_mm, address, pte, maybe_mkwrite(entry, vma));
 	update_mmu_cache(vma, address, pte);
 }
 
-/* Maps FOLIOS into the empty entries from PTE on, until either runs out. */
+/* How many of ENTRIES from PTE on there are until COUNT of them hold zeros. */
+static unsigned long entries_with_zeros(pte_t *pte, unsigned long entries, unsigned long count)
+{
+	unsigned long i;
+
+	for (i = 0; i < entries && count; i++)
+		count -= holds_zeros(ptep_get(pte + i));
+	return i;
+}
+
+/* Empties the entries from PTE on that map a zero page. */
+static void unmap_zero_pages(struct vm_fault *vmf, pte_t *pte, unsigned long entries)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned long first = entries, i;
+
+	for (i = 0; i < entries; i++) {
+		pte_t entry = ptep_get(pte + i);
+
+		if (pte_none(entry) || !holds_zeros(entry))
+			continue;
+		ksm_might_unmap_zero_page(vma->vm_mm, entry);
+		ptep_clear(vma->vm_mm, vmf->address + i * PAGE_SIZE, pte + i);
+		first = min(first, i);
+	}
+	/* No CPU may read zeros from the old page once another can write the new one. */
+	if (first < entries)
+		flush_tlb_range(vma, vmf->address + first * PAGE_SIZE,
+				vmf->address + entries * PAGE_SIZE);
+}
+
+/* Maps FOLIOS into the empty entries from PTE on.  The first is for the page touched. */
 static void map_folios(struct vm_fault *vmf, pte_t *pte, unsigned long entries,
 		       struct list_head *folios)
 {
@@ -151,14 +276,15 @@ static void map_folios(struct vm_fault *vmf, pte_t *pte, unsigned long entries,
 	unsigned long i;
 	long mapped = 0;
 
-	for (i = 0; i < entries && !list_empty(folios); i++) {
+	for (i = 0; i < entries; i++) {
 		struct folio *folio;
 
 		if (!pte_none(ptep_get(pte + i)))
 			continue;
 		folio = list_first_entry(folios, struct folio, lru);
 		list_del(&folio->lru);
-		map_folio(vma, folio, vmf->address + i * PAGE_SIZE, pte + i);
+		map_folio(vma, folio, vmf->address + i * PAGE_SIZE, pte + i,
+			  i && are_droppable());
 		mapped++;
 	}
 	add_mm_counter(vma->vm_mm, MM_ANONPAGES, mapped);
@@ -168,20 +294,26 @@ vm_fault_t map_with_pages_ahead(struct vm_fault *vmf, struct folio *folio)
 {
 	struct mm_struct *mm = vmf->vma->vm_mm;
 	unsigned long entries = has_memory_policy(vmf->vma) ? 1 : window(vmf);
+	struct mmu_notifier_range range;
 	LIST_HEAD(folios);
 	struct folio *next;
 	vm_fault_t ret;
 	pte_t *pte;
 
-	/* The first empty entry is the faulting one, so its folio comes first. */
 	list_add(&folio->lru, &folios);
-	alloc_ahead(mm, count_empty_ahead(vmf, entries), &folios);
+	alloc_ahead(mm, count_zeros_ahead(vmf, entries), &folios);
 
-	pte = lock_empty_entry(vmf, &ret);
+	mmu_notifier_range_init(&range, MMU_NOTIFY_CLEAR, 0, mm, vmf->address,
+				vmf->address + entries * PAGE_SIZE);
+	mmu_notifier_invalidate_range_start(&range);
+	pte = lock_entry(vmf, true, &ret);
 	if (pte) {
+		entries = entries_with_zeros(pte, entries, list_count_nodes(&folios));
+		unmap_zero_pages(vmf, pte, entries);
 		map_folios(vmf, pte, entries, &folios);
 		pte_unmap_unlock(pte, vmf->ptl);
 	}
+	mmu_notifier_invalidate_range_end(&range);
 	list_for_each_entry_safe(folio, next, &folios, lru)
 		folio_put(folio);
 	return ret;
@@ -192,7 +324,7 @@ vm_fault_t map_zero_pages_ahead(struct vm_fault *vmf)
 	struct vm_area_struct *vma = vmf->vma;
 	unsigned long entries = window(vmf), i;
 	vm_fault_t ret;
-	pte_t *pte = lock_empty_entry(vmf, &ret);
+	pte_t *pte = lock_entry(vmf, false, &ret);
 
 	if (!pte)
 		return ret;

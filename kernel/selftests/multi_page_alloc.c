@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <linux/userfaultfd.h>
@@ -22,6 +23,9 @@
 #define PAGES 1024
 #define N 16
 
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -116,6 +120,12 @@ static long kilobytes(const char *path, const char *name)
 static long anonymous_pages(void)
 {
 	return kilobytes("/proc/self/smaps_rollup", "Anonymous:") / 4;
+}
+
+/* Pages that reclaim can drop. */
+static long clean_pages(void)
+{
+	return kilobytes("/proc/self/smaps_rollup", "LazyFree:") / 4;
 }
 
 /* How many pages a write fault maps now. */
@@ -263,7 +273,7 @@ TEST_F(pages, stay_within_the_page_table)
 	EXPECT_TRUE(only_mapped(self->map, PAGES, 510, 512));
 }
 
-TEST_F(pages, fill_empty_entries_only)
+TEST_F(pages, replace_nothing_but_zeros)
 {
 	long before = anonymous_pages();
 
@@ -275,8 +285,7 @@ TEST_F(pages, fill_empty_entries_only)
 	EXPECT_TRUE(only_mapped(self->map, PAGES, 0, N));
 	EXPECT_EQ(3, self->map[3 * PAGE]);
 	EXPECT_EQ(3, self->map[4 * PAGE - 1]);
-	/* Page 5 is still the zero page. */
-	EXPECT_EQ(before + N - 1, anonymous_pages());
+	EXPECT_EQ(before + N, anonymous_pages());
 	EXPECT_TRUE(is_zero(self->map + 5 * PAGE));
 }
 
@@ -290,10 +299,58 @@ TEST_F(pages, are_the_zero_page_when_read)
 	EXPECT_EQ(before, anonymous_pages());
 	for (i = 7; i < 7 + N; i++)
 		EXPECT_TRUE(is_zero(self->map + i * PAGE));
-	/* A write allocates one page, for the page written. */
+	/* A write replaces the zero pages from there on; page 7 remains one. */
 	write_page(self->map, 8);
-	EXPECT_EQ(before + 1, anonymous_pages());
+	EXPECT_TRUE(only_mapped(self->map, PAGES, 7, 8 + N));
+	EXPECT_EQ(before + N, anonymous_pages());
+	EXPECT_TRUE(is_zero(self->map + 7 * PAGE));
 	EXPECT_TRUE(is_zero(self->map + 9 * PAGE));
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Besides the fault of the read itself, reading first costs no faults. */
+TEST_F(pages, take_no_more_faults_after_a_read)
+{
+	long before = faults();
+	int i, round;
+
+	for (round = 0; round < 8; round++) {
+		read_page(self->map, round * N);
+		for (i = 0; i < N; i++)
+			write_page(self->map, round * N + i);
+	}
+	/* One for each write that meets the zero page, one for each read, a few elsewhere. */
+	EXPECT_LE(faults() - before, 2 * 8 + 4);
+}
+
+/*
+ * Where the CPU maintains the dirty bit, memory pressure takes back the pages ahead
+ * that were not written, and no others.
+ */
+TEST_F(pages, can_be_dropped_unless_written)
+{
+	long before = clean_pages();
+
+	write_page(self->map, 0);
+	if (clean_pages() == before)
+		SKIP(return, "this CPU does not maintain the dirty bit");
+	EXPECT_EQ(before + N - 1, clean_pages());
+	write_page(self->map, 3);
+	EXPECT_EQ(before + N - 2, clean_pages());
+	ASSERT_EQ(0, madvise(self->map, N * PAGE, MADV_PAGEOUT));
+	EXPECT_EQ(1, self->map[0]);
+	EXPECT_EQ(1, self->map[3 * PAGE]);
+	EXPECT_GE(N / 2, count_mapped(self->map, N));
+	multi_page_alloc(1);
+	EXPECT_TRUE(is_zero(self->map + PAGE));
+	EXPECT_TRUE(is_zero(self->map + (N - 1) * PAGE));
 }
 
 static bool maps_n(char *map)
@@ -428,13 +485,22 @@ TEST_F(pages, leave_guards_alone)
 
 TEST_F(pages, are_locked_in_locked_memory)
 {
+	if (mlock(self->map, 2 * N * PAGE))
+		SKIP(return, "may not lock %lu KiB", 2 * N * PAGE / 1024);
+	EXPECT_TRUE(only_mapped(self->map, PAGES, 0, 2 * N));
+	EXPECT_EQ(2 * N * PAGE / 1024, kilobytes("/proc/self/smaps_rollup", "Locked:"));
+	ASSERT_EQ(0, munlock(self->map, PAGES * PAGE));
+	EXPECT_EQ(0, kilobytes("/proc/self/smaps_rollup", "Locked:"));
+}
+
+/* Locking what is touched is a promise not to lock more. */
+TEST_F(pages, are_not_locked_ahead)
+{
 	if (mlock2(self->map, PAGES * PAGE, MLOCK_ONFAULT))
 		SKIP(return, "may not lock %lu KiB", PAGES * PAGE / 1024);
 	write_page(self->map, 0);
-	EXPECT_TRUE(only_mapped(self->map, PAGES, 0, N));
-	EXPECT_EQ(N * PAGE / 1024, kilobytes("/proc/self/smaps_rollup", "Locked:"));
-	ASSERT_EQ(0, munlock(self->map, PAGES * PAGE));
-	EXPECT_EQ(0, kilobytes("/proc/self/smaps_rollup", "Locked:"));
+	EXPECT_TRUE(only_mapped(self->map, PAGES, 0, 1));
+	EXPECT_EQ(PAGE / 1024, kilobytes("/proc/self/smaps_rollup", "Locked:"));
 }
 
 TEST_F(pages, are_populated)
@@ -529,6 +595,20 @@ static void *touch_all(void *map)
 	return NULL;
 }
 
+/* Reads each page before it writes, so that zero pages are replaced while others read them. */
+static void *read_and_touch_all(void *map)
+{
+	int i;
+
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < PAGES; i++) {
+		read_page(map, PAGES - 1 - i);
+		read_page(map, i);
+		__atomic_fetch_add((int *)((char *)map + i * PAGE), 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
 /* No page replaces another that is mapped already. */
 TEST_F(pages, survive_racing_threads)
 {
@@ -539,7 +619,9 @@ TEST_F(pages, survive_racing_threads)
 	for (round = 0; round < 20; round++) {
 		multi_page_alloc(round % 2 ? 512 : 8);
 		for (i = 0; i < THREADS; i++)
-			ASSERT_EQ(0, pthread_create(&threads[i], NULL, touch_all, self->map));
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL,
+						    round % 4 < 2 ? touch_all : read_and_touch_all,
+						    self->map));
 		for (i = 0; i < THREADS; i++)
 			pthread_join(threads[i], NULL);
 		for (i = 0; i < PAGES; i++)

@@ -217,6 +217,116 @@ static void what_a_limit_refuses_is_not_lost(void **state)
 	remove_cgroup();
 }
 
+/*
+ * Programs that use one page in `step` with as many pages per fault: what is mapped ahead
+ * and never used must not be noticed.
+ */
+struct sparse {
+	const char *file;    /* the limit */
+	unsigned long limit; /* in bytes */
+	bool above;	     /* whether it is the parent's */
+	long step;
+	size_t size; /* in bytes, of what is touched sparsely */
+};
+
+#define MiB (1UL << 20)
+#define CHILD CGROUP "/child"
+
+static const struct sparse within_half[] = {
+	{ "memory.max", 16 * MiB, false, 64, 64 * MiB },
+	{ "memory.max", 16 * MiB, false, 8, 64 * MiB },
+	{ "memory.max", 16 * MiB, true, 64, 64 * MiB },
+	{ "memory.high", 8 * MiB, false, 64, 32 * MiB },
+	{ "memory.high", 8 * MiB, true, 64, 32 * MiB },
+};
+
+/* More than half of the limit: only pages ahead that can be dropped leave room for that. */
+static const struct sparse beyond_half = { "memory.max", 16 * MiB, false, 2, 28 * MiB };
+
+static void touch_sparsely(void *arg)
+{
+	const struct sparse *sparse = arg;
+	const size_t pages = sparse->size / PAGE;
+	char *map = map_pages(pages);
+	size_t i;
+
+	alarm(0);
+	expect(write_file(sparse->above ? CHILD "/cgroup.procs" : CGROUP "/cgroup.procs", "0"));
+	expect_equal(multi_page_alloc(sparse->step), 0);
+	for (i = 0; i < pages; i += (size_t)sparse->step)
+		map[i * PAGE] = 1;
+	for (i = 0; i < pages; i += (size_t)sparse->step)
+		expect_equal(map[i * PAGE], 1);
+	_exit(0);
+}
+
+static void run_sparsely(const struct sparse *sparse)
+{
+	char path[100], limit[32];
+
+	make_cgroup("memory.max");
+	write_file(CGROUP "/memory.max", "max");
+	snprintf(path, sizeof(path), CGROUP "/%s", sparse->file);
+	snprintf(limit, sizeof(limit), "%lu", sparse->limit);
+	expect(write_file(path, limit));
+	if (sparse->above) {
+		expect(write_file(CGROUP "/cgroup.subtree_control", "+memory"));
+		expect_equal(mkdir(CHILD, 0755), 0);
+	}
+	reap(child_start(touch_sparsely, (void *)(uintptr_t)sparse), 0);
+}
+
+static void remove_both_cgroups(void)
+{
+	int i;
+
+	for (i = 0; i < 2000 && rmdir(CHILD) && errno != ENOENT; i++)
+		usleep(1000);
+	remove_cgroup();
+}
+
+static void pages_ahead_reach_no_limit(void **state)
+{
+	static const char *const events[] = { "high ", "max ", "oom ", "oom_kill " };
+	int before = complaints();
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(within_half); i++) {
+		run_sparsely(&within_half[i]);
+		for (k = 0; k < ARRAY_SIZE(events); k++)
+			expect_equal(number_in(CGROUP "/memory.events", events[k]), 0);
+		remove_both_cgroups();
+	}
+	expect_equal(complaints(), before);
+}
+
+static bool are_pages_ahead_clean(void)
+{
+	char *map = map_pages(WINDOW);
+	long clean;
+
+	expect_equal(multi_page_alloc(WINDOW), 0);
+	map[0] = 1;
+	clean = number_in("/proc/self/smaps_rollup", "LazyFree:");
+	expect_equal(multi_page_alloc(1), 0);
+	munmap(map, WINDOW * PAGE);
+	return clean > 0;
+}
+
+static void pages_ahead_are_dropped_at_a_limit(void **state)
+{
+	int before = complaints();
+
+	(void)state;
+	if (!are_pages_ahead_clean())
+		suite_skip("this CPU does not maintain the dirty bit");
+	run_sparsely(&beyond_half);
+	expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 0);
+	remove_both_cgroups();
+	expect_equal(complaints(), before);
+}
+
 static void touch_too_much(void *pages)
 {
 	const size_t count = 4 * LIMIT / PAGE;
@@ -420,6 +530,8 @@ static void pages_in_swap_stay_there(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_limit_within_a_batch_is_no_error),
 	cmocka_unit_test(what_a_limit_refuses_is_not_lost),
+	cmocka_unit_test(pages_ahead_reach_no_limit),
+	cmocka_unit_test(pages_ahead_are_dropped_at_a_limit),
 	cmocka_unit_test(who_uses_too_much_is_killed),
 	cmocka_unit_test(the_oom_killer_gets_all_back),
 	cmocka_unit_test(committed_memory_stays),
