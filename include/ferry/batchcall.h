@@ -59,18 +59,34 @@ static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot call
 
 #endif
 
+/*
+ * Whether ANSWER is one that the kernel's batch() gives to a batch that it ran or will not
+ * run.  All others leave the rest to user space: -EOPNOTSUPP, or whatever a seccomp filter
+ * answers in the kernel's place, be it to the first entry or to the one after a signal.
+ */
+static inline int ferry_batch_is_over(long answer)
+{
+	return answer >= 0 || answer == -EINVAL || answer == -EFAULT;
+}
+
 /**
- * Makes the system call.  Arguments and result are those of batch(); -ENOSYS on a kernel
- * without it.
+ * Runs a batch by the system call, and by the loop what the kernel leaves.  Returns
+ * as ferry_loop(), and the kernel's answer to a query.
  */
 static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
 				   unsigned long ncall, long flags, long size)
 {
-	long answer = ferry_batchcall_raw(rets, calls, ncall, &flags, size);
+	long position = flags;
+	long answer = ferry_batchcall_raw(rets, calls, ncall, &position, size);
 
-	if (FERRY_LIKELY(answer != -EOPNOTSUPP))
+	if (FERRY_LIKELY(ferry_batch_is_over(answer)))
 		return answer;
-	return ferry_loop_resume(flags, rets, calls, ncall);
+	if (position == flags) { /* it did not begin */
+		answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
+		if (answer || !ncall)
+			return answer;
+	}
+	return ferry_loop_resume(position, rets, calls, ncall);
 }
 
 #endif /* FERRY_BATCHCALL_H */

@@ -2,7 +2,8 @@
 /*
  * The original source API of batch: include this header alone, link nothing.
  * batch() makes the system call where the kernel has it and runs the loop
- * elsewhere.  batch(2) describes the program that calls[] forms.
+ * elsewhere.  batch(2) describes the program that calls[] forms, and lists how it
+ * differs from the original.
  *
  * Environment: BATCH_EMUL forces the loop; BATCH_VERBOSE prints which of the two
  * is used on standard error.  Both are read at the first call.
@@ -14,6 +15,7 @@
 #define LINUX_BATCH_H
 
 #include <stdlib.h>
+#include <unistd.h> /* programs rely on it */
 
 #include <ferry/batchcall.h>
 #include <ferry/loop.h>
@@ -82,31 +84,43 @@ static inline int ferry_choose_emulation(void)
 	return emulate;
 }
 
+/* What batch() returns for ANSWER, as a C library's functions do. */
+static inline long ferry_with_errno(long answer)
+{
+	if (FERRY_LIKELY(answer >= 0))
+		return answer;
+	errno = (int)-answer;
+	return -1;
+}
+
 /**
  * Runs calls[0 .. ncall - 1] and stores the raw result of each slot that ran in
- * rets[].  FLAGS is 0, or FERRY_BATCH_QUERY with every other argument 0; SIZE is
- * 0 or sizeof(syscall_t).
+ * rets[].  FLAGS and SIZE are ignored, except for the query: FLAGS is
+ * FERRY_BATCH_QUERY and every other argument 0.
  *
- * Returns the index of the last slot that ran, 0 for an empty batch, or -errno
- * when none could run: -EINVAL for flags, size or ncall, -EFAULT for calls.
- * Any number of threads may call it at once.
+ * Returns the index of the last slot that ran, 0 for an empty batch, or -1 with
+ * errno when none could run: EINVAL for ncall, EFAULT for calls.  Otherwise errno
+ * does not change.  Any number of threads may call it at once.
  */
 static inline long batch(long rets[], syscall_t calls[], unsigned long ncall, long flags, long size)
 {
 	static int chosen; /* 0: not yet; else 1 + ferry_choose_emulation() */
+	const struct ferry_slot *slots = (const struct ferry_slot *)calls;
 	int choice = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 	long answer;
 
+	if (flags != FERRY_BATCH_QUERY || rets || calls || ncall || size)
+		flags = 0;
 	if (FERRY_UNLIKELY(!choice)) {
 		choice = 1 + ferry_choose_emulation();
 		__atomic_store_n(&chosen, choice, __ATOMIC_RELAXED);
 	}
 	if (choice == 1)
-		return ferry_batchcall(rets, (const struct ferry_slot *)calls, ncall, flags, size);
-	answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
-	if (answer || !ncall)
-		return answer;
-	return ferry_loop(rets, (const struct ferry_slot *)calls, ncall);
+		return ferry_with_errno(ferry_batchcall(rets, slots, ncall, flags, 0));
+	answer = ferry_batch_prepare(rets, calls, ncall, flags, 0);
+	if (!answer && ncall)
+		answer = ferry_loop(rets, slots, ncall);
+	return ferry_with_errno(answer);
 }
 
 #endif /* LINUX_BATCH_H */

@@ -112,6 +112,20 @@ static void expect_refused(unsigned long ncall, long flags, long size)
 	expect_rets(&batch, untouched);
 }
 
+/* Of a batch whose FLAGS and SIZE are not defined, the header runs as many slots as of any. */
+static void expect_undefined(unsigned long ncall, long flags, long size)
+{
+	struct ferry_slot call = SLOT(SYS_getpid);
+	long ret = UNTOUCHED;
+
+	if (checks_flags_and_size()) {
+		expect_refused(ncall, flags, size);
+		return;
+	}
+	expect_equal(way->run(&ret, &call, ncall, flags, size), 0);
+	expect_equal(ret, ncall ? getpid() : UNTOUCHED);
+}
+
 static void unknown_flags_give_einval(void **state)
 {
 	static const long flags[] = { 2, 3, 4, 1L << 31, 1L << 32, -1, LONG_MIN, 64, 501 };
@@ -119,9 +133,9 @@ static void unknown_flags_give_einval(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		expect_refused(1, flags[i], 0);
-		expect_refused(1, flags[i], sizeof(struct ferry_slot));
-		expect_refused(0, flags[i], 0);
+		expect_undefined(1, flags[i], 0);
+		expect_undefined(1, flags[i], sizeof(struct ferry_slot));
+		expect_undefined(0, flags[i], 0);
 	}
 }
 
@@ -134,8 +148,8 @@ static void sizes_but_0_and_64_give_einval(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		expect_refused(1, 0, sizes[i]);
-		expect_refused(0, 0, sizes[i]);
+		expect_undefined(1, 0, sizes[i]);
+		expect_undefined(0, 0, sizes[i]);
 	}
 }
 
@@ -170,6 +184,8 @@ static void a_query_with_anything_else_gives_einval(void **state)
 	long ret = UNTOUCHED;
 
 	(void)state;
+	if (!checks_flags_and_size())
+		return;
 	expect_equal(way->run(&ret, NULL, 0, FERRY_BATCH_QUERY, 0), -EINVAL);
 	expect_equal(way->run(NULL, &call, 0, FERRY_BATCH_QUERY, 0), -EINVAL);
 	expect_equal(way->run(NULL, NULL, 1, FERRY_BATCH_QUERY, 0), -EINVAL);

@@ -45,7 +45,16 @@ static long on_auto(long rets[], const struct ferry_slot calls[], unsigned long 
 static long on_header(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
 		      long size)
 {
-	return batch(rets, (syscall_t *)calls, ncall, flags, size);
+	int before = errno;
+	long last = batch(rets, (syscall_t *)calls, ncall, flags, size);
+
+	if (last != -1) {
+		expect_equal(errno, before);
+		return last;
+	}
+	last = -errno;
+	errno = before;
+	return last;
 }
 
 static int probe_loop(const char **why)
@@ -100,6 +109,11 @@ const struct way *way_by_name(const char *name)
 long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	return way->run(rets, calls, ncall, 0, sizeof(struct ferry_slot));
+}
+
+bool checks_flags_and_size(void)
+{
+	return way->run != on_header;
 }
 
 bool word_copy_may_fault(void)

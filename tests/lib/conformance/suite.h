@@ -64,6 +64,9 @@ const struct way *way_by_name(const char *name);
 /** The name of way I, or NULL past the last. */
 const char *way_name(size_t i);
 
+/** Whether the way refuses flags and sizes that are not defined; the header ignores them. */
+bool checks_flags_and_size(void);
+
 /** Whether the way under test may raise SIGSEGV if a word copy's pointer is bad. */
 bool word_copy_may_fault(void);
 

@@ -154,13 +154,16 @@ static void refusals(void)
 {
 	long ret = 77;
 
-	check(batch(&ret, flat, 1, 1, 0) == -EINVAL, "flags");
-	check(batch(&ret, flat, 1, 0, 63) == -EINVAL, "size");
-	check(batch(&ret, flat, FERRY_MAX_SLOTS + 1, 0, 0) == -EINVAL, "too many slots");
-	check(batch(&ret, NULL, 1, 0, 0) == -EFAULT, "no slots");
+	check(batch(&ret, flat, 1, 1, 0) == 0 && batch(&ret, flat, 1, -1, 0) == 0, "any flags");
+	check(batch(&ret, flat, 1, 0, 63) == 0 && ret == getpid(), "any size");
+	errno = 0;
+	check(batch(&ret, flat, 1, 0, 0) == 0 && !errno, "errno");
+	check(batch(&ret, flat, FERRY_MAX_SLOTS + 1, 0, 0) == -1 && errno == EINVAL,
+	      "too many slots");
+	check(batch(&ret, NULL, 1, 0, 0) == -1 && errno == EFAULT, "no slots");
 	check(batch(NULL, NULL, 0, 0, 0) == 0, "empty batch");
 	check(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == 0x301, "query");
-	check(ret == 77, "results of refused batches");
+	check(ret == getpid(), "results of refused batches");
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 long fake_kernel_answer = FAKE_KERNEL_RIGHT;
 volatile int fake_kernel_crossings;
 long fake_kernel_refuses = -1;
+long fake_kernel_refusal = -EOPNOTSUPP;
 
 #if defined(__x86_64__)
 static void get_arguments(const mcontext_t *context, long args[])
@@ -71,7 +72,7 @@ static long run(long *rets, const struct ferry_slot *calls, unsigned long ncall,
 	if (fake_kernel_refuses > 0)
 		set_flags(registers,
 			  FERRY_BATCH_RESUME | fake_kernel_refuses << FERRY_RESUME_SHIFT);
-	return -EOPNOTSUPP;
+	return fake_kernel_refusal;
 }
 
 static long answer(long *rets, const struct ferry_slot *calls, const long args[],
@@ -83,6 +84,9 @@ static long answer(long *rets, const struct ferry_slot *calls, const long args[]
 	if (args[3] == FERRY_BATCH_QUERY && refused > 0)
 		return fake_kernel_answer;
 	fake_kernel_crossings++;
+	/* A filter does not look at the arguments. */
+	if (!fake_kernel_refuses && fake_kernel_refusal != -EOPNOTSUPP)
+		return fake_kernel_refusal;
 	return refused ? refused : run(rets, calls, ncall, registers);
 }
 

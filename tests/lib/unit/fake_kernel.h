@@ -16,6 +16,9 @@ extern volatile int fake_kernel_crossings;
 /* It leaves this slot and all later ones to user space; none if negative. */
 extern long fake_kernel_refuses;
 
+/* What it returns then: -EOPNOTSUPP, or a filter's answer to the re-entry after a signal. */
+extern long fake_kernel_refusal;
+
 /* The answer of a kernel with this library's ABI. */
 #define FAKE_KERNEL_RIGHT \
 	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)

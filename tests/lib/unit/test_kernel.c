@@ -82,7 +82,7 @@ static void header_on_a_kernel_with_batch(void)
 	run_by_header();
 	CHILD_ASSERT(fake_kernel_crossings == 2);
 	CHILD_ASSERT(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == FAKE_KERNEL_RIGHT);
-	CHILD_ASSERT(batch(NULL, NULL, 0, 2, 0) == -EINVAL);
+	CHILD_ASSERT(batch(NULL, NULL, FERRY_MAX_SLOTS + 1, 2, 0) == -1 && errno == EINVAL);
 }
 
 static void header_without_crossing(void)
@@ -241,13 +241,56 @@ static void run_with_a_slot_refused(void)
 static void the_loop_goes_on_where_the_kernel_refuses(void **state)
 {
 	static const long slots[] = { 0, 2, 3, SLOTS - 1 };
+	static const long answers[] = { -ENOSYS, -EPERM, -EACCES, -EOPNOTSUPP };
 
 	(void)state;
-	for (size_t i = 0; i < LENGTH(slots); i++) {
-		fake_kernel_refuses = slots[i];
+	for (size_t i = 0; i < LENGTH(slots) * LENGTH(answers); i++) {
+		fake_kernel_refuses = slots[i / LENGTH(answers)];
+		fake_kernel_refusal = answers[i % LENGTH(answers)];
 		ASSERT_IN_CHILD(run_with_a_slot_refused);
 	}
 	fake_kernel_refuses = -1;
+}
+
+/* A filter that came after the first batch forbids the call, so nothing begins. */
+static void run_without_a_kernel_that_answers(void)
+{
+	struct sample sample;
+
+	fake_kernel_install();
+	run_by_header();
+	fake_kernel_refuses = 0;
+	fake_kernel_refusal = -EPERM;
+	run_by_header();
+	CHILD_ASSERT(batch(NULL, NULL, 0, 0, 0) == 0);
+	make_sample(&sample);
+	CHILD_ASSERT(batch(sample.rets, NULL, 1, 0, 0) == -1 && errno == EFAULT);
+	CHILD_ASSERT(batch(sample.rets, sample.calls, FERRY_MAX_SLOTS + 1, 0, 0) == -1);
+	CHILD_ASSERT(errno == EINVAL);
+}
+
+static void the_loop_runs_where_a_filter_forbids_batch(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(run_without_a_kernel_that_answers);
+}
+
+static void junk_in_flags_and_size_is_ignored(void)
+{
+	struct sample sample;
+
+	make_sample(&sample);
+	CHILD_ASSERT(ran_well(&sample, batch(sample.rets, sample.calls, SLOTS, -1, 77)));
+	make_sample(&sample);
+	CHILD_ASSERT(ran_well(&sample, batch(sample.rets, sample.calls, SLOTS, 1, 1L << 40)));
+}
+
+static void header_ignores_what_the_original_ignores(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(junk_in_flags_and_size_is_ignored);
+	assert_int_equal(setenv("BATCH_EMUL", "", 1), 0);
+	ASSERT_IN_CHILD(junk_in_flags_and_size_is_ignored);
 }
 
 static void library_with_the_system_call_by_name(void)
@@ -301,6 +344,8 @@ int main(void)
 		TEST(header_refuses_kernels_that_answer_otherwise),
 		TEST(auto_takes_the_system_call_where_there_is_one),
 		TEST(the_loop_goes_on_where_the_kernel_refuses),
+		TEST(the_loop_runs_where_a_filter_forbids_batch),
+		TEST(header_ignores_what_the_original_ignores),
 		TEST(environment_can_name_the_system_call),
 		TEST(library_refuses_kernels_that_answer_otherwise),
 	};
