@@ -26,14 +26,12 @@ static char *next_word(char **rest)
 	return *word ? word : NULL;
 }
 
+/* Like memcached, it takes control characters, which memaslap uses. */
 static bool is_key(const char *word)
 {
-	size_t length = 0;
+	size_t length = strlen(word);
 
-	for (; word[length]; length++)
-		if (length == KEY_MAX || iscntrl((unsigned char)word[length]))
-			return false;
-	return length;
+	return length && length <= KEY_MAX;
 }
 
 static bool read_number(const char *word, long long min, long long max, long long *number)
@@ -64,12 +62,7 @@ static void parse_get(struct command *command, char *rest)
 	command->verb = VERB_GET;
 	command->keys = rest;
 	for (; *(word += strspn(word, " ")); word += length, count++) {
-		size_t i;
-
 		length = strcspn(word, " ");
-		for (i = 0; i < length; i++)
-			if (iscntrl((unsigned char)word[i]))
-				fail(command, BAD_FORMAT);
 		if (length > KEY_MAX)
 			fail(command, BAD_FORMAT);
 	}

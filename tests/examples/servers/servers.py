@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 BUILDS = ("flexsc", "pthreads", "events")
 PATIENCE = 20.0  # s, for what takes milliseconds
@@ -86,13 +85,17 @@ class Server:
 
 
 @contextmanager
-def running(program: Path, *args: str | Path, shell: str = "", **more: Any) -> Iterator[Server]:
+def running(
+    program: Path, *args: str | Path, shell: str = "", user: int | None = None
+) -> Iterator[Server]:
     """Runs a server; `shell` is a prefix such as ulimit, run by sh."""
     command: list[str | Path] = [program, *args]
     if shell:
         command = ["sh", "-c", shell, "sh", *command]
-    process: subprocess.Popen[bytes]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, **more) as process:
+    groups: list[int] | None = None if user is None else []
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, user=user, group=user, extra_groups=groups
+    ) as process:
         try:
             assert process.stdout
             line = process.stdout.readline().decode()

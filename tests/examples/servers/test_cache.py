@@ -119,7 +119,6 @@ BAD = b"CLIENT_ERROR bad command line format"
         (b"get a\0b", b"ERROR"),
         (b"get " + b"k" * 251, BAD),
         (b"get a " + b"k" * 251, BAD),
-        (b"get a\x01", BAD),
         (b"set", b"ERROR"),
         (b"set a", BAD),
         (b"set a 0 0", BAD),
@@ -143,7 +142,7 @@ def test_bad_commands(client: Client, line: bytes, reply: bytes) -> None:
 
 
 def test_keys_may_have_250_bytes(client: Client) -> None:
-    key = bytes(range(33, 127)) + b"k" * 156
+    key = bytes(set(range(1, 256)) - set(b"\t\n\v\f\r ")) + b"k"
     assert put(client, key, b"x") == b"STORED"
     assert get(client, key) == {key: (0, b"x")}
 

@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from servers import BUILDS, PATIENCE, Client, Server, running
@@ -142,9 +141,8 @@ def test_unreadable_files_are_forbidden(program: Path) -> None:
         place.chmod(0o755)
         shutil.copy(program, place)
         (place / "closed").touch(0)
-        nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
-        user = nobody if os.geteuid() == 0 else {}
-        with running(place / program.name, place, **user) as server:
+        user = 65534 if os.geteuid() == 0 else None
+        with running(place / program.name, place, user=user) as server:
             assert get(server, "/closed")[0] == 403
     finally:
         shutil.rmtree(place)
