@@ -23,96 +23,82 @@
 
 #define MAX_ARGUMENTS 2100 /* the files of the material, and some */
 
+/* Words of command lines that stand for what the programs work on. */
+static const char all_files[] = "the files", tree[] = "the tree", path_list[] = "the PATH";
+
+#define MOST_WORDS 8
+
 /* An application, and what people use in its place. */
 struct app {
 	const char *name;
-	const char *what;	/* both sides of engine against engine do */
-	const char *usual;	/* what people call the other program */
-	const char *usual_what; /* both sides of application against usual program do */
-	bool same_output;	/* of application and usual program */
-	bool reads;		/* standard input */
-
-	/* Fills in both command lines, all but the application's path in app[0]. */
-	void (*arguments)(const struct settings *settings, const struct material *material,
-			  char *app[], char *usual[]);
+	const char *what;		   /* both sides of engine against engine do */
+	const char *usual;		   /* what people call the other program */
+	const char *usual_what;		   /* both sides of application against usual program do */
+	bool same_output;		   /* of application and usual program */
+	bool reads;			   /* standard input */
+	const char *arguments[MOST_WORDS]; /* of the application */
+	const char *usual_command[MOST_WORDS]; /* all of it */
 };
-
-static char *word(const char *text)
-{
-	return (char *)text; /* exec() does not write to its arguments */
-}
-
-static void append(char *argv[], const char *const words[])
-{
-	while (*argv)
-		argv++;
-	while (*words)
-		*argv++ = word(*words++);
-}
-
-static void total_arguments(const struct settings *settings, const struct material *material,
-			    char *app[], char *usual[])
-{
-	(void)settings;
-	append(usual, (const char *[]){ "cat", NULL });
-	append(app, (const char *const *)material->files);
-	append(usual, (const char *const *)material->files);
-}
-
-static void mdu_arguments(const struct settings *settings, const struct material *material,
-			  char *app[], char *usual[])
-{
-	(void)material;
-	append(app, (const char *[]){ "-s", settings->directory, NULL });
-	append(usual,
-	       (const char *[]){ "du", "-sl", "--block-size=512", settings->directory, NULL });
-}
-
-static void rw_arguments(const struct settings *settings, const struct material *material,
-			 char *app[], char *usual[])
-{
-	(void)settings;
-	(void)material;
-	(void)app;
-	append(usual, (const char *[]){ "cat", NULL });
-}
-
-static const char shell_search[] = "PATH=$1; command -v " SOUGHT;
-
-static void pathsearch_arguments(const struct settings *settings, const struct material *material,
-				 char *app[], char *usual[])
-{
-	(void)settings;
-	append(app, (const char *[]){ SOUGHT, material->path_list, NULL });
-	append(usual,
-	       (const char *[]){ "sh", "-c", shell_search, "sh", material->path_list, NULL });
-}
-
-static void sigset_arguments(const struct settings *settings, const struct material *material,
-			     char *app[], char *usual[])
-{
-	(void)settings;
-	(void)material;
-	(void)app;
-	append(usual, (const char *[]){ "sh", "-c", ":", NULL });
-}
 
 static const struct app apps[] = {
-	{ "total", "Both open, map, sum and close many small files.", "cat",
-	  "total opens, maps and sums the files; cat opens, reads and writes them.", false, false,
-	  total_arguments },
-	{ "mdu", "Both add up the disk blocks of a tree.", "du -sl",
-	  "Both add up the disk blocks of a tree.", true, false, mdu_arguments },
-	{ "rw", "Both copy 64 MiB from standard input to standard output.", "cat",
-	  "Both copy 64 MiB from standard input to standard output.", true, true, rw_arguments },
-	{ "pathsearch", "Both look for a program in many directories.", "sh: command -v",
-	  "Both look for a program in many directories; the shell starts for it.", true, false,
-	  pathsearch_arguments },
-	{ "sigset", "Both ask for the disposition of every signal, and print it.",
-	  "sh -c :", "sigset asks for all signals and prints them; the shell starts and ends.",
-	  false, false, sigset_arguments },
+	{ "total",
+	  "Both open, map, sum and close many small files.",
+	  "cat",
+	  "total opens, maps and sums the files; cat opens, reads and writes them.",
+	  false,
+	  false,
+	  { all_files },
+	  { "cat", all_files } },
+	{ "mdu",
+	  "Both add up the disk blocks of a tree.",
+	  "du -sl",
+	  "Both add up the disk blocks of a tree.",
+	  true,
+	  false,
+	  { "-s", tree },
+	  { "du", "-sl", "--block-size=512", tree } },
+	{ "rw",
+	  "Both copy 64 MiB from standard input to standard output.",
+	  "cat",
+	  "Both copy 64 MiB from standard input to standard output.",
+	  true,
+	  true,
+	  { NULL },
+	  { "cat" } },
+	{ "pathsearch",
+	  "Both look for a program in many directories.",
+	  "sh: command -v",
+	  "Both look for a program in many directories; the shell starts for it.",
+	  true,
+	  false,
+	  { SOUGHT, path_list },
+	  { "sh", "-c", "PATH=$1; command -v " SOUGHT, "sh", path_list } },
+	{ "sigset",
+	  "Both ask for the disposition of every signal, and print it.",
+	  "sh -c :",
+	  "sigset asks for all signals and prints them; the shell starts and ends.",
+	  false,
+	  false,
+	  { NULL },
+	  { "sh", "-c", ":" } },
 };
-#define APPS (sizeof(apps) / sizeof(apps[0]))
+#define APPS COUNT_OF(apps)
+
+/* WORDS with what they stand for, at ARGV; exec() does not write to its arguments. */
+static void fill_in(char *argv[], const char *const words[], const struct settings *settings,
+		    const struct material *material)
+{
+	size_t i;
+
+	for (; *words; words++) {
+		for (i = 0; *words == all_files && i < material->file_count; i++)
+			*argv++ = material->files[i];
+		if (*words != all_files)
+			*argv++ = *words == tree      ? (char *)settings->directory :
+				  *words == path_list ? material->path_list :
+							(char *)*words;
+	}
+}
 
 /* ---- two programs in turn ---- */
 
@@ -351,7 +337,8 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 		if (!is_wanted(run->settings, apps[i].name))
 			continue;
 		scene.argv[0] = keep_text("%s/%s", examples, apps[i].name);
-		apps[i].arguments(run->settings, material, scene.argv, scene.usual);
+		fill_in(scene.argv + 1, apps[i].arguments, run->settings, material);
+		fill_in(scene.usual, apps[i].usual_command, run->settings, material);
 		if (run->settings->programs.count)
 			replace_usual(&scene);
 		measure_app(&scene);

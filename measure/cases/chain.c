@@ -44,13 +44,7 @@ static const struct field fields[] = {
 	{ "engine", F_TEXT, offsetof(struct row, engine), CSV | ALWAYS },
 	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
 	{ "reason", F_REASON, 0, ALWAYS },
-	{ "trials_ns", F_NUMBERS, offsetof(struct row, trials), 0 },
-	{ "mean", F_NUMBER, offsetof(struct row, summary.mean), CSV },
-	{ "min", F_NUMBER, offsetof(struct row, summary.min), CSV },
-	{ "max", F_NUMBER, offsetof(struct row, summary.max), CSV },
-	{ "sd", F_NUMBER, offsetof(struct row, summary.sd), CSV },
-	{ "median", F_NUMBER, offsetof(struct row, summary.median), CSV },
-	{ "se", F_NUMBER, offsetof(struct row, summary.se), CSV },
+	TRIAL_FIELDS(struct row),
 	{ "ratio", F_NUMBER, offsetof(struct row, to_loop.ratio), CSV },
 	{ "ratio_se", F_NUMBER, offsetof(struct row, to_loop.se), CSV },
 	{ "significant", F_YES_NO, offsetof(struct row, to_loop.significant), CSV },
@@ -114,11 +108,6 @@ static int enter_directory(void *context, size_t trial)
 	return EXIT_FOUND;
 }
 
-static bool is_available(void *context, size_t row)
-{
-	return !((struct chain_run *)context)->rows[row].missing;
-}
-
 static void run_row(void *context)
 {
 	const struct row *row = context;
@@ -180,13 +169,10 @@ static void conclude(struct chain_run *chain)
 		row->summary =
 			summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
 		note_trials(run, row->trials.of, row->trials.count);
-		add_figure(run, clock_unit(),
-			   (struct estimate){ row->summary.median, row->summary.se }, "%s",
-			   row->name);
+		add_median(run, row->name, &row->summary);
 		if (!row->loop || row->loop->trials.count != row->trials.count)
 			continue;
-		row->to_loop = compare_pairs(row->trials.of, row->loop->trials.of,
-					     row->trials.count, run->settings->bootstrap);
+		row->to_loop = compare_trials(run, &row->trials, &row->loop->trials);
 		add_comparison(run, &row->to_loop);
 	}
 	judge_run(run);
@@ -202,7 +188,8 @@ static int take_trials(struct chain_run *chain)
 				     .per_child = 1,
 				     .begin = enter_directory,
 				     .run = time_row,
-				     .plays = is_available,
+				     .records = chain->rows,
+				     .record_size = sizeof(*chain->rows),
 				     .context = chain };
 	struct numbers *times = keep(chain->count, sizeof(*times));
 	int status = take_turns(&turns, times);

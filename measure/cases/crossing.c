@@ -191,14 +191,11 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 
 	for (i = 0; bare && i < c->count; i++) {
 		const struct row *row = &c->rows[i];
-		size_t count = row->trials.count < bare->trials.count ? row->trials.count :
-									bare->trials.count;
 
 		if (row->missing || row == bare || stays_outside(row) || !tells_shares(row) ||
 		    !tells_shares(bare))
 			continue;
-		beside[i] = compare_pairs(bare->trials.of, row->trials.of, count,
-					  run->settings->bootstrap);
+		beside[i] = compare_trials(run, &bare->trials, &row->trials);
 		add_comparison(run, &beside[i]);
 	}
 	judge_run(run);

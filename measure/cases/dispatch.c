@@ -181,11 +181,7 @@ void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 
 		if (!row)
 			continue;
-		beside[i] =
-			compare_pairs(row->trials.of, base->trials.of,
-				      row->trials.count < base->trials.count ? row->trials.count :
-									       base->trials.count,
-				      run->settings->bootstrap);
+		beside[i] = compare_trials(run, &row->trials, &base->trials);
 		add_comparison(run, &beside[i]);
 	}
 	judge_run(run);

@@ -209,11 +209,6 @@ static int begin(void *context, size_t trial)
 	return 0;
 }
 
-static bool plays(void *context, size_t index)
-{
-	return !((struct session *)context)->cells[index].missing;
-}
-
 static int measure_cell(void *context, size_t index, size_t trial, double *value)
 {
 	struct session *session = context;
@@ -324,7 +319,7 @@ static int measure(struct run *run)
 		.per_child = 1,
 		.begin = begin,
 		.run = measure_cell,
-		.plays = plays,
+		.record_size = sizeof(struct cell),
 		.context = &session,
 	};
 	struct numbers *times;
@@ -338,6 +333,7 @@ static int measure(struct run *run)
 	session.measured = share(session.count * sizeof(*session.measured));
 	times = allocate(session.count, sizeof(*times));
 	turns.contestants = session.count;
+	turns.records = session.cells;
 	status = run_in_child(look_at_runner, &session);
 	if (!status)
 		status = take_turns(&turns, times);

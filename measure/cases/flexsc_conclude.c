@@ -73,8 +73,7 @@ static void compare_cell(struct run *run, struct cell *cell, const struct cell *
 	size_t i;
 
 	cell->summary = summarize(cell->trials.of, cell->trials.count, run->settings->bootstrap);
-	cell->ratio =
-		compare_pairs(cell->trials.of, plain->trials.of, count, run->settings->bootstrap);
+	cell->ratio = compare_trials(run, &cell->trials, &plain->trials);
 	cell->ratios = (struct numbers){ keep(count, sizeof(double)), count };
 	for (i = 0; i < count; i++)
 		cell->ratios.of[i] = plain->trials.of[i] / cell->trials.of[i];
@@ -339,20 +338,9 @@ static const struct field fields[] = {
 	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
 	{ "reason", F_REASON, 0, ALWAYS },
 	{ "calls", F_COUNT, CELL(calls), 0 },
-	{ "trials_ns", F_NUMBERS, CELL(trials), 0 },
-	{ "mean", F_NUMBER, CELL(summary.mean), CSV },
-	{ "min", F_NUMBER, CELL(summary.min), CSV },
-	{ "max", F_NUMBER, CELL(summary.max), CSV },
-	{ "sd", F_NUMBER, CELL(summary.sd), CSV },
-	{ "median", F_NUMBER, CELL(summary.median), CSV },
-	{ "se", F_NUMBER, CELL(summary.se), CSV },
+	TRIAL_FIELDS(struct cell),
 	{ "ratios", F_NUMBERS, CELL(ratios), 0 },
-	{ "ratio", F_NUMBER, CELL(ratio.ratio), CSV },
-	{ "ratio_se", F_NUMBER, CELL(ratio.se), CSV },
-	{ "ratio_low", F_NUMBER, CELL(ratio.low), 0 },
-	{ "ratio_high", F_NUMBER, CELL(ratio.high), 0 },
-	{ "p", F_NUMBER, CELL(ratio.p), 0 },
-	{ "significant", F_YES_NO, CELL(ratio.significant), 0 },
+	RATIO_FIELDS(struct cell),
 	{ "caller_cpu_ns", F_NUMBER, CELL(caller), CSV },
 	{ "other_cpu_ns", F_NUMBER, CELL(others), CSV },
 	{ "latency_ns.p50", F_NUMBER, CELL(latency[0]), CSV },
@@ -382,10 +370,7 @@ static void add_figures(struct run *run, const struct results *results)
 
 	for (i = 0; i < results->count; i++)
 		if (!results->cells[i].missing)
-			add_figure(run, clock_unit(),
-				   (struct estimate){ results->cells[i].summary.median,
-						      results->cells[i].summary.se },
-				   "%s", results->cells[i].name);
+			add_median(run, results->cells[i].name, &results->cells[i].summary);
 }
 
 static const struct field run_fields[] = {

@@ -395,11 +395,6 @@ static int begin(void *context, size_t trial)
 	return trial ? 0 : warm_up(session);
 }
 
-static bool plays(void *context, size_t index)
-{
-	return !((struct session *)context)->rows[index].missing;
-}
-
 /* ---- how much memory ---- */
 
 /* Half of what is available leaves the rest of the machine alone. */
@@ -466,7 +461,8 @@ static int measure_rows_of(struct session *session)
 		.per_child = 1,
 		.begin = begin,
 		.run = measure_row,
-		.plays = plays,
+		.records = session->rows,
+		.record_size = sizeof(*session->rows),
 		.context = session,
 	};
 	struct numbers *times = allocate(session->count, sizeof(*times));

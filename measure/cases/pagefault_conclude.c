@@ -43,22 +43,13 @@ static double median(const struct touched *row)
 
 /* ---- comparing ---- */
 
-static struct comparison compare_rows(struct run *run, const struct touched *row,
-				      const struct touched *base)
-{
-	size_t count =
-		row->trials.count < base->trials.count ? row->trials.count : base->trials.count;
-
-	return compare_pairs(row->trials.of, base->trials.of, count, run->settings->bootstrap);
-}
-
 static void compare_row(struct run *run, const struct pagefault *p, struct touched *row)
 {
 	const struct touched *base = &p->rows[row->base];
 
 	row->summary = summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
 	row->later_median = median_of(row->later.of, row->later.count);
-	row->ratio = compare_rows(run, row, base);
+	row->ratio = compare_trials(run, &row->trials, &base->trials);
 	note_trials(run, row->trials.of, row->trials.count);
 	if (row != base)
 		add_comparison(run, &row->ratio);
@@ -75,7 +66,7 @@ static void compare_large_pages(struct run *run, const struct pagefault *p)
 		if (!row->trials.count || row->touch.way != LARGE_PAGES || !row->touch.write ||
 		    row->touch.order != SEQUENTIAL)
 			continue;
-		row->beside = compare_rows(run, row, small);
+		row->beside = compare_trials(run, &row->trials, &small->trials);
 		add_comparison(run, &row->beside);
 	}
 }
@@ -290,19 +281,8 @@ static const struct field fields[] = {
 	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
 	{ "reason", F_REASON, 0, ALWAYS },
 	{ "touched", F_NUMBER, ROW(pages), CSV },
-	{ "trials_ns", F_NUMBERS, ROW(trials), 0 },
-	{ "mean", F_NUMBER, ROW(summary.mean), CSV },
-	{ "min", F_NUMBER, ROW(summary.min), CSV },
-	{ "max", F_NUMBER, ROW(summary.max), CSV },
-	{ "sd", F_NUMBER, ROW(summary.sd), CSV },
-	{ "median", F_NUMBER, ROW(summary.median), CSV },
-	{ "se", F_NUMBER, ROW(summary.se), CSV },
-	{ "ratio", F_NUMBER, ROW(ratio.ratio), CSV },
-	{ "ratio_se", F_NUMBER, ROW(ratio.se), CSV },
-	{ "ratio_low", F_NUMBER, ROW(ratio.low), 0 },
-	{ "ratio_high", F_NUMBER, ROW(ratio.high), 0 },
-	{ "p", F_NUMBER, ROW(ratio.p), 0 },
-	{ "significant", F_YES_NO, ROW(ratio.significant), 0 },
+	TRIAL_FIELDS(struct touched),
+	RATIO_FIELDS(struct touched),
 	{ "later_ns", F_NUMBER, ROW(later_median), CSV },
 	{ "mapping_ns", F_NUMBER, ROW(mapping), CSV },
 	{ "beyond_clearing_ns", F_NUMBER, ROW(beyond_clearing), CSV },
@@ -345,9 +325,7 @@ void pagefault_conclude(struct run *run, struct pagefault *p)
 	say_everything(run, p);
 	for (i = 0; i < p->count; i++)
 		if (!p->rows[i].missing)
-			add_figure(run, clock_unit(),
-				   (struct estimate){ median(&p->rows[i]), p->rows[i].summary.se },
-				   "%s", p->rows[i].name);
+			add_median(run, p->rows[i].name, &p->rows[i].summary);
 	add_records(run, "touches", fields, COUNT_OF(fields), p->rows, p->count, sizeof(*p->rows));
 	add_fields(run, run_fields, COUNT_OF(run_fields), p);
 }

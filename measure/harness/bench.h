@@ -141,8 +141,15 @@ void add_warning(struct run *run, const char *id, const char *format, ...)
 void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
 		...) __attribute__((format(printf, 4, 5)));
 
+/** The same for the median of trials. */
+void add_median(struct run *run, const char *name, const struct summary *summary);
+
 /** Adds a comparison, which has to be kept, to those that judge_run() decides on together. */
 void add_comparison(struct run *run, struct comparison *comparison);
+
+/** How many times as fast TRIALS are as those of BASE, as far as both go. */
+struct comparison compare_trials(const struct run *run, const struct numbers *trials,
+				 const struct numbers *base);
 
 void judge_run(struct run *run);
 

@@ -75,6 +75,29 @@ struct field {
 	int flags;
 };
 
+/* The fields that a `struct numbers trials` and its `struct summary summary` of TYPE make. */
+#define TRIAL_FIELDS(type)                                                   \
+	{ "trials_ns", F_NUMBERS, offsetof(type, trials), 0 },               \
+		{ "mean", F_NUMBER, offsetof(type, summary.mean), CSV },     \
+		{ "min", F_NUMBER, offsetof(type, summary.min), CSV },       \
+		{ "max", F_NUMBER, offsetof(type, summary.max), CSV },       \
+		{ "sd", F_NUMBER, offsetof(type, summary.sd), CSV },         \
+		{ "median", F_NUMBER, offsetof(type, summary.median), CSV }, \
+	{                                                                    \
+		"se", F_NUMBER, offsetof(type, summary.se), CSV              \
+	}
+
+/* Those of its `struct comparison ratio`. */
+#define RATIO_FIELDS(type)                                                    \
+	{ "ratio", F_NUMBER, offsetof(type, ratio.ratio), CSV },              \
+		{ "ratio_se", F_NUMBER, offsetof(type, ratio.se), CSV },      \
+		{ "ratio_low", F_NUMBER, offsetof(type, ratio.low), 0 },      \
+		{ "ratio_high", F_NUMBER, offsetof(type, ratio.high), 0 },    \
+		{ "p", F_NUMBER, offsetof(type, ratio.p), 0 },                \
+	{                                                                     \
+		"significant", F_YES_NO, offsetof(type, ratio.significant), 0 \
+	}
+
 /* A column of a table for people. */
 struct column {
 	const char *heading;

@@ -8,19 +8,10 @@
 #include "memory.h"
 #include "turns.h"
 
-/* The kinds, and why some of them are missing. */
 struct session {
 	struct run *run;
 	const struct kind *kinds;
-	const char **missing;
 };
-
-static bool plays(void *context, size_t kind)
-{
-	const struct session *session = context;
-
-	return !session->missing[kind];
-}
 
 static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 {
@@ -66,33 +57,34 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 		 size_t *row_count)
 {
 	struct numbers *times = allocate(count, sizeof(*times));
-	struct session session = { run, kinds, allocate(count, sizeof(char *)) };
+	struct row *all = keep(count, sizeof(*all));
+	struct session session = { run, kinds };
 	const struct turns turns = {
 		.what = "trial and row",
 		.contestants = count,
 		.trials = (size_t)run->settings->trials,
 		.per_child = 1,
 		.run = time_calls,
-		.plays = plays,
+		.records = all,
+		.record_size = sizeof(*all),
 		.context = &session,
 	};
 	int status;
 	size_t k;
 
-	*rows = keep(count, sizeof(**rows));
-	*row_count = 0;
 	for (k = 0; k < count; k++)
-		session.missing[k] = kinds[k].missing ? kinds[k].missing() : NULL;
+		all[k] = (struct row){ .missing = kinds[k].missing ? kinds[k].missing() : NULL,
+				       .name = kinds[k].name,
+				       .label = kinds[k].label };
 	status = take_turns(&turns, times);
+	*rows = all;
+	*row_count = 0;
 	for (k = 0; k < count; k++) {
-		if (session.missing[k])
-			(*rows)[(*row_count)++] = (struct row){ .missing = session.missing[k],
-								.name = kinds[k].name,
-								.label = kinds[k].label };
+		if (all[k].missing)
+			all[(*row_count)++] = all[k];
 		else if (times[k].count)
-			(*rows)[(*row_count)++] = measured_row(run, &kinds[k], times[k]);
+			all[(*row_count)++] = measured_row(run, &kinds[k], times[k]);
 	}
-	free(session.missing);
 	free(times);
 	return status;
 }
@@ -122,13 +114,7 @@ static const struct field fields[] = {
 	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
 	{ "reason", F_REASON, 0, ALWAYS },
 	{ "calls", F_COUNT, offsetof(struct row, calls), 0 },
-	{ "trials_ns", F_NUMBERS, offsetof(struct row, trials), 0 },
-	{ "mean", F_NUMBER, offsetof(struct row, summary.mean), CSV },
-	{ "min", F_NUMBER, offsetof(struct row, summary.min), CSV },
-	{ "max", F_NUMBER, offsetof(struct row, summary.max), CSV },
-	{ "sd", F_NUMBER, offsetof(struct row, summary.sd), CSV },
-	{ "median", F_NUMBER, offsetof(struct row, summary.median), CSV },
-	{ "se", F_NUMBER, offsetof(struct row, summary.se), CSV },
+	TRIAL_FIELDS(struct row),
 	{ "quartile_low", F_NUMBER, offsetof(struct row, quartile_low), CSV },
 	{ "quartile_high", F_NUMBER, offsetof(struct row, quartile_high), CSV },
 	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },
@@ -144,7 +130,5 @@ void add_rows(struct run *run, const struct row rows[], size_t count)
 	add_records(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows));
 	for (i = 0; i < count; i++)
 		if (!rows[i].missing)
-			add_figure(run, clock_unit(),
-				   (struct estimate){ rows[i].summary.median, rows[i].summary.se },
-				   "%s", rows[i].name);
+			add_median(run, rows[i].name, &rows[i].summary);
 }

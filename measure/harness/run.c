@@ -87,11 +87,25 @@ void add_figure(struct run *run, const char *unit, struct estimate estimate, con
 	va_end(args);
 }
 
+void add_median(struct run *run, const char *name, const struct summary *summary)
+{
+	add_figure(run, clock_unit(), (struct estimate){ summary->median, summary->se }, "%s",
+		   name);
+}
+
 void add_comparison(struct run *run, struct comparison *comparison)
 {
 	run->comparisons =
 		grown(run->comparisons, run->comparison_count, sizeof(struct comparison *));
 	run->comparisons[run->comparison_count++] = comparison;
+}
+
+struct comparison compare_trials(const struct run *run, const struct numbers *trials,
+				 const struct numbers *base)
+{
+	size_t count = trials->count < base->count ? trials->count : base->count;
+
+	return compare_pairs(trials->of, base->of, count, run->settings->bootstrap);
 }
 
 void judge_run(struct run *run)

@@ -21,7 +21,6 @@
 #ifndef TURNS_H
 #define TURNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "record.h"
@@ -48,8 +47,9 @@ struct turns {
 	 */
 	int (*run)(void *context, size_t contestant, size_t trial, double *value);
 
-	/* Whether a contestant takes part; NULL: all do. */
-	bool (*plays)(void *context, size_t contestant);
+	/* The contestants' records, so many bytes apart: those that are missing take no part. */
+	const void *records;
+	size_t record_size;
 
 	void *context;
 };
