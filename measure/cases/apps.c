@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench apps: programs that batch, engine against engine and against the usual ones. */
-#include <err.h>
-#include <math.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -109,11 +108,6 @@ struct stage {
 	struct process sides[2];
 };
 
-static void give_up(struct duel *duel, const char *side, const char *why)
-{
-	duel->missing = keep_text("%s %s", side, why);
-}
-
 /* An exit status of 1 says that some file could not be read, and that the rest was done. */
 static bool run_side(struct stage *stage, size_t side, double *ns)
 {
@@ -123,11 +117,13 @@ static bool run_side(struct stage *stage, size_t side, double *ns)
 	*ns = outcome.ns;
 	if (outcome.status == 0 || outcome.status == 1 || interrupted())
 		return true;
-	if (outcome.status < 0)
-		give_up(stage->duel, name,
-			keep_text("cannot be run: %s", strerror(-outcome.status)));
+	if (outcome.status == -ENOENT)
+		stage->duel->missing = keep_text("%s is not here", stage->sides[side].argv[0]);
+	else if (outcome.status < 0)
+		stage->duel->missing =
+			keep_text("%s cannot be run: %s", name, strerror(-outcome.status));
 	else
-		give_up(stage->duel, name, keep_text("ended with status %d", outcome.status));
+		stage->duel->missing = keep_text("%s ended with status %d", name, outcome.status);
 	return false;
 }
 
@@ -222,13 +218,8 @@ static void run_pairs(struct stage *stage)
 static bool measure_duel(struct stage *stage)
 {
 	struct duel *duel = stage->duel;
-	size_t side;
 
-	for (side = 0; side < 2 && !duel->missing; side++)
-		if (!is_program(stage->sides[side].argv[0]))
-			give_up(duel, stage->sides[side].argv[0], "is not here");
-	if (!duel->missing)
-		compare_outputs(stage);
+	compare_outputs(stage);
 	if (!duel->missing && !interrupted())
 		run_pairs(stage);
 	return duel->missing || duel->times[0].count;
@@ -408,7 +399,7 @@ static bool has_examples(const struct settings *settings)
 
 	for (i = 0; i < APPS; i++)
 		if (is_wanted(settings, apps[i].name) &&
-		    !is_program(keep_text("%s/%s", settings->examples, apps[i].name))) {
+		    access(keep_text("%s/%s", settings->examples, apps[i].name), X_OK)) {
 			complain("bench: %s: the example programs are not there (no %s)",
 				 settings->examples, apps[i].name);
 			return false;

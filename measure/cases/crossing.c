@@ -147,20 +147,6 @@ static void open_files(void)
 	file = open(FILE_PATH, O_RDONLY | O_CLOEXEC);
 }
 
-static void close_file(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static void close_files(void)
-{
-	close_file(&zero);
-	close_file(&null);
-	close_file(&file);
-}
-
 /* ---- conclusions ---- */
 
 /* The rows that do not enter the kernel. */
@@ -308,7 +294,6 @@ static int measure(struct run *run)
 		add_warning(run, "filter",
 			    "A filter of system calls answers the unimplemented call with EPERM: "
 			    "its time holds the filter's work.");
-	close_files();
 	crossing_conclude(run, c);
 	add_rows(run, c->rows, c->count);
 	add_fields(run, fields, COUNT_OF(fields), c);

@@ -115,31 +115,18 @@ static void run_switch(unsigned long count)
 	}
 }
 
-static void run_plain(unsigned long count)
-{
-	run_slots(PLAIN, count, 1);
-}
+/* Each slot of GO_TO skips the one behind it. */
+#define RUN(name, program)                                           \
+	static void run_##name(unsigned long count)                  \
+	{                                                            \
+		run_slots(program, count, 1 + ((program) == GO_TO)); \
+	}
 
-static void run_jumps(unsigned long count)
-{
-	run_slots(JUMPS, count, 1);
-}
-
-static void run_forwarding(unsigned long count)
-{
-	run_slots(FORWARDING, count, 1);
-}
-
-static void run_word_copy(unsigned long count)
-{
-	run_slots(WORD_COPY, count, 1);
-}
-
-/* Each skips the slot behind it. */
-static void run_go_to(unsigned long count)
-{
-	run_slots(GO_TO, count, 2);
-}
+RUN(plain, PLAIN)
+RUN(jumps, JUMPS)
+RUN(forwarding, FORWARDING)
+RUN(word_copy, WORD_COPY)
+RUN(go_to, GO_TO)
 
 static const struct kind kinds[] = {
 	{ "function", "the empty call by hand", run_function, NULL },

@@ -5,9 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,22 +61,4 @@ struct outcome process_run(const struct process *process)
 		outcome.status = wait_for(child);
 	outcome.ns = clock_now() - start;
 	return outcome;
-}
-
-bool is_program(const char *name)
-{
-	const char *list = getenv("PATH");
-
-	if (strchr(name, '/'))
-		return !access(name, X_OK);
-	while (list && *list) {
-		size_t length = strcspn(list, ":");
-		char path[4096];
-
-		snprintf(path, sizeof(path), "%.*s/%s", (int)length, list, name);
-		if (!access(path, X_OK))
-			return true;
-		list += length + (list[length] == ':');
-	}
-	return false;
 }

@@ -3,8 +3,6 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
-#include <stdbool.h>
-
 struct process {
 	char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
 	const char *engine; /* for FERRY_ENGINE, or NULL */
@@ -19,8 +17,5 @@ struct outcome {
 
 /** Runs it to its end.  Its standard error is /dev/null.  One thread at a time may. */
 struct outcome process_run(const struct process *process);
-
-/** Whether NAME, a path or a name, is a program here. */
-bool is_program(const char *name);
 
 #endif /* PROCESS_H */
