@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ferry check: the mistakes of a program, without running it. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +8,6 @@
 #include "messages.h"
 #include "output.h"
 #include "program_file.h"
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 /* What is wrong with a program, in the order of its slots. */
 struct findings {
@@ -169,25 +162,12 @@ static int run(int argc, char *argv[])
 {
 	struct loaded loaded;
 	struct image *image;
-	const char *path;
+	const char *path = "-";
 	bool json = false;
-	int option, status;
+	int status = parse_json_and_file(&check_command, argc, argv, &json, &path);
 
-	while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(check_command.help, stdout);
-			return EXIT_OK;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (argc - optind > 1)
-		return too_many_arguments(&check_command, argv[optind + 1]);
-	path = optind < argc ? argv[optind] : "-";
+	if (status >= 0)
+		return status;
 	image = load_program(path, &loaded);
 	if (!image)
 		return EXIT_USAGE;

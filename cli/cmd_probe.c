@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* ferry probe: the engines of this machine, and which of them auto chooses. */
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +14,6 @@
 #include "messages.h"
 #include "output.h"
 #include "program_file.h"
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 /* What auto decides for one program. */
 struct decision {
@@ -81,25 +74,29 @@ static void print_machine(const struct machine *machine, const json_t *mitigatio
 	putchar('\n');
 }
 
+struct engine_row {
+	const char *missing;
+	const char *name, *here, *why;
+};
+
 static void print_engines(void)
 {
-	static const struct column_format columns[] = {
-		{ .heading = "ENGINE" },
-		{ .heading = "HERE" },
-		{ .heading = "WHY" },
+	static const struct column columns[] = {
+		{ "ENGINE", F_TEXT, offsetof(struct engine_row, name), 0 },
+		{ "HERE", F_TEXT, offsetof(struct engine_row, here), 0 },
+		{ "WHY", F_TEXT, offsetof(struct engine_row, why), 0 },
 	};
-	struct libscols_table *table = open_table(columns, sizeof(columns) / sizeof(*columns));
-	const char *why;
+	struct engine_row rows[FERRY_ENGINES];
+	struct records records = { .first = rows, .size = sizeof(*rows) };
 	int engine;
 
 	for (engine = FERRY_LOOP; engine < FERRY_ENGINES; engine++) {
-		int error = ferry_engine_probe(engine, &why);
-		const char *const cells[] = { ferry_engine_name(engine), error ? "no" : "yes",
-					      why };
+		struct engine_row *row = &rows[records.count++];
 
-		add_row(table, cells);
+		*row = (struct engine_row){ .name = ferry_engine_name(engine) };
+		row->here = ferry_engine_probe(engine, &row->why) ? "no" : "yes";
 	}
-	print_and_free_table(table);
+	show_records(columns, COUNT_OF(columns), &records);
 	putchar('\n');
 }
 
@@ -238,26 +235,15 @@ static int decide_for_file(const char *path, struct decisions *decisions)
 static int run(int argc, char *argv[])
 {
 	struct decisions decisions;
+	const char *path = NULL;
 	bool json = false;
-	int option;
+	int status = parse_json_and_file(&probe_command, argc, argv, &json, &path);
 
-	while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(probe_command.help, stdout);
-			return EXIT_OK;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (argc - optind > 1)
-		return too_many_arguments(&probe_command, argv[optind + 1]);
-	if (optind == argc)
+	if (status >= 0)
+		return status;
+	if (!path)
 		decisions = decide_in_general();
-	else if (decide_for_file(argv[optind], &decisions))
+	else if (decide_for_file(path, &decisions))
 		return EXIT_USAGE;
 	report(&decisions, json);
 	return EXIT_OK;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "measure/harness/memory.h"
+#include "measure/harness/show.h"
 #include "messages.h"
 #include "output.h"
 #include "program_file.h"
@@ -82,27 +84,37 @@ static void outcome_as_text(const struct loaded *loaded, unsigned long slot, cha
 		result_as_text(loaded->rets[slot], text, room);
 }
 
+struct slot_row {
+	const char *missing;
+	long slot;
+	const char *labels, *call, *result;
+};
+
 static void print_slots(const struct loaded *loaded)
 {
-	static const struct column_format columns[] = {
-		{ .heading = "SLOT", .is_number = true },
-		{ .heading = "LABEL" },
-		{ .heading = "CALL" },
-		{ .heading = "RESULT" },
+	static const struct column columns[] = {
+		{ "SLOT", F_COUNT, offsetof(struct slot_row, slot), 0 },
+		{ "LABEL", F_TEXT, offsetof(struct slot_row, labels), 0 },
+		{ "CALL", F_TEXT, offsetof(struct slot_row, call), 0 },
+		{ "RESULT", F_TEXT, offsetof(struct slot_row, result), 0 },
 	};
-	struct libscols_table *table = open_table(columns, sizeof(columns) / sizeof(*columns));
-	char number[24], labels[1024], name[CALL_NAME_SIZE], outcome[512];
-	const char *const cells[] = { number, labels, name, outcome };
+	struct slot_row *rows = allocate(loaded->ncall, sizeof(*rows));
+	const struct records records = { NULL, NULL, 0, rows, loaded->ncall, sizeof(*rows) };
+	char labels[1024], name[CALL_NAME_SIZE], outcome[512];
 	unsigned long i;
 
 	for (i = 0; i < loaded->ncall; i++) {
-		snprintf(number, sizeof(number), "%lu", i);
 		labels_as_text(loaded, i, labels, sizeof(labels));
-		call_name(image_slot(loaded->image, i)->nr, name);
 		outcome_as_text(loaded, i, outcome, sizeof(outcome));
-		add_row(table, cells);
+		rows[i] = (struct slot_row){
+			.slot = (long)i,
+			.labels = keep_text("%s", labels),
+			.call = keep_text("%s", call_name(image_slot(loaded->image, i)->nr, name)),
+			.result = keep_text("%s", outcome),
+		};
 	}
-	print_and_free_table(table);
+	show_records(columns, COUNT_OF(columns), &records);
+	free(rows);
 }
 
 /* As C would write it, so that any bytes can be read and told apart. */

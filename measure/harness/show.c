@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "memory.h"
 
-#define CELL 256
+#define CELL 1024
 #define USUAL_WIDTH 80
 #define LEAST_WIDTH 20
 #define LEAST_TEXT 10 /* of a column of texts */
