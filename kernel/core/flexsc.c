@@ -15,15 +15,21 @@
 #include <linux/align.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/eventfd.h>
 #include <linux/ferry.h>
+#include <linux/ferry_sched.h>
 #include <linux/mutex.h> /* used by futex.h */
 #include <linux/futex.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/pkeys.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/seccomp.h>
 #include <linux/stddef.h>
 #include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
@@ -59,7 +65,13 @@ struct server {
 	size_t size; /* of the set, in user space */
 	unsigned int flags;
 	unsigned int mask; /* of entry indexes */
+	int eventfd;
 	u64 most_spin_ns;
+
+	struct eventfd_ctx *event; /* or NULL */
+	struct task_struct *poster; /* of the latest call, or NULL; a reference */
+	pid_t poster_id;
+	bool blocked; /* in the current call */
 
 	struct ferry_head head; /* of the current entry */
 	unsigned int position;	/* where the next call is expected */
@@ -74,6 +86,7 @@ static_assert(offsetof(struct ferry_entry, arg) == offsetof(struct ferry_slot, a
 static_assert(offsetof(struct ferry_entry, nr) == 4);
 static_assert(offsetof(struct ferry_entry, argc) == 6);
 static_assert(offsetof(struct ferry_entry, begun) == 7);
+static_assert(offsetof(struct ferry_entry, result) == 8);
 
 static u8 begun_of(u64 word)
 {
@@ -88,6 +101,12 @@ static u8 argc_of(const struct ferry_head *head)
 static short nr_of(const struct ferry_head *head)
 {
 	return head->first_word >> 32;
+}
+
+/* Until the call is made, result holds the ID of the thread that posted it. */
+static pid_t poster_of(const struct ferry_head *head)
+{
+	return head->second_word;
 }
 
 static __always_inline struct ferry_entry __user *entry_at(const struct server *s,
@@ -134,6 +153,12 @@ static u64 user_clock_ns(void)
 static void wake(u32 __user *word)
 {
 	do_futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0, 0);
+}
+
+static void signal_event(const struct server *s)
+{
+	if (s->event)
+		eventfd_signal(s->event);
 }
 
 /* ---- looking for calls ---- */
@@ -229,7 +254,104 @@ fault:
 	return -EFAULT;
 }
 
+/* ---- whose calls may be made ---- */
+
+#ifdef CONFIG_SECCOMP
+static bool has_same_filters(const struct task_struct *a, const struct task_struct *b)
+{
+	return READ_ONCE(a->seccomp.mode) == READ_ONCE(b->seccomp.mode) &&
+	       READ_ONCE(a->seccomp.filter) == READ_ONCE(b->seccomp.filter);
+}
+#else
+static bool has_same_filters(const struct task_struct *a, const struct task_struct *b)
+{
+	return true;
+}
+#endif
+
+/*
+ * A protection key restricts threads by a register, which cannot be read from here.  The first
+ * key belongs to all memory.
+ */
+static bool uses_protection_keys(void)
+{
+#ifdef CONFIG_ARCH_HAS_PKEYS
+	return mm_pkey_allocation_map(current->mm) & ~1;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Whether a call made by current does what it would do in OTHER, a thread of this process.
+ * The pointers are only compared; a pair that differs for another reason costs OTHER a crossing.
+ * What OTHER changed before it posted the call is visible, because the post was a release.
+ */
+static bool is_like_current(struct task_struct *other)
+{
+	struct task_struct *self = current;
+
+	return rcu_access_pointer(other->real_cred) == rcu_access_pointer(self->real_cred) &&
+	       task_no_new_privs(other) == task_no_new_privs(self) &&
+	       has_same_filters(other, self) &&
+	       !(ferry_watchers(other) & ~ferry_watchers(self)) &&
+	       READ_ONCE(other->nsproxy) == self->nsproxy &&
+	       READ_ONCE(other->fs) == self->fs &&
+	       READ_ONCE(other->files) == self->files &&
+	       READ_ONCE(other->personality) == self->personality &&
+	       !(READ_ONCE(other->flags) & PF_EXITING);
+}
+
+static void forget_poster(struct server *s)
+{
+	if (s->poster)
+		put_task_struct(s->poster);
+	s->poster = NULL;
+}
+
+static void find_poster(struct server *s, pid_t id)
+{
+	struct task_struct *task;
+
+	forget_poster(s);
+	rcu_read_lock();
+	task = pid_task(find_vpid(id), PIDTYPE_PID);
+	if (task && same_thread_group(task, current))
+		s->poster = get_task_struct(task);
+	rcu_read_unlock();
+	s->poster_id = id;
+}
+
+/* Whether the fetched call may be made here for the thread that posted it. */
+static bool may_make(struct server *s)
+{
+	pid_t id = poster_of(&s->head);
+
+	if (unlikely(!s->poster || id != s->poster_id || s->poster->flags & PF_EXITING))
+		find_poster(s, id);
+	return s->poster && is_like_current(s->poster) && !uses_protection_keys();
+}
+
 /* ---- making calls ---- */
+
+/*
+ * The scheduler calls this before current sleeps in a call, so it must not sleep itself: that
+ * rules out page faults and do_futex().  If the set is not in memory, user space learns late.
+ */
+void ferry_flexsc_sleeps(void *server)
+{
+	struct server *s = server;
+	const u32 blocked = FERRY_RUNNER_BLOCKED;
+	u32 alert;
+
+	ferry_report_sleep(NULL); /* once in a call */
+	s->blocked = true;
+	if (copy_to_user_nofault(&s->set->runner, &blocked, sizeof(blocked)))
+		return;
+	smp_mb(); /* pairs with user space's, after it stores alert */
+	if (!copy_from_user_nofault(&alert, &s->set->alert, sizeof(alert)) && alert)
+		signal_event(s);
+}
 
 static long run_batch(struct server *s)
 {
@@ -297,8 +419,9 @@ static noinline long settle(struct server *s, struct ferry_entry __user *entry, 
 	return -ERESTARTNOINTR;
 }
 
-/* Stores RESULT and publishes it.  Returns 1 if a thread sleeps on it, otherwise 0. */
-static int publish(struct server *s, struct ferry_entry __user *entry, long result, u64 taken)
+/* Stores RESULT and publishes STATUS.  Returns 1 if a thread sleeps on it, otherwise 0. */
+static int publish(struct server *s, struct ferry_entry __user *entry, u32 status, long result,
+		   u64 taken)
 {
 	u64 ended = taken ? user_clock_ns() : 0;
 	u8 argc;
@@ -309,10 +432,13 @@ static int publish(struct server *s, struct ferry_entry __user *entry, long resu
 		unsafe_put_user(taken, &entry->arg[TAKEN_ARG], fault);
 		unsafe_put_user(ended, &entry->arg[ENDED_ARG], fault);
 	}
+	if (unlikely(s->blocked))
+		unsafe_put_user(FERRY_RUNNER_RUNNING, &s->set->runner, fault);
+	s->blocked = false;
 	unsafe_put_user(result, &entry->result, fault);
 	ferry_order();
-	unsafe_put_user(FERRY_ENTRY_DONE, &entry->status, fault);
-	/* Cleared after that: a thread that reads 0 and tries to withdraw the call sees DONE. */
+	unsafe_put_user(status, &entry->status, fault);
+	/* Cleared after that: a thread that reads 0 does not withdraw the call. */
 	ferry_order();
 	unsafe_put_user(0, &entry->begun, fault);
 	light_fence(s);
@@ -324,29 +450,40 @@ fault:
 	return -EFAULT;
 }
 
-/* Makes the call at the position, which has been fetched. */
-static long run(struct server *s)
+/* Ends the call at the position, and goes on to the next one. */
+static long end_call(struct server *s, u32 status, long result, u64 taken)
 {
 	struct ferry_entry __user *entry = entry_at(s, 0);
-	u64 taken = s->flags & FERRY_FLEXSC_TIMES ? user_clock_ns() : 0;
-	long result = make_call(s);
-	int waited;
+	int waited = publish(s, entry, status, result, taken);
 
-	if (ferry_is_internal(result)) {
-		long left = settle(s, entry, &result);
-
-		if (left)
-			return left;
-	}
-	waited = publish(s, entry, result, taken);
 	if (waited < 0)
 		return waited;
-	if (waited)
+	if (waited) {
 		wake(&entry->status);
+		signal_event(s);
+	}
 	s->position++;
 	s->steps = s->position % RING != 0;
 	s->idle_since = 0;
 	return 0;
+}
+
+/* Makes the call at the position, which has been fetched. */
+static long run(struct server *s)
+{
+	u64 taken = s->flags & FERRY_FLEXSC_TIMES ? user_clock_ns() : 0;
+	long result;
+
+	ferry_report_sleep(s);
+	result = make_call(s);
+	ferry_report_sleep(NULL);
+	if (ferry_is_internal(result)) {
+		long left = settle(s, entry_at(s, 0), &result);
+
+		if (left)
+			return left;
+	}
+	return end_call(s, FERRY_ENTRY_DONE, result, taken);
 }
 
 /*
@@ -447,7 +584,11 @@ static long step(struct server *s)
 
 	if (taken < 0)
 		return taken;
-	return taken ? run(s) : idle(s);
+	if (!taken)
+		return idle(s);
+	if (unlikely(!may_make(s)))
+		return end_call(s, FERRY_ENTRY_REFUSED, poster_of(&s->head), 0);
+	return run(s);
 }
 
 /* Work that cannot wait until the runner leaves the kernel, which may be never. */
@@ -475,6 +616,7 @@ static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
 	unsafe_get_user(version, &set->version, fault);
 	unsafe_get_user(s->flags, &set->flags, fault);
 	unsafe_get_user(count, &set->count, fault);
+	unsafe_get_user(s->eventfd, &set->eventfd, fault);
 	unsafe_get_user(spin_ns, &set->spin_ns, fault);
 	user_access_end();
 	if (version != FERRY_FLEXSC_VERSION || !is_power_of_2(count) ||
@@ -494,31 +636,63 @@ fault:
 	return -EFAULT;
 }
 
+/* Takes what the set refers to in the kernel. */
+static long begin(struct server *s, struct ferry_flexsc_set __user *set)
+{
+	struct eventfd_ctx *event;
+	long error = read_set(s, set);
+
+	if (error || s->eventfd < 0)
+		return error;
+	event = eventfd_ctx_fdget(s->eventfd);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	s->event = event;
+	return 0;
+}
+
+static void end(struct server *s)
+{
+	forget_poster(s);
+	if (s->event)
+		eventfd_ctx_put(s->event);
+}
+
 long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
 {
-	struct server s;
-	long error = read_set(&s, set);
+	struct server s = { };
+	long error = begin(&s, set);
 
+	end(&s);
 	if (error)
 		return error;
 	return size < s.size ? -EINVAL : 0;
 }
 
-long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set)
+static long serve(struct server *s)
 {
-	struct server s = { .caller = caller, .regs = caller->regs };
-	long left = read_set(&s, set);
+	long left;
 
-	if (left)
-		return left;
-	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))
+	if (put_user(FERRY_RUNNER_RUNNING, &s->set->runner))
 		return -EFAULT;
-	left = resume(&s);
-	if (!left && heavy_fence(&s))
+	left = resume(s);
+	if (!left && heavy_fence(s))
 		return -EPERM;
 	/* Makes at least one step, so that signals cannot keep it from all work. */
 	while (!left)
-		left = step(&s) ?: pause_for_others(&s);
+		left = step(s) ?: pause_for_others(s);
+	return left;
+}
+
+long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set)
+{
+	struct server s = { .caller = caller, .regs = caller->regs };
+	long left = begin(&s, set);
+
+	if (left)
+		return left;
+	left = serve(&s);
+	end(&s);
 	if (left != GATE_STOPS)
 		return left;
 	return put_user(FERRY_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;

@@ -2,6 +2,7 @@
 #ifndef _FERRY_FLEXSC_H
 #define _FERRY_FLEXSC_H
 
+#include <linux/ferry_sched.h>
 #include <linux/kconfig.h>
 #include <linux/types.h>
 #include <uapi/linux/ferry_flexsc.h>
@@ -11,7 +12,8 @@
 /* What flexsc_register(NULL, 0) returns. */
 #define FERRY_FLEXSC_ANSWER								\
 	(FERRY_FLEXSC_VERSION |								\
-	 (IS_ENABLED(CONFIG_MEMBARRIER) ? FERRY_FLEXSC_FEATURE_MEMBARRIER : 0)		\
+	 ((IS_ENABLED(CONFIG_MEMBARRIER) ? FERRY_FLEXSC_FEATURE_MEMBARRIER : 0) |	\
+	  (FERRY_REPORTS_SLEEP ? FERRY_FLEXSC_FEATURE_BLOCKED : 0))			\
 		 << FERRY_FEATURE_SHIFT)
 
 /* Implements flexsc_register() for a set of SIZE bytes. */

@@ -63,6 +63,7 @@ static inline struct ferry_flexsc_set *new_set(unsigned int flags)
 	set->version = FERRY_FLEXSC_VERSION;
 	set->count = COUNT;
 	set->flags = flags;
+	set->eventfd = -1;
 	set->spin_ns = 50000;
 	return set;
 }
@@ -87,9 +88,10 @@ static inline void close_gate(struct ferry_flexsc_set *set)
 	wake_runner(set);
 }
 
-/* ENTRY(nr, arguments...) is a call that has not been posted. */
+/* ENTRY(nr, arguments...) is a call of this thread that has not been posted. */
 #define ENTRY(number, ...)						\
 	((struct ferry_entry){ .nr = (number), .argc = FERRY_MAX_ARGS,	\
+			       .result = own_call(__NR_gettid, 0, 0, 0, 0),	\
 			       .arg = { __VA_ARGS__ } })
 
 static inline struct ferry_entry *post(struct ferry_flexsc_set *set, int i,
@@ -99,26 +101,38 @@ static inline struct ferry_entry *post(struct ferry_flexsc_set *set, int i,
 
 	entry->nr = call.nr;
 	entry->argc = call.argc;
+	entry->result = call.result;
 	memcpy(entry->arg, call.arg, sizeof(entry->arg));
 	STORE(entry->status, FERRY_ENTRY_SUBMITTED);
 	wake_runner(set);
 	return entry;
 }
 
-/* Waits for the result, and frees the entry. */
-static inline long collect(struct ferry_entry *entry)
+/* Waits until the entry is DONE or REFUSED; returns which. */
+static inline unsigned int wait_for(struct ferry_entry *entry)
 {
 	int looks;
 
 	/* There may be more spinning threads than CPUs. */
-	for (looks = 0; LOAD(entry->status) != FERRY_ENTRY_DONE; looks++) {
+	for (looks = 0; LOAD(entry->status) == FERRY_ENTRY_SUBMITTED; looks++) {
 		if (looks < 1000)
 			sched_yield();
 		else
 			usleep(100);
 	}
+	return LOAD(entry->status);
+}
+
+/* What collect() returns for a call that the runner may not make: no call here returns it. */
+#define REFUSED 0x7efe5edL
+
+/* Waits for the result, and frees the entry. */
+static inline long collect(struct ferry_entry *entry)
+{
+	unsigned int status = wait_for(entry);
+
 	STORE(entry->status, FERRY_ENTRY_FREE);
-	return entry->result;
+	return status == FERRY_ENTRY_DONE ? entry->result : REFUSED;
 }
 
 static inline long made(struct ferry_flexsc_set *set, struct ferry_entry call)

@@ -57,9 +57,10 @@ FIXTURE_TEARDOWN(filtered)
 {
 }
 
-TEST_F(filtered, a_filter_of_the_runner_decides)
+TEST_F(filtered, a_filter_decides)
 {
-	start(&self->runner, self->set, deny);
+	ASSERT_EQ(0, deny());
+	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
 	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(__NR_fork)));
@@ -101,7 +102,8 @@ TEST_F(filtered, a_call_that_is_trapped_is_left)
 {
 	struct ferry_entry *entry;
 
-	start(&self->runner, self->set, trap);
+	ASSERT_EQ(0, trap());
+	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	entry = post(self->set, 9, ENTRY(__NR_getppid));
 	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
@@ -119,7 +121,8 @@ TEST_F(filtered, batches_are_left)
 	struct ferry_slot calls[] = { SLOT(__NR_getppid) };
 	long rets[] = { UNTOUCHED };
 
-	start(&self->runner, self->set, deny);
+	ASSERT_EQ(0, deny());
+	start(&self->runner, self->set, NULL);
 	post(self->set, 0, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 1));
 	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
 	EXPECT_EQ(UNTOUCHED, rets[0]);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "direct.h"
 #include "futex.h"
@@ -141,6 +142,30 @@ long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc)
 
 /* ---- posting ---- */
 
+static _Thread_local pid_t cached_id;
+
+static void forget_id(void)
+{
+	cached_id = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_id);
+}
+
+/* The thread's ID, without a system call but for the first time. */
+static pid_t own_id(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (FERRY_UNLIKELY(!cached_id)) {
+		pthread_once(&once, watch_forks);
+		cached_id = gettid();
+	}
+	return cached_id;
+}
+
 /* Slots are given to threads in turn; a thread keeps its slot. */
 static unsigned int own_slot(const struct ferry_flexsc *flexsc)
 {
@@ -207,6 +232,7 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 		return finish_here(flexsc, runner, entry, call_here(nr, entry->arg));
 	entry->nr = (short)nr;
 	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
+	entry->result = own_id();
 	ferry__entry_submit(runner->set, entry);
 	return ticket_of(flexsc, runner, entry);
 }
@@ -228,6 +254,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry->arg[1] = (long)calls;
 	entry->arg[2] = (long)ncall;
 	entry->arg[3] = entry->arg[4] = 0;
+	entry->result = own_id();
 	ferry__entry_submit(runner->set, entry);
 	return ticket_of(flexsc, runner, entry);
 }
@@ -237,14 +264,22 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 /* In a child, entries of calls under way read as FREE. */
 static bool is_over(const struct runner *runner, const struct ferry_entry *entry)
 {
-	return entry_is_done(entry) || set_is_wiped(runner->set);
+	return entry_is_over(entry) || set_is_wiped(runner->set);
+}
+
+/* Only the thread that posted a refused call may make it. */
+static long make_refused(const struct ferry_entry *entry)
+{
+	return entry->result == own_id() ? ferry__entry_run(entry) : -EPERM;
 }
 
 static long collect(struct runner *runner, struct ferry_entry *entry)
 {
 	long result = -ECANCELED;
 
-	if (entry_is_done(entry))
+	if (entry_is_refused(entry))
+		result = make_refused(entry);
+	else if (entry_is_done(entry))
 		result = entry->nr == MADE_HERE ? entry->arg[0] : entry->result;
 	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
 	ferry__runner_free(runner, entry);

@@ -221,7 +221,7 @@ static bool has_news(const struct scheduler *s, bool patient)
 	for (i = 0; i < s->lanes; i++) {
 		ring = &s->lane[i].ring;
 		calls = ring_calls(ring);
-		if (calls && entry_is_done(ring_behind(ring, patient ? calls / 2 : 0)))
+		if (calls && entry_is_over(ring_behind(ring, patient ? calls / 2 : 0)))
 			return true;
 	}
 	return s->ready.first;

@@ -19,6 +19,7 @@ struct ring {
 	unsigned int holes;	 /* between head and tail: collected or withdrawn */
 	struct ferry_thread *waiter[RING]; /* NULL: a hole */
 	struct runner *runner;
+	int tid;	   /* of the kernel thread that posts here */
 	struct ring *next; /* of those that are held up */
 };
 
@@ -73,6 +74,7 @@ static inline struct ferry_entry *ring_claim(struct ring *ring, struct ferry_thr
 	unsigned int index = ring->tail++ % RING;
 
 	ring->waiter[index] = waiter;
+	ring->entry[index].result = ring->tid;
 	return &ring->entry[index];
 }
 

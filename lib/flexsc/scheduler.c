@@ -89,7 +89,9 @@ static struct ferry_thread *collect_any(struct scheduler *s)
 	unsigned int i;
 
 	for (i = 0; i < s->lanes; i++) {
-		if (FERRY_UNLIKELY(s->turn->ring.holes)) /* one may be at the head */
+		/* A hole may be at the head. */
+		if (FERRY_UNLIKELY(s->turn->ring.holes ||
+				   entry_is_refused(ring_oldest(&s->turn->ring))))
 			ferry__lane_collect_all(s->turn, &s->ready);
 		thread = lane_collect(s->turn);
 		s->turn = s->turn->next;

@@ -29,6 +29,7 @@ struct ferry_flexsc_set *ferry__set_new(unsigned int count, long spin_ns, unsign
 	set->version = FERRY_FLEXSC_VERSION;
 	set->flags = flags;
 	set->count = count;
+	set->eventfd = -1;
 	set->spin_ns = (unsigned long)spin_ns;
 	return set;
 }

@@ -73,6 +73,18 @@ static inline bool entry_is_done(const struct ferry_entry *entry)
 	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_DONE;
 }
 
+/** Whether the thread that posted ENTRY has to make its call. */
+static inline bool entry_is_refused(const struct ferry_entry *entry)
+{
+	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_REFUSED;
+}
+
+/** Whether the runner has nothing more to do with ENTRY, which was posted. */
+static inline bool entry_is_over(const struct ferry_entry *entry)
+{
+	return entry_is_done(entry) || entry_is_refused(entry);
+}
+
 /** Whether the runner has taken ENTRY, which is SUBMITTED. */
 static inline bool entry_is_begun(const struct ferry_entry *entry)
 {

@@ -41,16 +41,20 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define FERRY_FLEXSC_VERSION 1
+#define FERRY_FLEXSC_VERSION 2
 
 #define FERRY_FLEXSC_MAX_ENTRIES 4096
 
-/* status: a futex word.  The runner stores DONE; the user stores all other values. */
+/* status: a futex word.  The runner stores DONE and REFUSED; the user stores the other values. */
 #define FERRY_ENTRY_FREE 0U
 #define FERRY_ENTRY_SUBMITTED 1U
 #define FERRY_ENTRY_DONE 2U
+#define FERRY_ENTRY_REFUSED 3U /* not made: the thread that posted it makes it; see below */
 
-/* In argc: a thread sleeps on status, or is about to.  That thread clears it before collecting. */
+/*
+ * In argc: a thread sleeps on status or on the set's eventfd, or is about to.  That thread
+ * clears it before collecting.
+ */
 #define FERRY_ARGC_WAITED 0x80U
 
 /*
@@ -65,13 +69,21 @@
  * blocked or unknown number, or argc over 6, gives -ENOSYS.  FERRY_NR_BATCH is
  * allowed and runs a batch: arg[] are batch()'s five arguments, of which the runner may
  * change flags, to store the position.  Memory that arg[] points to stays valid until DONE.
+ *
+ * A posted call never does what the same call by its poster could not.  The poster stores its
+ * thread ID in result.  A runner in the kernel compares the two threads before it makes the
+ * call: credentials (and with them capabilities, keyrings and the domains of security modules),
+ * no_new_privs, seccomp's mode and filters, namespaces, root and working directory, descriptors,
+ * and personality.  If one of these differs, if something watches the calls of the poster alone,
+ * if result is not the ID of a thread of the process, or if the process has allocated a
+ * protection key, the runner stores REFUSED and leaves result as it is.
  */
 struct ferry_entry {
 	__u32 status;
 	__s16 nr;
 	__u8 argc;    /* 0 .. 6, and FERRY_ARGC_WAITED */
 	__u8 begun;   /* the runner's */
-	__s64 result; /* the runner's: valid once DONE, -errno on failure */
+	__s64 result; /* SUBMITTED, REFUSED: the poster's ID; DONE: -errno on failure */
 	__s64 arg[FERRY_MAX_ARGS];
 } __attribute__((__aligned__(64)));
 
@@ -89,10 +101,16 @@ struct ferry_entry {
  * it wakes up, ASLEEP before it sleeps, and ABSENT when it leaves for good (gate STOP).
  * A thread that wakes it first changes ASLEEP to RUNNING by compare-exchange, and
  * makes the futex call only if that succeeds.
+ *
+ * With FERRY_FLEXSC_FEATURE_BLOCKED, the runner stores BLOCKED when a call first sleeps, and
+ * RUNNING again when that call has ended.  If alert is not 0 then, it signals the eventfd:
+ * another thread has to make the calls that are behind.  Full fences order BLOCKED before the
+ * load of alert, and alert before a look at runner.
  */
 #define FERRY_RUNNER_ABSENT 0U
 #define FERRY_RUNNER_RUNNING 1U
 #define FERRY_RUNNER_ASLEEP 2U
+#define FERRY_RUNNER_BLOCKED 3U
 
 /* gate: only the user's side writes it.  After STOP it wakes the runner if that sleeps. */
 #define FERRY_GATE_OPEN 0U
@@ -107,20 +125,22 @@ struct ferry_flexsc_set {
 	/* constant from the first flexsc_serve() on */
 	__u32 version; /* FERRY_FLEXSC_VERSION */
 	__u32 flags;
-	__u32 count; /* of entries: a power of two up to FERRY_FLEXSC_MAX_ENTRIES */
-	__u32 reserved;
+	__u32 count;   /* of entries: a power of two up to FERRY_FLEXSC_MAX_ENTRIES */
+	__s32 eventfd; /* signalled after DONE or REFUSED if the entry is WAITED; or -1 */
 	__u64 spin_ns; /* the longest time without work before the runner sleeps */
 
 	/* read at every call, written seldom: a line of its own */
 	__u32 runner __attribute__((__aligned__(64)));
 	__u32 gate;
+	__u32 alert; /* the user's: a thread sleeps that has to learn when the runner blocks */
 
 	struct ferry_entry entry[] __attribute__((__aligned__(64)));
 };
 
 /*
  * flexsc_register(set, size) checks whether flexsc_serve() would serve the set: 0,
- * -EINVAL for a version, flag, count, size or alignment that is not as above, or -EFAULT.
+ * -EINVAL for a version, flag, count, size or alignment that is not as above, or for a
+ * descriptor that is not of an eventfd, -EBADF for one that is not open, or -EFAULT.
  * size is in bytes and includes the entries.  flexsc_register(NULL, 0) returns
  * FERRY_FLEXSC_VERSION | features << FERRY_FEATURE_SHIFT.
  *
@@ -133,9 +153,10 @@ struct ferry_flexsc_set {
  *			thread, but user space can.
  *	-EPERM		without FERRY_FLEXSC_FENCES, the process has not registered for
  *			MEMBARRIER_CMD_PRIVATE_EXPEDITED
- *	-EINVAL, -EFAULT	as flexsc_register()
+ *	-EINVAL, -EBADF, -EFAULT	as flexsc_register()
  */
 #define FERRY_FLEXSC_FEATURE_MEMBARRIER 1L /* the runner needs no FERRY_FLEXSC_FENCES */
+#define FERRY_FLEXSC_FEATURE_BLOCKED 2L	   /* the runner stores BLOCKED; else user space finds out */
 
 /* /dev/ferry: flexsc_serve(), and with NULL what flexsc_register(NULL, 0) returns. */
 #define FERRY_IOC_FLEXSC_SERVE _IO(0xfe, 2)

@@ -80,11 +80,16 @@ static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
 	return PT_REGS_SYSCALL_NR(regs);
 }
 
-/* Whether entry code does more for a call of this task than dispatch it. */
+/* What entry code does for a call of TASK apart from dispatching it: 0 if nothing. */
+static __always_inline unsigned long ferry_watchers(struct task_struct *task)
+{
+	return read_task_thread_flags(task) & (_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT |
+					       _TIF_SECCOMP | BIT(TIF_SYSCALL_TRACEPOINT));
+}
+
 static __always_inline bool ferry_watched(void)
 {
-	return read_thread_flags() & (_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP |
-				      BIT(TIF_SYSCALL_TRACEPOINT));
+	return ferry_watchers(current);
 }
 
 /* User-mode Linux has no syscall user dispatch. */

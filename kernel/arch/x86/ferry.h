@@ -93,10 +93,15 @@ static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
 	return regs->orig_ax;
 }
 
-/* Whether entry code does more for a call of this task than dispatch it. */
+/* What entry code does for a call of TASK apart from dispatching it: 0 if nothing. */
+static __always_inline unsigned long ferry_watchers(struct task_struct *task)
+{
+	return READ_ONCE(task_thread_info(task)->syscall_work) & SYSCALL_WORK_ENTER;
+}
+
 static __always_inline bool ferry_watched(void)
 {
-	return READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_ENTER;
+	return ferry_watchers(current);
 }
 
 /* Whether prctl(PR_SET_SYSCALL_USER_DISPATCH) sends calls back to user space. */

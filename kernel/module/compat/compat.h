@@ -12,9 +12,11 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/eventfd.h>
 #include <linux/resume_user_mode.h>
 #include <linux/sched/signal.h>
 #include <linux/thread_info.h>
+#include <linux/version.h>
 #include <asm/syscall.h>
 
 /* The kernel's system call table, set by ferry_find_table(). */
@@ -33,6 +35,11 @@ int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
 
 #define force_sig_fault ferry_force_sig_fault
 void ferry_force_sig_fault(int sig, int code, void __user *address);
+
+/* Until Linux 6.8 it was told by how much to increase the counter. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define eventfd_signal(context) eventfd_signal(context, 1)
+#endif
 
 /*
  * The functions for this are not exported.  The exit to user space does all of it, even if

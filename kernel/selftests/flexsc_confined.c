@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A posted call never does what the same call by the thread that posted it could not. */
+#include <stddef.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+
+#include "flexsc_test.h"
+
+FIXTURE(confined)
+{
+	struct ferry_flexsc_set *set;
+	struct runner runner;
+};
+
+FIXTURE_SETUP(confined)
+{
+	if (!have_flexsc())
+		SKIP(return, NO_FLEXSC);
+	ASSERT_TRUE(register_fence());
+	self->set = new_set(0);
+	start(&self->runner, self->set, NULL);
+	ASSERT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+}
+
+FIXTURE_TEARDOWN(confined)
+{
+	if (self->set)
+		EXPECT_EQ(0, stop(&self->runner));
+}
+
+/* The entry keeps the ID of the thread that has to make the call. */
+static bool is_refused(struct ferry_flexsc_set *set)
+{
+	struct ferry_entry *entry = post(set, 1, ENTRY(__NR_getpid));
+	bool refused = wait_for(entry) == FERRY_ENTRY_REFUSED;
+
+	refused &= !entry->begun && entry->result == own_call(__NR_gettid, 0, 0, 0, 0);
+	STORE(entry->status, FERRY_ENTRY_FREE);
+	return refused;
+}
+
+static long forbid_openat(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST_F(confined, by_no_new_privs)
+{
+	ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, by_a_filter)
+{
+	if (forbid_openat())
+		ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ?: forbid_openat());
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, a_filter_that_the_runner_shares_does_not_refuse)
+{
+	struct runner runner;
+	struct ferry_flexsc_set *set = new_set(0);
+
+	ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	ASSERT_EQ(0, forbid_openat());
+	start(&runner, set, NULL);
+	EXPECT_EQ(-EPERM, made(set, ENTRY(__NR_openat, AT_FDCWD, P("/"), O_RDONLY)));
+	EXPECT_EQ(THIS_PROCESS, made(set, ENTRY(__NR_getpid)));
+	EXPECT_EQ(0, stop(&runner));
+}
+
+TEST_F(confined, by_its_file_system_user)
+{
+	if (geteuid())
+		SKIP(return, "only root can change it");
+	setfsuid(65534);
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, by_landlock)
+{
+	const struct landlock_ruleset_attr rules = {
+		.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE,
+	};
+	int fd = syscall(__NR_landlock_create_ruleset, &rules, sizeof(rules), 0);
+
+	if (fd < 0)
+		SKIP(return, "no Landlock");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	ASSERT_EQ(0, syscall(__NR_landlock_restrict_self, fd, 0));
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, by_a_directory_of_its_own)
+{
+	ASSERT_EQ(0, unshare(CLONE_FS));
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, by_descriptors_of_its_own)
+{
+	ASSERT_EQ(0, unshare(CLONE_FILES));
+	EXPECT_TRUE(is_refused(self->set));
+}
+
+TEST_F(confined, by_a_protection_key)
+{
+	int key = syscall(__NR_pkey_alloc, 0, 0);
+
+	if (key < 0)
+		SKIP(return, "no protection keys");
+	EXPECT_TRUE(is_refused(self->set));
+	syscall(__NR_pkey_free, key);
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+}
+
+TEST_F(confined, a_poster_must_be_a_thread_of_the_process)
+{
+	const pid_t others[] = { 0, -1, 1, getppid(), INT_MAX };
+	struct ferry_entry call = ENTRY(__NR_getpid);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		call.result = others[i];
+		EXPECT_EQ(REFUSED, made(self->set, call));
+	}
+	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+}
+
+static void *post_confined(void *set)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return is_refused(set) ? set : NULL;
+}
+
+/* One thread's confinement is not another's, and ends with it. */
+TEST_F(confined, threads_differ)
+{
+	pthread_t thread;
+	void *refused;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, post_confined, self->set));
+		EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+		pthread_join(thread, &refused);
+		EXPECT_EQ(self->set, refused);
+		EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
+	}
+}
+
+static void *note_id(void *id)
+{
+	*(pid_t *)id = own_call(__NR_gettid, 0, 0, 0, 0);
+	return NULL;
+}
+
+TEST_F(confined, a_thread_that_has_ended_posts_nothing)
+{
+	struct ferry_entry call = ENTRY(__NR_getpid);
+	pthread_t thread;
+	pid_t dead;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, note_id, &dead));
+	pthread_join(thread, NULL);
+	while (state_of(dead))
+		sched_yield();
+	call.result = dead;
+	EXPECT_EQ(REFUSED, made(self->set, call));
+}
+
+TEST_HARNESS_MAIN
