@@ -204,6 +204,7 @@ void ferry__look_around(struct scheduler *s, long now)
 {
 	unsigned int i;
 
+	cancel_in_child(s);
 	wake_sleepers(s, now);
 	collect_held_up(s);
 	for (i = 0; i < s->lanes; i++)
@@ -338,7 +339,6 @@ void ferry__idle(struct scheduler *s)
 {
 	if (spin(s))
 		return;
-	cancel_in_child(s);
 	collect_all(s);
 	ferry__look_around(s, clock_ns());
 	if (!has_news(s, false)) {
