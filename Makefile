@@ -44,7 +44,7 @@ build-tests: setup-check ## build the tests as well
 
 # clang with AddressSanitizer and UBSan, fuzzers included
 build-asan/build.ninja: | setup-check
-	CC=clang meson setup build-asan -Dwerror=true -Dfuzzers=true \
+	CC=clang CXX=clang++ meson setup build-asan -Dwerror=true -Dfuzzers=true \
 		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
 
 .PHONY: build-asan
@@ -53,7 +53,7 @@ build-asan: build-asan/build.ninja
 
 # clang with ThreadSanitizer, for flexsc
 build-tsan/build.ninja: | setup-check
-	CC=clang meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
+	CC=clang CXX=clang++ meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: build-tsan
 build-tsan: build-tsan/build.ninja

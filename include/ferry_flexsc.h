@@ -5,7 +5,6 @@
  * for results.  libferry_flexsc(3) and doc/flexsc.md describe it.
  *
  * Functions that can fail return -errno, and so do calls.  Nothing here touches errno.
- * User-level threads share the errno of their kernel thread.
  */
 #ifndef FERRY_FLEXSC_H
 #define FERRY_FLEXSC_H
@@ -144,6 +143,11 @@ const char *ferry_direct_name(long nr);
  * Many user-level threads share the kernel thread that spawned them, and stay with it.  They
  * switch only in ferry_thread_call(), yield, sleep and join, so they need no locks among each
  * other.  From the first spawn to the last join the kernel thread's own code is one of them.
+ * Each has its own errno and, in C++, its own current exceptions.  Thread-local variables, the
+ * signal mask and the floating-point environment are the kernel thread's.
+ *
+ * In a signal handler that interrupts the library, a call is a plain call, yield does nothing,
+ * and spawn and join return -EBUSY.
  *
  * If a call blocks its runner while others wait behind it, another runner takes these over
  * within milliseconds; there can be up to 64 such runners.
@@ -156,7 +160,8 @@ struct ferry_thread;
 /**
  * Starts a thread at start(argument), which runs once the caller waits or yields.  All
  * threads of one kernel thread use the same FLEXSC.  Returns 0, -ENOMEM, -EAGAIN while other
- * kernel threads' user-level threads use up the entries, or -EBUSY for another FLEXSC.
+ * kernel threads' user-level threads use up the entries, or -EBUSY for another FLEXSC or in a
+ * signal handler.
  */
 int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
 		       void *(*start)(void *argument), void *argument);

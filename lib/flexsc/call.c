@@ -4,11 +4,12 @@
 #include "scheduler.h"
 #include "spin.h"
 
-/* The short way of ferry__scheduler_pick(). */
+/* The short way of ferry__scheduler_pick().  Leaves the library. */
 static inline long wait_for_result(struct scheduler *s)
 {
 	struct ferry_thread *next;
 	struct lane *lane;
+	long result;
 
 	if (FERRY_UNLIKELY(s->left <= 0 || s->ready.first)) {
 		next = ferry__scheduler_pick(s);
@@ -20,7 +21,9 @@ static inline long wait_for_result(struct scheduler *s)
 		if (FERRY_UNLIKELY(!next))
 			next = ferry__scheduler_pick(s);
 	}
-	return scheduler_switch(s, next, false)->result;
+	result = scheduler_switch(s, next, false)->result;
+	scheduler_exit(s);
+	return result;
 }
 
 /* Makes CALL once there is an entry for it; room is already counted. */
@@ -56,8 +59,9 @@ static __attribute__((__noinline__)) long call_directly(long nr, long a, long b,
 	const __s64 arg[] = { a, b, c, d, e, f };
 	struct scheduler *s = ferry__scheduler;
 
-	if (!s || ferry__depends_on_caller(nr, arg))
+	if (!s || s->posting < 0 || ferry__depends_on_caller(nr, arg))
 		return call_here(nr, arg);
+	scheduler_enter(s);
 	s->current->lane->room--;
 	return call_slowly(nr, a, b, c, d, e, f);
 }
@@ -69,8 +73,9 @@ long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->limit)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting)))
 		return call_directly(nr, a, b, c, d, e, f);
+	scheduler_enter(s);
 	self = s->current;
 	lane = self->lane;
 	if (FERRY_UNLIKELY(--lane->room < 0))
@@ -89,8 +94,9 @@ long ferry_thread_call3(long nr, long a, long b, long c)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->limit)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting)))
 		return call_directly(nr, a, b, c, 0, 0, 0);
+	scheduler_enter(s);
 	self = s->current;
 	lane = self->lane;
 	if (FERRY_UNLIKELY(--lane->room < 0))
@@ -109,8 +115,9 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_entry call;
 
-	if (!s || !ferry__batch_may_be_posted(calls, ncall, s->limit))
+	if (!s || !ferry__batch_may_be_posted(calls, ncall, s->posting))
 		return ferry_batch(rets, calls, ncall, 0, 0);
+	scheduler_enter(s);
 	entry_fill(&call, FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0, 0, 0);
 	s->current->lane->room--;
 	return post_pending(s, &call);

@@ -2,6 +2,7 @@
 /* Choosing the user-level thread that runs next. */
 #include "scheduler.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "flexsc.h"
@@ -50,7 +51,9 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
 	new->stride = 1;
-	new->limit = flexsc->limit;
+	new->limit = new->posting = flexsc->limit;
+	new->error = &errno;
+	new->exceptions = exceptions_here();
 	new->current = &new->main;
 	new->main.lane = &new->lane[0];
 	fiber_adopt(&new->main.fiber);

@@ -6,14 +6,26 @@
 #ifndef FLEXSC_SCHEDULER_H
 #define FLEXSC_SCHEDULER_H
 
+#include "direct.h"
+#include "exceptions.h"
 #include "lane.h"
 #include "sleepers.h"
+
+/* A limit that means: a signal handler has interrupted the library, which must not be entered. */
+#define INSIDE (POST_NOTHING - 1)
 
 struct scheduler {
 	struct ferry_thread *current;
 	struct queue ready;
 	bool timed;
-	int limit; /* of enum who: what is posted */
+
+	/* Of enum who: what is posted; and what is posted now, INSIDE the library nothing. */
+	int limit, posting;
+
+	/* The kernel thread's own: threads take turns with them. */
+	int *error;
+	struct exceptions *exceptions; /* NULL without a C++ library */
+
 	unsigned int lanes;
 	struct lane *turn; /* the lane to look at next */
 	struct lane *give; /* the lane of the next thread */
@@ -21,7 +33,7 @@ struct scheduler {
 	int stride;	   /* switches from one to the next, about LOOK_NS */
 	long looked_ns;	   /* when the last one was */
 #ifdef SWITCH_ASAN
-	struct ferry_thread *left; /* the one that ran before */
+	struct ferry_thread *came_from;
 #endif
 	struct ring *held_up; /* rings with one call that blocks its runner: no longer a lane's */
 	struct sleepers sleepers;
@@ -53,14 +65,34 @@ struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
 /** Switches to another thread for good: the current one has returned. */
 void ferry__scheduler_leave(struct scheduler *scheduler) __attribute__((__noreturn__));
 
+/** Whether the caller is a signal handler that has interrupted the library. */
+static inline bool scheduler_is_inside(const struct scheduler *s)
+{
+	return s->posting == INSIDE;
+}
+
+/** Before the scheduler is changed, and after: a signal handler may come at any time. */
+static inline void scheduler_enter(struct scheduler *s)
+{
+	s->posting = INSIDE;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void scheduler_exit(struct scheduler *s)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	s->posting = s->limit;
+}
+
 /** What a thread does first when it has been switched to. */
 static inline void scheduler_arrived(struct scheduler *s, struct ferry_thread *self)
 {
 #ifdef SWITCH_ASAN
-	fiber_enter(&self->fiber, &s->left->fiber);
-#else
-	(void)s, (void)self;
+	fiber_enter(&self->fiber, &s->came_from->fiber);
 #endif
+	*s->error = self->error;
+	if (FERRY_UNLIKELY(s->exceptions))
+		*s->exceptions = self->exceptions;
 }
 
 /**
@@ -75,13 +107,16 @@ static inline struct ferry_thread *scheduler_switch(struct scheduler *s, struct 
 #ifdef SWITCH_ASAN
 	if (to == self)
 		return self;
-	s->left = self;
+	s->came_from = self;
 #endif
 	s->current = to;
+	self->error = *s->error;
+	if (FERRY_UNLIKELY(s->exceptions))
+		self->exceptions = *s->exceptions;
 	fiber_leave(&self->fiber, &to->fiber, ends);
 	/* The thread that switches back passes this one as its own TO. */
 	self = (struct ferry_thread *)context_switch(&self->context, &to->context);
-	scheduler_arrived(ferry__scheduler, self);
+	scheduler_arrived(s, self);
 	return self;
 }
 

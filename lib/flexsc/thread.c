@@ -13,7 +13,9 @@ static void thread_main(void)
 	struct ferry_thread *self = ferry__scheduler->current;
 
 	scheduler_arrived(ferry__scheduler, self);
+	scheduler_exit(ferry__scheduler);
 	self->argument = self->start(self->argument);
+	scheduler_enter(ferry__scheduler);
 	self->has_returned = true;
 	if (self->joiner)
 		queue_put(&ferry__scheduler->ready, self->joiner);
@@ -52,26 +54,20 @@ static void thread_free(struct ferry_flexsc *flexsc, struct ferry_thread *thread
 
 static int ensure_scheduler(struct ferry_flexsc *flexsc)
 {
-	if (!ferry__scheduler)
+	struct scheduler *s = ferry__scheduler;
+
+	if (!s)
 		return ferry__scheduler_start(flexsc);
-	return ferry__scheduler->flexsc == flexsc ? 0 : -EBUSY;
+	return s->flexsc == flexsc && !scheduler_is_inside(s) ? 0 : -EBUSY;
 }
 
-int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
-		       void *(*start)(void *argument), void *argument)
+static int spawn(struct scheduler *s, struct ferry_thread **thread, void *(*start)(void *argument),
+		 void *argument)
 {
-	int error = CAN_SWITCH ? ensure_scheduler(flexsc) : -ENOSYS;
-	struct scheduler *s = ferry__scheduler;
-	struct ferry_thread *new;
+	struct ferry_thread *new = thread_new(s->flexsc);
 
-	if (error)
-		return error;
-	new = thread_new(flexsc);
-	if (!new) {
-		if (!s->threads)
-			ferry__scheduler_end();
+	if (!new)
 		return -ENOMEM;
-	}
 	new->start = start;
 	new->argument = argument;
 	new->lane = s->give;
@@ -80,6 +76,23 @@ int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc
 	queue_put(&s->ready, new);
 	*thread = new;
 	return 0;
+}
+
+int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
+		       void *(*start)(void *argument), void *argument)
+{
+	int error = CAN_SWITCH ? ensure_scheduler(flexsc) : -ENOSYS;
+	struct scheduler *s = ferry__scheduler;
+
+	if (error)
+		return error;
+	scheduler_enter(s);
+	error = spawn(s, thread, start, argument);
+	if (s->threads)
+		scheduler_exit(s);
+	else
+		ferry__scheduler_end();
+	return error;
 }
 
 static bool waits_for(const struct ferry_thread *thread, const struct ferry_thread *other)
@@ -95,8 +108,11 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_thread *self = s->current;
 
+	if (scheduler_is_inside(s))
+		return -EBUSY;
 	if (waits_for(thread, self))
 		return -EDEADLK;
+	scheduler_enter(s);
 	self->joining = thread;
 	thread->joiner = self;
 	if (!thread->has_returned)
@@ -105,7 +121,9 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 	if (value)
 		*value = thread->argument;
 	thread_free(s->flexsc, thread);
-	if (!--s->threads)
+	if (--s->threads)
+		scheduler_exit(s);
+	else
 		ferry__scheduler_end();
 	return 0;
 }
@@ -116,10 +134,12 @@ void ferry_thread_yield(void)
 {
 	struct scheduler *s = ferry__scheduler;
 
-	if (!s)
+	if (!s || scheduler_is_inside(s))
 		return;
+	scheduler_enter(s);
 	queue_put(&s->ready, s->current);
 	ferry__scheduler_wait(s);
+	scheduler_exit(s);
 }
 
 static void sleep_here(long ns)
@@ -137,7 +157,12 @@ void ferry_thread_sleep(long ns)
 
 	if (ns <= 0)
 		return ferry_thread_yield();
-	if (!s || ferry__sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
+	if (!s || scheduler_is_inside(s))
 		return sleep_here(ns);
-	ferry__scheduler_wait(s);
+	scheduler_enter(s);
+	if (ferry__sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
+		sleep_here(ns);
+	else
+		ferry__scheduler_wait(s);
+	scheduler_exit(s);
 }

@@ -8,6 +8,7 @@
 
 #include <ferry_flexsc.h>
 
+#include "exceptions.h"
 #include "switch.h"
 
 struct lane;
@@ -17,7 +18,9 @@ struct ferry_thread {
 	struct context context; /* while another runs; it must be first */
 	struct ferry_thread *next;
 	struct lane *lane;
-	long result;			   /* of its latest call */
+	long result; /* of its latest call */
+	int error;   /* errno while another runs, and the exceptions */
+	struct exceptions exceptions;
 	const struct ferry_entry *pending; /* its call, while there is no entry for it */
 
 	struct ferry_thread *joining; /* the thread that it waits for */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/* Tests what each user-level thread has of its own, and what it shares. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ferry_flexsc.h>
+
+#define THREADS 8
+
+static int start(void **state)
+{
+	struct ferry_flexsc *flexsc = NULL;
+
+	assert_int_equal(ferry_flexsc_start(&flexsc, NULL), 0);
+	*state = flexsc;
+	return 0;
+}
+
+static int stop(void **state)
+{
+	assert_int_equal(ferry_flexsc_stop(*state), 0);
+	return 0;
+}
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* Runs THREADS threads at FUNCTION, each with its index: how many return something else. */
+static int run(struct ferry_flexsc *flexsc, void *(*function)(void *argument))
+{
+	struct ferry_thread *threads[THREADS];
+	void *value;
+	long i;
+	int others = 0;
+
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(ferry_thread_spawn(&threads[i], flexsc, function, (void *)i), 0);
+	for (i = 0; i < THREADS; i++) {
+		assert_int_equal(ferry_thread_join(threads[i], &value), 0);
+		others += value != (void *)i;
+	}
+	return others;
+}
+
+/* ---- errno ---- */
+
+static void *keep_errno(void *argument)
+{
+	int i, own = 1000 + (int)(long)argument;
+
+	if (errno)
+		return (void *)-1L;
+	for (i = 0; i < 100; i++) {
+		errno = own;
+		if (i % 2)
+			ferry_getpid();
+		else
+			ferry_thread_yield();
+		if (errno != own)
+			return (void *)-2L;
+	}
+	return argument;
+}
+
+static void each_thread_has_its_errno(void **state)
+{
+	errno = ENOTTY;
+	assert_int_equal(run(*state, keep_errno), 0);
+	assert_int_equal(errno, ENOTTY);
+}
+
+/* ---- thread-local variables ---- */
+
+static _Thread_local long visits;
+
+static void *visit(void *argument)
+{
+	visits++;
+	ferry_getpid();
+	return argument;
+}
+
+static void thread_local_variables_belong_to_the_kernel_thread(void **state)
+{
+	visits = 0;
+	assert_int_equal(run(*state, visit), 0);
+	assert_int_equal(visits, THREADS);
+}
+
+/* ---- signal handlers ---- */
+
+static int null;
+static volatile long handled, mishandled;
+static volatile bool over;
+
+static void write_in_handler(int signal)
+{
+	(void)signal;
+	mishandled += ferry_write(null, "tick", 4) != 4;
+	ferry_thread_yield();
+	handled++;
+}
+
+static void *write_until_over(void *argument)
+{
+	while (!over)
+		if (ferry_write(null, "x", 1) != 1)
+			return (void *)-1L;
+	return argument;
+}
+
+static void tick(long us)
+{
+	const struct itimerval timer = { { 0, us }, { 0, us } };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void *end_after_ticks(void *argument)
+{
+	(void)argument;
+	while (handled < 300)
+		ferry_thread_sleep(1000000);
+	over = true;
+	return NULL;
+}
+
+static void handlers_may_call(void **state)
+{
+	const struct sigaction action = { .sa_handler = write_in_handler, .sa_flags = SA_RESTART };
+	struct ferry_thread *ender;
+
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	handled = mishandled = 0;
+	over = false;
+	sigaction(SIGALRM, &action, NULL);
+	assert_int_equal(ferry_thread_spawn(&ender, *state, end_after_ticks, NULL), 0);
+	tick(1000);
+	assert_int_equal(run(*state, write_until_over), 0);
+	tick(0);
+	ferry_thread_join(ender, NULL);
+	assert_int_equal(mishandled, 0);
+	close(null);
+}
+
+/* Interrupts the library most of the time, because switching is all that the threads do. */
+static volatile long entered;
+
+static void enter_library(int signal)
+{
+	static struct ferry_thread *thread;
+
+	(void)signal;
+	entered += ferry_thread_spawn(&thread, NULL, visit, NULL) == -EBUSY;
+	ferry_thread_sleep(1000);
+	handled++;
+}
+
+static void *yield_until_handled(void *argument)
+{
+	while (handled < 300)
+		ferry_thread_yield();
+	return argument;
+}
+
+static void the_library_is_not_entered_twice(void **state)
+{
+	const struct sigaction action = { .sa_handler = enter_library, .sa_flags = SA_RESTART };
+	long start_ns = now_ns();
+
+	handled = entered = 0;
+	sigaction(SIGALRM, &action, NULL);
+	tick(500);
+	assert_int_equal(run(*state, yield_until_handled), 0);
+	tick(0);
+	assert_int_equal(entered, handled);
+	assert_true(now_ns() - start_ns < 30000000000L);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_thread_has_its_errno),
+		TEST(thread_local_variables_belong_to_the_kernel_thread),
+		TEST(handlers_may_call),
+		TEST(the_library_is_not_entered_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
