@@ -318,7 +318,7 @@ static void print(const struct run *run)
 	show_records(columns, COUNT_OF(columns), &run->sets[0]);
 	show_paragraph("",
 		       "RATIO: to the function call. BEYOND: the part of the call that is beyond "
-		       "the bare crossing, where the noise lets it be told. CYCLES: ticks of the "
+		       "the bare crossing, where it exceeds the noise. CYCLES: ticks of the "
 		       "time-stamp counter.");
 }
 

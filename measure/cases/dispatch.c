@@ -184,7 +184,7 @@ void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 				    told[i].what, row->summary.median);
 		else if (row && base)
 			add_finding(run, row->name,
-				    "What the loop adds for %s cannot be told from the noise.",
+				    "What the loop adds for %s is lost in the noise.",
 				    told[i].what);
 	}
 }

@@ -280,7 +280,7 @@ static int first_pass(const struct session *session, const struct touch *touch, 
 
 static int complain_of_memory(const struct session *session, const struct touch *touch, int error)
 {
-	complain("bench: pagefault: %zu MiB cannot be had by %s: %s", session->region->length >> 20,
+	complain("bench: pagefault: cannot map %zu MiB by %s: %s", session->region->length >> 20,
 		 way_names[touch->way], strerror(-error));
 	region_unmap(session->region);
 	return EXIT_FOUND;

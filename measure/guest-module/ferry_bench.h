@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
-/* What the test module answers: for measure/guest only. */
+/* The requests that the test module answers, for measure/cases only. */
 #ifndef FERRY_BENCH_H
 #define FERRY_BENCH_H
 
@@ -19,7 +19,7 @@ struct ferry_bench_direct {
 
 #define FERRY_BENCH_DIRECT _IOWR(0xfe, 0x80, struct ferry_bench_direct)
 
-/* The cost of reading what kstats() tells, in the kernel. */
+/* The cost of reading the counters of kstats() in the kernel. */
 struct ferry_bench_counters {
 	unsigned long rounds; /* times to read them all */
 	unsigned long least;  /* out: ticks, of the cheapest round */

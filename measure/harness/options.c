@@ -49,18 +49,18 @@ static const struct choice choices[] = {
 	  "crossing batch dispatch chain flexsc pagefault", "trials", NONE, NULL,
 	  "trials of every figure" },
 	{ 'w', NUMBER_OPTION, "warmup", "N", 0, 1000000000, AT(warmup), NULL, "warmup", NONE, NULL,
-	  "calls, batches, pairs or passes before, which are not timed" },
+	  "calls, batches, pairs or passes to run untimed first" },
 	{ 'n', NUMBER_OPTION, "calls", "N", 1, 1000000000, AT(calls), "crossing dispatch flexsc",
 	  "calls", NONE, NULL, "calls in one trial" },
 	{ 'e', NAMES_OPTION, "engine", "E,...", 0, 0, AT(engines), "batch apps", "engines", NONE,
-	  ENGINES, "the engines; all that are available by default" },
+	  ENGINES, "the engines; by default all that are available" },
 	{ 'l', NAMES_OPTION, "beside", "NAME,...", 0, 0, AT(beside), "batch", "beside", NONE,
 	  "bare-syscall bare-device naive raw nops nops-linked",
-	  "what else to run the batches on, to compare with" },
+	  "what else to run the batches on, for comparison" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch flexsc", "calls_made",
 	  NONE, CALLS, "the calls to make" },
 	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch apps", "programs", NONE,
-	  NULL, "copies of the batch program in FILE; what to compare one --app with" },
+	  NULL, "batches of the program in FILE; a program to compare one --app with" },
 	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
 	  NONE, NULL, "slots of a batch, or copies of a program; pages that a fault maps" },
 	{ 'b', NUMBER_OPTION, "slots", "N", 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
@@ -68,30 +68,29 @@ static const struct choice choices[] = {
 	{ 'r', NUMBER_OPTION, "pairs", "N", 1, MAX_INTERVAL_COUNT, AT(pairs), "apps", "pairs", NONE,
 	  NULL, "pairs of runs" },
 	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps", "apps", NONE,
-	  "total mdu rw pathsearch sigset", "the programs; all by default" },
+	  "total mdu rw pathsearch sigset", "the programs; by default all" },
 	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain",
-	  "directory", NONE, NULL,
-	  "the tree to work on; where to make the files that calls work on" },
+	  "directory", NONE, NULL, "the tree to work on; where to make files for the calls" },
 	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps", NULL, NONE, NULL,
 	  "where the example programs are" },
 	{ 'f', NUMBERS_OPTION, "threads", "N,...", 1, 100000, AT(threads), "flexsc", "threads",
 	  NONE, NULL, "user-level threads" },
 	{ 'o', NUMBER_OPTION, "runners", "N", 1, FERRY_FLEXSC_MAX_RUNNERS, AT(runners), "flexsc",
-	  "runners", 0, NULL, "runners at most; as many as CPUs by default" },
+	  "runners", 0, NULL, "the most runners; by default as many as CPUs" },
 	{ 'k', NUMBERS_OPTION, "work", "NS,...", 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
 	  NULL, "work between two calls, ns" },
 	{ 'm', NUMBER_OPTION, "memory", "MIB", 4, 1L << 24, AT(memory), "pagefault", "memory_mib",
-	  0, NULL, "memory to touch; 2048 by default, or less" },
+	  0, NULL, "memory to touch; by default 2048 or less" },
 	{ 'u', NUMBER_OPTION, "cpu", "N", 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
 	  "the CPU to measure on" },
 	{ 'i', NUMBER_OPTION, "seed", "N", 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
-	  NULL, "of the random numbers that the errors are estimated with" },
+	  NULL, "of the random numbers for estimating errors" },
 	{ 'j', OTHER_OPTION, "json", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "write everything to FILE as JSON; - is standard output" },
 	{ 'v', OTHER_OPTION, "csv", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "write the main table to FILE as CSV; - is standard output" },
 	{ 'a', OTHER_OPTION, "against", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
-	  "compare with an earlier run's JSON; BENCH may be left out" },
+	  "compare with an earlier run's JSON; BENCH may be omitted" },
 	{ 'h', OTHER_OPTION, "help", NULL, 0, 0, 0, NULL, NULL, NONE, NULL, "print this text" },
 };
 #define CHOICES COUNT_OF(choices)
@@ -313,7 +312,7 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	return bench->check ? bench->check(settings) : 0;
 }
 
-/* ---- telling ---- */
+/* ---- help, completion and the document ---- */
 
 /* "batch, apps: the engines": without a bench the help says who takes an option. */
 static void print_choice(const struct choice *choice, bool whose)
