@@ -69,7 +69,7 @@ int ferry_engine_probe(enum ferry_engine engine, const char **why)
 	if (!why)
 		why = &ignored;
 	if (engine == FERRY_AUTO) {
-		*why = "takes what is there";
+		*why = "chooses one of the available engines";
 		return 0;
 	}
 	if (!find(engine)) {
