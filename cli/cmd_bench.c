@@ -8,18 +8,18 @@
 
 #include <ferry/rawcall.h>
 
+#include "command.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/memory.h"
+#include "common/messages.h"
+#include "common/show.h"
+#include "measure/cases/cases.h"
 #include "measure/harness/against.h"
 #include "measure/harness/bench.h"
 #include "measure/harness/document.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/json.h"
-#include "measure/harness/memory.h"
 #include "measure/harness/options.h"
-#include "measure/harness/show.h"
-#include "measure/cases/cases.h"
-#include "command.h"
-#include "file.h"
-#include "messages.h"
 
 #define LONG_RUN 60.0 /* s: what takes longer is announced */
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "command.h"
-#include "messages.h"
-#include "output.h"
-#include "program_file.h"
+#include "common/messages.h"
+#include "common/output.h"
+#include "common/program_file.h"
 
 /* What is wrong with a program, in the order of its slots. */
 struct findings {

@@ -9,11 +9,11 @@
 #include <ferry_flexsc.h>
 
 #include "command.h"
+#include "common/messages.h"
+#include "common/output.h"
+#include "common/program_file.h"
+#include "common/show.h"
 #include "measure/harness/machine.h"
-#include "measure/harness/show.h"
-#include "messages.h"
-#include "output.h"
-#include "program_file.h"
 
 /* What auto decides for one program. */
 struct decision {

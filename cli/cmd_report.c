@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "messages.h"
+#include "common/messages.h"
 
 /* Puts the package's directory in place of the current one, before anything is imported. */
 static const char start[] = "import sys; sys.path[0] = sys.argv.pop(1); import runpy; "
@@ -152,7 +152,7 @@ static int run(int argc, char *argv[])
 		return EXIT_USAGE;
 	}
 	if (argc - optind > 1)
-		return too_many_arguments(&report_command, argv[optind + 1]);
+		return too_many_arguments("report", argv[optind + 1]);
 	return report(argv[optind], output);
 }
 

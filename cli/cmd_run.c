@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "command.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
-#include "messages.h"
-#include "output.h"
-#include "program_file.h"
+#include "common/memory.h"
+#include "common/messages.h"
+#include "common/output.h"
+#include "common/program_file.h"
+#include "common/show.h"
 
 /* Left in the results of slots that did not run; no call returns it. */
 #define NOT_RUN (LONG_MIN + 0xfe22)
@@ -292,7 +292,7 @@ static int parse(int argc, char *argv[], struct arguments *arguments)
 		}
 	}
 	if (argc - optind > 1)
-		return too_many_arguments(&run_command, argv[optind + 1]);
+		return too_many_arguments("run", argv[optind + 1]);
 	arguments->path = optind < argc ? argv[optind] : "-";
 	return -1;
 }

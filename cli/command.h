@@ -3,12 +3,9 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-/* Exit statuses, the same for every subcommand. */
-enum {
-	EXIT_OK = 0,
-	EXIT_FOUND = 1, /* it ran, and the answer is no: check found errors, run could not start */
-	EXIT_USAGE = 2, /* bad options or bad input */
-};
+#include <stdbool.h>
+
+#include "common/messages.h"
 
 struct command {
 	const char *name;
@@ -22,5 +19,12 @@ extern const struct command run_command;
 extern const struct command check_command;
 extern const struct command bench_command;
 extern const struct command report_command;
+
+/**
+ * Reads the command line of COMMAND, which takes --json, --help and a FILE: -1 to go on, or the
+ * exit status.  *FILE stays as it is when there is none.
+ */
+int parse_json_and_file(const struct command *command, int argc, char *argv[], bool *json,
+			const char **file);
 
 #endif /* COMMAND_H */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "messages.h"
-#include "output.h"
+#include "common/messages.h"
+#include "common/output.h"
 
 static const struct command *const commands[] = {
 	&probe_command, &run_command, &check_command, &bench_command, &report_command,

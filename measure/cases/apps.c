@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cases.h"
-#include "cli/messages.h"
 #include "apps.h"
+#include "cases.h"
+#include "common/memory.h"
+#include "common/messages.h"
+#include "common/show.h"
 #include "material.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
 #include "measure/harness/turns.h"
 
 #define MAX_ARGUMENTS 2100 /* the files of the material, and some */

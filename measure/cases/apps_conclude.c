@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/harness/memory.h"
+#include "common/memory.h"
 
 static void compare_sides(struct run *run, struct duel *duel)
 {

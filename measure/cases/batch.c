@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cases.h"
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
 #include "measure/harness/turns.h"
 #include "nops.h"
 #include "test_module.h"

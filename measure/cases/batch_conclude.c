@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+#include "common/show.h"
 #include "lib/engine/uring_plan.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
 
 #define BENT 0.02 /* a line with more misfit than that says little */
 

@@ -8,12 +8,12 @@
 #include "cases.h"
 #include "chain_calls.h"
 #include "chain_uring.h"
-#include "cli/file.h"
-#include "cli/messages.h"
+#include "common/file.h"
+#include "common/memory.h"
+#include "common/messages.h"
+#include "common/show.h"
 #include "measure/harness/bench.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
 #include "measure/harness/turns.h"
 
 #define MAX_ROWS 16

@@ -14,10 +14,10 @@
 #include <linux/ferry.h>
 
 #include "cases.h"
+#include "common/memory.h"
+#include "common/show.h"
 #include "crossing.h"
 #include "empty.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
 #include "test_module.h"
 
 #define FILE_PATH "/etc/passwd"

@@ -7,11 +7,11 @@
 #include <ferry.h>
 
 #include "cases.h"
-#include "empty.h"
+#include "common/memory.h"
+#include "common/show.h"
 #include "dispatch.h"
+#include "empty.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
 #include "measure/harness/steps.h"
 
 /* So that slots and results stay in the first cache. */

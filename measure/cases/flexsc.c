@@ -13,10 +13,10 @@
 #include <ferry_flexsc.h>
 
 #include "cases.h"
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 

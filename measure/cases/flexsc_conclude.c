@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
+#include "common/memory.h"
+#include "common/show.h"
 
 #define USUAL_THREADS 64 /* most is said of the cells that are nearest to these */
 #define USUAL_WORK 150

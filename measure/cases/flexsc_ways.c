@@ -13,9 +13,9 @@
 #include <ferry/rawcall.h>
 #include <ferry_flexsc.h>
 
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "measure/harness/clock.h"
-#include "measure/harness/memory.h"
 
 /* Calls in a batch, and requests under way in a ring. */
 #define AT_ONCE 64

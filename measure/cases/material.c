@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
 
 #define FILES 2000
 #define LARGEST (256L << 10) /* of them, bytes: summing is not to be what is timed */

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "cases.h"
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "lib/prefault/large_pages.h"
 #include "measure/harness/interrupt.h"
-#include "measure/harness/memory.h"
 #include "measure/harness/turns.h"
 #include "pagefault_memory.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/harness/memory.h"
-#include "measure/harness/show.h"
+#include "common/memory.h"
+#include "common/show.h"
 
 #define NEARLY 1.1 /* of the best time: more pages per fault gain next to nothing */
 #define MIB (1 << 20)

@@ -14,9 +14,9 @@
 
 #include <ferry.h>
 
-#include "measure/harness/interrupt.h"
+#include "common/memory.h"
 #include "lib/prefault/large_pages.h"
-#include "measure/harness/memory.h"
+#include "measure/harness/interrupt.h"
 #include "measure/harness/random.h"
 
 /* Of Linux 5.14; the libc may be older. */

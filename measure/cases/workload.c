@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/file.h"
-#include "cli/messages.h"
-#include "measure/harness/memory.h"
+#include "common/file.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "empty.h"
 
 #define PATH "/etc/passwd"

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file.h"
-#include "cli/messages.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/memory.h"
+#include "common/messages.h"
+#include "common/show.h"
 #include "document.h"
-#include "json.h"
-#include "memory.h"
-#include "show.h"
 
 int against_read(struct against *against, const char *path)
 {

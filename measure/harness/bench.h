@@ -18,7 +18,7 @@
 #include <jansson.h>
 
 #include "clock.h"
-#include "record.h"
+#include "common/record.h"
 #include "statistics.h"
 
 #define MAX_NAMES 64

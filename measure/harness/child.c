@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
+#include "common/messages.h"
 #include "interrupt.h"
 
 static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), void *context)

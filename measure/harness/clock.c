@@ -6,8 +6,8 @@
 
 #include <ferry/rawcall.h>
 
+#include "common/memory.h"
 #include "machine.h"
-#include "memory.h"
 
 #define READINGS 10000
 #define IN_A_ROW 20 /* readings that are timed at once */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "memory.h"
+#include "common/json.h"
+#include "common/memory.h"
 #include "options.h"
 
 struct circumstances circumstances_begin(int cpu)

@@ -10,9 +10,9 @@
 
 #include <ferry_flexsc.h>
 
-#include "cli/messages.h"
-#include "json.h"
-#include "show.h"
+#include "common/json.h"
+#include "common/messages.h"
+#include "common/show.h"
 
 enum kind {
 	NUMBER_OPTION,	/* long */
@@ -189,7 +189,7 @@ int options_read(int argc, char *argv[], struct given *given)
 	}
 	given->bench = optind < argc ? argv[optind] : NULL;
 	if (argc - optind > 1)
-		return too_many_arguments(&bench_command, argv[optind + 1]);
+		return too_many_arguments("bench", argv[optind + 1]);
 	return 0;
 }
 

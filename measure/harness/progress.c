@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/output.h"
 #include "clock.h"
+#include "common/output.h"
 
 #define BAR 24
 #define BETWEEN_NS 1e8

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "memory.h"
+#include "common/memory.h"
 
 #define MANY_OUTLIERS 0.1 /* of the trials */
 #define MUCH_DRIFT 0.05	  /* of a median, from the first half to the second */

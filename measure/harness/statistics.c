@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "common/memory.h"
 #include "random.h"
 
 static int by_value(const void *a, const void *b)

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "interrupt.h"
-#include "memory.h"
 #include "statistics.h"
 
 #define FEW 64

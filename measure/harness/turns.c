@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "child.h"
-#include "cli/messages.h"
+#include "common/memory.h"
+#include "common/messages.h"
 #include "interrupt.h"
-#include "memory.h"
 #include "progress.h"
 
 /* What children write to is in shared memory. */

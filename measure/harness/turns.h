@@ -23,7 +23,7 @@
 
 #include <stddef.h>
 
-#include "record.h"
+#include "common/record.h"
 
 struct turns {
 	const char *what; /* a step, for the progress line */

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
+#include "common/memory.h"
 #include "measure/cases/apps.h"
 #include "measure/cases/batch.h"
 #include "measure/cases/cases.h"
 #include "measure/cases/crossing.h"
 #include "measure/cases/flexsc.h"
 #include "measure/harness/document.h"
-#include "measure/harness/json.h"
-#include "measure/harness/memory.h"
 
 static struct numbers numbers_at(const json_t *object, const char *key)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/harness/json.h"
-#include "measure/harness/memory.h"
+#include "common/json.h"
+#include "common/memory.h"
 #include "measure/harness/statistics.h"
 
 struct numbers {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes to standard output besides tables (measure/harness/show.h). */
+/* What goes to standard output besides tables (show.h). */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 

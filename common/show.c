@@ -8,9 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/messages.h"
-#include "cli/output.h"
 #include "memory.h"
+#include "messages.h"
+#include "output.h"
 
 #define CELL 1024
 #define USUAL_WIDTH 80
