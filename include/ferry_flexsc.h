@@ -48,6 +48,10 @@ struct ferry_flexsc_options {
 	long spin_ns;
 
 	unsigned int flags; /* a combination of the flags below */
+
+	/* Of each user-level thread's stack, in bytes: 16384 to 1 GiB; default 262144.  It is
+	 * address space, of which only what has been touched takes memory. */
+	size_t stack_size;
 };
 
 #define FERRY_FLEXSC_USER 1U  /* runners stay in user space even if the kernel has flexsc */
@@ -152,14 +156,16 @@ const char *ferry_direct_name(long nr);
  * If a call blocks its runner while others wait behind it, another runner takes these over
  * within milliseconds; there can be up to 64 such runners.
  *
- * The functions may be called for threads of the calling kernel thread only.  Stacks are
- * 64 KiB with a guard page and are reused.
+ * The functions may be called for threads of the calling kernel thread only.  A guard of 1 MiB
+ * lies below each stack: a thread that overflows its stack by less than that ends by SIGSEGV.
  */
 struct ferry_thread;
 
 /**
  * Starts a thread at start(argument), which runs once the caller waits or yields.  All
- * threads of one kernel thread use the same FLEXSC.  Returns 0, -ENOMEM, -EAGAIN while other
+ * threads of one kernel thread use the same FLEXSC.  Returns 0, -ENOMEM when there is no memory,
+ * address space or mapping for its stack, -ENOSYS on a processor that ferry cannot switch stacks
+ * on or for a kernel thread with a shadow stack, -EAGAIN while other
  * kernel threads' user-level threads use up the entries, or -EBUSY for another FLEXSC or in a
  * signal handler.
  */

@@ -31,6 +31,9 @@ static int check(const struct ferry_flexsc_options *options)
 	if (entries && (entries < WORD_BITS || entries > FERRY_FLEXSC_MAX_ENTRIES ||
 			(entries & (entries - 1))))
 		return -EINVAL;
+	if (options->stack_size &&
+	    (options->stack_size < MIN_STACK || options->stack_size > MAX_STACK))
+		return -EINVAL;
 	if (options->flags & ~(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED))
 		return -EINVAL;
 	return 0;
@@ -62,6 +65,8 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->slots = options->runners ? options->runners : 1;
 	flexsc->limit = ALIKE_RUNNER;
 	pthread_mutex_init(&flexsc->mutex, NULL);
+	ferry__stack_pool_init(&flexsc->stacks,
+			       options->stack_size ? options->stack_size : DEFAULT_STACK);
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
 	if (options->cpus)
 		memcpy(flexsc->cpu, options->cpus, flexsc->slots * sizeof(flexsc->cpu[0]));

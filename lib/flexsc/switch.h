@@ -8,6 +8,7 @@
 #ifndef FLEXSC_SWITCH_H
 #define FLEXSC_SWITCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #if defined(__has_feature)
@@ -75,6 +76,15 @@ context_switch(struct context *from, struct context *to)
 	return to;
 }
 
+/* Whether returns are checked against a second stack, which a switch does not change. */
+static inline bool has_shadow_stack(void)
+{
+	unsigned long pointer = 0;
+
+	__asm__("rdsspq %0" : "+r"(pointer)); /* does nothing without one */
+	return pointer;
+}
+
 /* START finds the stack as after a call, with a null return address. */
 static inline void context_new(struct context *context, char *top, void (*start)(void))
 {
@@ -115,6 +125,15 @@ context_switch(struct context *from, struct context *to)
 	return x1;
 }
 
+/* Whether returns are checked against a second stack, which a switch does not change. */
+static inline bool has_shadow_stack(void)
+{
+	register unsigned long x16 __asm__("x16") = 1;
+
+	__asm__("hint 40" : "+r"(x16)); /* chkfeat: clears the bit if there is one */
+	return !x16;
+}
+
 static inline void context_new(struct context *context, char *top, void (*start)(void))
 {
 	*context = (struct context){ top, NULL, (void *)start };
@@ -123,6 +142,11 @@ static inline void context_new(struct context *context, char *top, void (*start)
 #else
 
 #define CAN_SWITCH 0
+
+static inline bool has_shadow_stack(void)
+{
+	return false;
+}
 
 static inline struct context *context_switch(struct context *from, struct context *to)
 {

@@ -37,10 +37,10 @@ static struct ferry_thread *thread_new(struct ferry_flexsc *flexsc)
 	thread =
 		(struct ferry_thread *)(ferry__stack_top(stack) - (sizeof(*thread) + 63) / 64 * 64);
 	memset(thread, 0, sizeof(*thread));
-	size = (size_t)((char *)thread - ferry__stack_bottom(stack));
+	size = (size_t)((char *)thread - stack->bottom);
 	thread->stack = stack;
 	context_new(&thread->context, (char *)thread, thread_main);
-	fiber_new(&thread->fiber, ferry__stack_bottom(stack), size);
+	fiber_new(&thread->fiber, stack->bottom, size);
 	return thread;
 }
 
@@ -56,6 +56,8 @@ static int ensure_scheduler(struct ferry_flexsc *flexsc)
 {
 	struct scheduler *s = ferry__scheduler;
 
+	if (!CAN_SWITCH || has_shadow_stack())
+		return -ENOSYS;
 	if (!s)
 		return ferry__scheduler_start(flexsc);
 	return s->flexsc == flexsc && !scheduler_is_inside(s) ? 0 : -EBUSY;
@@ -81,7 +83,7 @@ static int spawn(struct scheduler *s, struct ferry_thread **thread, void *(*star
 int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
 		       void *(*start)(void *argument), void *argument)
 {
-	int error = CAN_SWITCH ? ensure_scheduler(flexsc) : -ENOSYS;
+	int error = ensure_scheduler(flexsc);
 	struct scheduler *s = ferry__scheduler;
 
 	if (error)

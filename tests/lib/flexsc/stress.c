@@ -7,7 +7,9 @@
  *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
- *	stress blocked N	N calls that block at the same time, more than there are stand-ins
+ *	stress threads N	N user-level threads at the same time; where each stack takes mappings
+ *of its own, no more than these allow stress blocked N	N calls that block at the same time, more
+ *than there are stand-ins
  *
  * Exit status 0, or 1 after a sentence on standard error.
  */
@@ -377,6 +379,55 @@ static void differential(long count, uint64_t seed)
 	stop();
 }
 
+/* ---- threads ---- */
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+static bool guards_split_mappings(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool split = madvise(page, size, MADV_GUARD_INSTALL);
+
+	munmap(page, size);
+	return split;
+}
+
+static void *call_once(void *argument)
+{
+	check(ferry_getpid(), getpid());
+	return argument;
+}
+
+static void threads(long count)
+{
+	struct ferry_thread **all;
+	long i;
+	int error;
+	void *value;
+
+	if (guards_split_mappings() && count > 30000)
+		count = 30000;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	all = calloc((size_t)count, sizeof(*all));
+	if (!all)
+		err(1, "no memory");
+	flexsc = start(NULL);
+	for (i = 0; i < count; i++) {
+		error = ferry_thread_spawn(&all[i], flexsc, call_once, (void *)i);
+		if (error)
+			errx(1, "no user-level thread %ld: %s", i, strerror(-error));
+	}
+	for (i = 0; i < count; i++) {
+		ferry_thread_join(all[i], &value);
+		check((long)value, i);
+	}
+	free(all);
+	stop();
+}
+
 /* ---- blocked ---- */
 
 static int blocked_pipe[2];
@@ -431,9 +482,10 @@ int main(int argc, char *argv[])
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : (uint64_t)time(NULL);
 
-	if (count < 1 || !strstr("calls restarts kills differential blocked", part)) {
+	if (count < 1 || !strstr("calls restarts kills differential threads blocked", part)) {
 		fprintf(stderr,
-			"Usage: stress calls|restarts|kills|differential|blocked COUNT [SEED]\n");
+			"Usage: stress calls|restarts|kills|differential|threads|blocked COUNT"
+			" [SEED]\n");
 		return 2;
 	}
 	printf("seed %llu\n", (unsigned long long)seed);
@@ -444,6 +496,8 @@ int main(int argc, char *argv[])
 		restarts(count);
 	else if (!strcmp(part, "kills"))
 		kills(count, seed);
+	else if (!strcmp(part, "threads"))
+		threads(count);
 	else if (!strcmp(part, "blocked"))
 		blocked(count);
 	else

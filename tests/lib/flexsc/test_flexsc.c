@@ -90,6 +90,8 @@ static void options_out_of_range_are_refused(void **state)
 		{ .spin_ns = -2 },
 		{ .flags = 8 },
 		{ .cpus = no_cpu },
+		{ .stack_size = 16383 },
+		{ .stack_size = (1UL << 30) + 1 },
 	};
 	struct ferry_flexsc *flexsc;
 	size_t i;

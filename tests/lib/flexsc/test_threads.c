@@ -12,11 +12,14 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <ferry_flexsc.h>
+
+#include "tests/lib/unit/child.h"
 
 #define THREADS 8
 
@@ -195,6 +198,89 @@ static void the_library_is_not_entered_twice(void **state)
 	assert_true(now_ns() - start_ns < 30000000000L);
 }
 
+/* ---- stacks ---- */
+
+static struct ferry_flexsc *start_with_stacks(size_t size)
+{
+	const struct ferry_flexsc_options options = { .stack_size = size };
+	struct ferry_flexsc *flexsc = NULL;
+
+	assert_int_equal(ferry_flexsc_start(&flexsc, &options), 0);
+	return flexsc;
+}
+
+/* More address space than there is memory; each uses most of its first MiB. */
+static void *use_stack(void *argument)
+{
+	volatile char frame[800 << 10];
+
+	frame[0] = frame[sizeof(frame) - 1] = 1;
+	ferry_thread_yield();
+	return frame[0] + frame[sizeof(frame) - 1] == 2 ? argument : (void *)-1L;
+}
+
+static void stacks_take_memory_when_touched(void **state)
+{
+	struct ferry_flexsc *flexsc = start_with_stacks(1UL << 30);
+
+	(void)state;
+	assert_int_equal(run(flexsc, use_stack), 0);
+	assert_int_equal(ferry_flexsc_stop(flexsc), 0);
+}
+
+static void *hold_pattern(void *argument)
+{
+	volatile unsigned char pattern[32 << 10];
+	size_t i;
+
+	memset((void *)pattern, 0x5a, sizeof(pattern));
+	while (!over)
+		ferry_thread_yield();
+	for (i = 0; i < sizeof(pattern); i++)
+		CHILD_ASSERT(pattern[i] == 0x5a);
+	return argument;
+}
+
+/* Writes only at the far end of a frame larger than its stack. */
+static __attribute__((__noinline__)) int overflow(void)
+{
+	volatile char frame[72 << 10];
+	size_t i;
+
+	for (i = 0; i < 1024; i++)
+		frame[i] = 1;
+	return frame[1];
+}
+
+static void *overflow_among_others(void *argument)
+{
+	if ((long)argument != THREADS / 2)
+		return hold_pattern(argument);
+	ferry_thread_yield();
+	overflow();
+	over = true;
+	return argument;
+}
+
+static void overflow_in_child(void)
+{
+	over = false;
+	run(start_with_stacks(64 << 10), overflow_among_others);
+	_exit(77);
+}
+
+static void a_large_frame_does_not_reach_another_stack(void **state)
+{
+	int status = child_status(overflow_in_child);
+
+	(void)state;
+	/* A sanitizer reports the signal and exits with another status. */
+	if (WIFSIGNALED(status))
+		assert_int_equal(WTERMSIG(status), SIGSEGV);
+	else
+		assert_int_not_equal(WEXITSTATUS(status), 77);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
 
 int main(void)
@@ -204,6 +290,8 @@ int main(void)
 		TEST(thread_local_variables_belong_to_the_kernel_thread),
 		TEST(handlers_may_call),
 		TEST(the_library_is_not_entered_twice),
+		cmocka_unit_test(stacks_take_memory_when_touched),
+		cmocka_unit_test(a_large_frame_does_not_reach_another_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
