@@ -28,7 +28,6 @@
 #include <linux/pkeys.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/seccomp.h>
 #include <linux/stddef.h>
 #include <linux/time_namespace.h>
@@ -68,12 +67,8 @@ struct server {
 	int eventfd;
 	u64 most_spin_ns;
 
-	struct eventfd_ctx *event; /* or NULL */
-	struct task_struct *poster; /* of the latest call, or NULL; a reference */
-	pid_t poster_id;
-	bool blocked; /* in the current call */
-
 	struct ferry_head head; /* of the current entry */
+	bool blocked;		/* in its call */
 	unsigned int position;	/* where the next call is expected */
 	unsigned int steps;	/* without work */
 	u64 idle_since;		/* ns; 0: not measured yet */
@@ -155,10 +150,15 @@ static void wake(u32 __user *word)
 	do_futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0, 0);
 }
 
+/* A call may end the thread, so no reference to the eventfd is kept. */
 static void signal_event(const struct server *s)
 {
-	if (s->event)
-		eventfd_signal(s->event);
+	struct eventfd_ctx *event = eventfd_ctx_fdget(s->eventfd);
+
+	if (IS_ERR(event))
+		return;
+	eventfd_signal(event);
+	eventfd_ctx_put(event);
 }
 
 /* ---- looking for calls ---- */
@@ -302,34 +302,18 @@ static bool is_like_current(struct task_struct *other)
 	       !(READ_ONCE(other->flags) & PF_EXITING);
 }
 
-static void forget_poster(struct server *s)
+/* Whether the call of HEAD may be made here for the thread that posted it. */
+static bool may_make(const struct ferry_head *head)
 {
-	if (s->poster)
-		put_task_struct(s->poster);
-	s->poster = NULL;
-}
+	struct task_struct *poster;
+	bool may;
 
-static void find_poster(struct server *s, pid_t id)
-{
-	struct task_struct *task;
-
-	forget_poster(s);
 	rcu_read_lock();
-	task = pid_task(find_vpid(id), PIDTYPE_PID);
-	if (task && same_thread_group(task, current))
-		s->poster = get_task_struct(task);
+	poster = pid_task(find_vpid(poster_of(head)), PIDTYPE_PID);
+	may = poster && same_thread_group(poster, current) && is_like_current(poster) &&
+	      !uses_protection_keys();
 	rcu_read_unlock();
-	s->poster_id = id;
-}
-
-/* Whether the fetched call may be made here for the thread that posted it. */
-static bool may_make(struct server *s)
-{
-	pid_t id = poster_of(&s->head);
-
-	if (unlikely(!s->poster || id != s->poster_id || s->poster->flags & PF_EXITING))
-		find_poster(s, id);
-	return s->poster && is_like_current(s->poster) && !uses_protection_keys();
+	return may;
 }
 
 /* ---- making calls ---- */
@@ -586,7 +570,7 @@ static long step(struct server *s)
 		return taken;
 	if (!taken)
 		return idle(s);
-	if (unlikely(!may_make(s)))
+	if (unlikely(!may_make(&s->head)))
 		return end_call(s, FERRY_ENTRY_REFUSED, poster_of(&s->head), 0);
 	return run(s);
 }
@@ -636,63 +620,44 @@ fault:
 	return -EFAULT;
 }
 
-/* Takes what the set refers to in the kernel. */
-static long begin(struct server *s, struct ferry_flexsc_set __user *set)
+static long check_eventfd(int fd)
 {
 	struct eventfd_ctx *event;
-	long error = read_set(s, set);
 
-	if (error || s->eventfd < 0)
-		return error;
-	event = eventfd_ctx_fdget(s->eventfd);
+	if (fd < 0)
+		return 0;
+	event = eventfd_ctx_fdget(fd);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	s->event = event;
+	eventfd_ctx_put(event);
 	return 0;
-}
-
-static void end(struct server *s)
-{
-	forget_poster(s);
-	if (s->event)
-		eventfd_ctx_put(s->event);
 }
 
 long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
 {
-	struct server s = { };
-	long error = begin(&s, set);
+	struct server s;
+	long error = read_set(&s, set) ?: check_eventfd(s.eventfd);
 
-	end(&s);
 	if (error)
 		return error;
 	return size < s.size ? -EINVAL : 0;
 }
 
-static long serve(struct server *s)
-{
-	long left;
-
-	if (put_user(FERRY_RUNNER_RUNNING, &s->set->runner))
-		return -EFAULT;
-	left = resume(s);
-	if (!left && heavy_fence(s))
-		return -EPERM;
-	/* Makes at least one step, so that signals cannot keep it from all work. */
-	while (!left)
-		left = step(s) ?: pause_for_others(s);
-	return left;
-}
-
 long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set)
 {
 	struct server s = { .caller = caller, .regs = caller->regs };
-	long left = begin(&s, set);
+	long left = read_set(&s, set) ?: check_eventfd(s.eventfd);
 
 	if (left)
 		return left;
-	left = serve(&s);
-	end(&s);
+	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))
+		return -EFAULT;
+	left = resume(&s);
+	if (!left && heavy_fence(&s))
+		return -EPERM;
+	/* Makes at least one step, so that signals cannot keep it from all work. */
+	while (!left)
+		left = step(&s) ?: pause_for_others(&s);
 	if (left != GATE_STOPS)
 		return left;
 	return put_user(FERRY_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;
