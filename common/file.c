@@ -200,3 +200,15 @@ int read_file(const char *path, void **bytes, size_t *length)
 	*bytes = content;
 	return 0;
 }
+
+void read_first_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	if (fgets(line, (int)size, file))
+		line[strcspn(line, "\n")] = '\0';
+	fclose(file);
+}

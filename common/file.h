@@ -20,4 +20,7 @@ int check_writable(const char *path);
  */
 int read_file(const char *path, void **bytes, size_t *length);
 
+/** The first line of a file of /proc or /sys, without its end; "" when it cannot be read. */
+void read_first_line(const char *path, char *line, size_t size);
+
 #endif /* FILE_H */

@@ -17,8 +17,8 @@ from lab import LabError
 from lab.cache import cache_root, locked, log_file, make_directory, require_space
 from lab.debian.initrd import write_initrd
 from lab.debian.packages import depends_on, newest, private_state, run_apt
-from lab.kernels.toolchain import STOCK, require_commands
 from lab.targets import Source, Target
+from lab.toolchain import STOCK, require_commands
 
 LAYOUT = "1"  # of the directory; part of its key
 

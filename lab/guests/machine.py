@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab import LabError
 from lab.kernels.build import Kernel
-from lab.kernels.toolchain import BOOTING_X86, require_commands
+from lab.toolchain import BOOTING_X86, require_commands
 
 TIMED_OUT = 124
 FAILED = 125

@@ -28,9 +28,9 @@ from lab.kernels import series
 from lab.kernels.config import check_settings, fragments, render, requested
 from lab.kernels.make import run_logged
 from lab.kernels.progress import Progress
-from lab.kernels.toolchain import compiler, compiler_version, require_toolchain
 from lab.kernels.trees import sync_tree
 from lab.targets import Target
+from lab.toolchain import compiler, compiler_version, require_toolchain
 
 KEPT_FILES = (".config", "System.map")
 

@@ -16,8 +16,8 @@ from lab.debian.sources import fetch, unpacked_base
 from lab.kernels import series
 from lab.kernels.build import Kernel, build, compiled, make_command
 from lab.kernels.make import run_logged
-from lab.kernels.toolchain import require_commands
 from lab.targets import SOURCES, Source, Target, find_target
+from lab.toolchain import require_commands
 
 EXCEPTIONS = REPOSITORY / "lab" / "style.toml"
 PATCHES = re.compile(r"^(?P<file>[^:\s]+):\d+: \w+:(?P<type>[A-Z_]+): .*$", re.M)

@@ -43,8 +43,8 @@ static void say(struct run *run, const struct duel *duel)
 			    duel->side, duel->against, ratio->ratio, ratio->low, ratio->high);
 	else
 		add_finding(run, duel->app,
-			    "%s on %s against %s: the noise could have made the difference "
-			    "(%.2f times as fast, %.2f to %.2f).",
+			    "%s on %s against %s: noise could explain the difference (%.2f "
+			    "times as fast, %.2f to %.2f).",
 			    duel->app, duel->side, duel->against, ratio->ratio, ratio->low,
 			    ratio->high);
 	if (duel->same_output && !duel->equal)

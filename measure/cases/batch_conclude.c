@@ -259,8 +259,8 @@ static void say_fit(struct run *run, const struct series *series)
 		    series->fit.b_se, unit, series->body > 1 ? "copy" : "call");
 	if (!series->straight)
 		add_finding(run, series->call,
-			    "%s on %s follows no straight line (it misses the times by %.0f %%): "
-			    "look at the sizes rather than at a and b.",
+			    "%s on %s follows no straight line (which misses the times by %.0f "
+			    "%%): look at the sizes rather than at a and b.",
 			    series->call, series->engine, 100 * series->fit.misfit);
 	if (series->fit.b_drift > 0.05 * fabs(series->fit.line.b))
 		add_warning(run, "drift",
@@ -298,8 +298,8 @@ static void say_pairing(struct run *run, const struct pairing *pairing)
 
 	if (!slopes->significant) {
 		add_finding(run, call,
-			    "%s: whether %s or %s is faster per call, this run cannot tell "
-			    "(%.4f +- %.4f times as fast): the noise could have made it.",
+			    "%s: this run cannot tell whether %s or %s is faster per call "
+			    "(%.4f +- %.4f times as fast): noise could explain the difference.",
 			    call, engine, against, slopes->ratio, slopes->se);
 		return;
 	}

@@ -155,7 +155,7 @@ static void say_row(struct run *run, const struct row *row)
 		    row->loop->summary.median,
 		    row->to_loop.significant || clock_counts_instructions() ?
 			    "" :
-			    ": the noise could have made the difference");
+			    ": noise could explain the difference");
 }
 
 static void conclude(struct chain_run *chain)

@@ -212,8 +212,8 @@ static void say_vdso(struct run *run, const struct crossing *c)
 		return;
 	if (trap->summary.min < 1.2 * vdso->summary.min)
 		add_finding(run, vdso->name,
-			    "The vDSO saves nothing here: gettimeofday takes %.1f %s through it "
-			    "and %.1f by trap at least, so it has to ask the kernel.",
+			    "The vDSO saves nothing here: gettimeofday takes at least %.1f %s "
+			    "through it and %.1f by trap, so it enters the kernel.",
 			    vdso->summary.min, clock_unit(), trap->summary.min);
 	else
 		add_finding(run, vdso->name,
@@ -248,8 +248,8 @@ static void say_what_it_means(struct run *run, const struct crossing *c)
 	say_share(run, c, "stat");
 	if (bare_crossing(c) && !tells_shares(bare_crossing(c)))
 		add_finding(run, NULL,
-			    "How much of a call is the crossing takes %d trials of %d calls to "
-			    "say.",
+			    "Stating how much of a call is the crossing takes %d trials of %d "
+			    "calls.",
 			    FEWEST_TRIALS, FEWEST_CALLS);
 	if (!isnan(c->loop))
 		add_finding(run, NULL,

@@ -263,8 +263,8 @@ static void say_doubts(struct run *run, const struct results *results, const cha
 	struct sizes doubtful = works_where(may_win, results, call, &run->settings->work);
 
 	if (doubtful.count)
-		add_finding(run, call, "%s: the noise could have made what it gains at W = %s ns.",
-			    call, joined(&doubtful));
+		add_finding(run, call, "%s: noise could explain its gain at W = %s ns.", call,
+			    joined(&doubtful));
 }
 
 /* The cells in which plain calls are the better choice. */
@@ -287,8 +287,8 @@ static void say_where_plain_wins(struct run *run, const struct results *results,
 	if (threads.count)
 		add_finding(run, call,
 			    "%s: at W = %.0f ns plain calls win with these numbers of user-level "
-			    "threads: %s; they are too few to go on with while a call is under "
-			    "way, or more than the caches hold.",
+			    "threads: %s; they are too few to keep the caller busy, or more than "
+			    "the caches hold.",
 			    call, results->work, joined(&threads));
 }
 

@@ -6,8 +6,8 @@
 
 #include <ferry/rawcall.h>
 
+#include "common/file.h"
 #include "common/memory.h"
-#include "machine.h"
 
 #define READINGS 10000
 #define IN_A_ROW 20 /* readings that are timed at once */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "common/file.h"
 
 #define VULNERABILITIES "/sys/devices/system/cpu/vulnerabilities"
 
@@ -41,18 +42,6 @@ static void cpuinfo(const char *key, char *value, size_t size)
 	free(line);
 	if (file)
 		fclose(file);
-}
-
-void read_first_line(const char *path, char *line, size_t size)
-{
-	FILE *file = fopen(path, "re");
-
-	copy_string(line, size, "");
-	if (!file)
-		return;
-	if (fgets(line, (int)size, file))
-		line[strcspn(line, "\n")] = '\0';
-	fclose(file);
 }
 
 static int read_io_uring_disabled(void)

@@ -27,9 +27,6 @@ void machine_read(struct machine *machine);
  */
 json_t *machine_mitigations(void);
 
-/** The first line of a file of /proc or /sys, without its end; "" when it cannot be read. */
-void read_first_line(const char *path, char *line, size_t size);
-
 /* ---- the CPU that is measured on ---- */
 
 /** Keeps the process on CPU, or for -1 on the one it runs on.  Returns the CPU, or -errno. */

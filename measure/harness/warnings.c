@@ -14,7 +14,7 @@ static void warn_of_machine(struct run *run, const struct circumstances *at)
 	if (at->governor && strcmp(at->governor, "performance") != 0)
 		add_warning(
 			run, "frequency-scaling",
-			"The governor '%s' changes the CPU's frequency; 'performance' keeps it.",
+			"The governor '%s' changes the CPU's frequency; 'performance' does not.",
 			at->governor);
 	if (at->cpu < 0)
 		add_warning(run, "not-pinned",
@@ -54,22 +54,23 @@ static void warn_of_clock(struct run *run, const struct circumstances *at)
 			    at->clock.source ? at->clock.source : "of this kernel");
 	if (isfinite(*run->shortest) && worth > COARSE * *run->shortest)
 		add_warning(run, "coarse-clock",
-			    "The shortest time taken is %.0f ns, and the clock is good for %.0f "
-			    "ns: time more calls at once.",
+			    "The shortest time is %.0f ns, and the clock is accurate to %.0f ns: "
+			    "time more calls at once.",
 			    *run->shortest, worth);
 }
 
 static void warn_of_rows(struct run *run)
 {
 	if (run->outliers)
-		add_warning(run, "outliers",
-			    "Outliers in more than one trial in ten: %zu of %zu rows. Something "
-			    "disturbed them; the median and the least time suffer least.",
-			    run->outliers, run->rows);
+		add_warning(
+			run, "outliers",
+			"In %zu of %zu rows more than one trial in ten is an outlier. Something "
+			"disturbed them; medians and least times suffer least.",
+			run->outliers, run->rows);
 	if (run->drifting)
 		add_warning(run, "drift",
-			    "The first and the second half of the trials differ by more than 5 %%: "
-			    "%zu of %zu rows. The machine changed its speed.",
+			    "In %zu of %zu rows the two halves of the trials differ by more than "
+			    "5 %%: the machine changed its speed.",
 			    run->drifting, run->rows);
 }
 
@@ -77,7 +78,7 @@ void add_warnings(struct run *run, const struct circumstances *at)
 {
 	if (interrupted())
 		add_warning(run, "interrupted",
-			    "The run was interrupted: only what was finished is here.");
+			    "The run was interrupted: only completed measurements are shown.");
 	/* What slows a machine down changes no count of instructions. */
 	if (clock_counts_instructions())
 		return;
