@@ -57,7 +57,8 @@ build-tsan/build.ninja: | setup-check
 
 .PHONY: build-tsan
 build-tsan: build-tsan/build.ninja
-	@meson compile -C build-tsan test_flexsc stress
+	@meson compile -C build-tsan test_flexsc stress test_read_files test_statx_many test_timeouts \
+		test_walk
 
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
@@ -85,7 +86,7 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'build with sanitizers' $(MAKE) --no-print-directory build-asan build-tsan
 	$(STEP) 'tests on this machine' $(MESON_TEST) -C build --suite fast --suite check
 	$(STEP) 'tests with AddressSanitizer' $(MESON_TEST) -C build-asan --suite fast --suite check --suite fuzz
-	$(STEP) 'tests with ThreadSanitizer' $(MESON_TEST) -C build-tsan --no-rebuild --suite flexsc
+	$(STEP) 'tests with ThreadSanitizer' $(MESON_TEST) -C build-tsan --no-rebuild --suite flexsc --suite files
 	$(STEP) 'tests in uml-7.3' lab/ferry-lab test uml-7.3 --json build/guest-uml-7.3.json
 	$(STEP) 'tests in $(GUESTS_AT_ONCE)' sh -c 'printf "%s\n" $(GUESTS_AT_ONCE) | \
 		xargs -P 2 -I TARGET lab/ferry-lab test TARGET --json build/guest-TARGET.json'

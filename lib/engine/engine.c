@@ -143,6 +143,15 @@ enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned lon
 	return engine;
 }
 
+enum ferry_engine ferry__engine_of_one_crossing(void)
+{
+	int engine = ferry_engine_in_use();
+
+	if (engine == FERRY_AUTO)
+		engine = best_engine();
+	return engine == FERRY_SYSCALL || engine == FERRY_DEVICE ? engine : FERRY_LOOP;
+}
+
 long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_slot calls[],
 		    unsigned long ncall, long flags, long size)
 {

@@ -3,7 +3,7 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include <linux/ferry.h>
+#include <ferry.h>
 
 struct engine {
 	const char *name;
@@ -20,5 +20,8 @@ extern const struct engine ferry__loop_engine;
 extern const struct engine ferry__uring_engine;
 extern const struct engine ferry__device_engine;
 extern const struct engine ferry__syscall_engine;
+
+/** The engine in use if it runs a batch in one crossing, else FERRY_LOOP. */
+enum ferry_engine ferry__engine_of_one_crossing(void);
 
 #endif /* ENGINE_H */

@@ -48,7 +48,10 @@ def test_programs_of_batch_need_only_the_header(
 
 @pytest.mark.parametrize(
     "shown",
-    programs("libferry.3") + programs("libferry_flexsc.3") + programs("libferry_prefault.3"),
+    programs("libferry.3")
+    + programs("libferry_files.3")
+    + programs("libferry_flexsc.3")
+    + programs("libferry_prefault.3"),
     ids=name_of,
 )
 def test_programs_of_libferry_run_with_the_library(

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include <ferry/rawcall.h>
+
+#include "proxy.h"
+
+/* Makes the call here, or with a time limit, in the member's proxy. */
+static long call(struct member *member, const struct proxy_call *call)
+{
+	const long *args = call->args;
+
+	if (member->crew->options->timeout_ms)
+		return ferry__proxy_call(member, call);
+	return ferry_rawcall(call->nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+
+long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
+		       unsigned int mask, struct statx *into)
+{
+	return call(member, &(struct proxy_call){
+				    .nr = SYS_statx,
+				    .args = { dir, (long)name, flags, mask, (long)into },
+				    .has_name = true,
+				    .output = 4,
+				    .output_size = sizeof(*into),
+			    });
+}
+
+long ferry__call_open(struct member *member, int dir, const char *name, int flags)
+{
+	return call(member, &(struct proxy_call){
+				    .nr = SYS_openat,
+				    .args = { dir, (long)name, flags },
+				    .has_name = true,
+			    });
+}
+
+long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags)
+{
+	/* Static: a proxy may still read it after this function has returned. */
+	static const struct open_how directory = {
+		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	long fd = call(member,
+		       &(struct proxy_call){
+			       .nr = SYS_openat2,
+			       .args = { dir, (long)name, (long)&directory, sizeof(directory) },
+			       .has_name = true,
+		       });
+
+	/* Sandboxes refuse the call with EPERM because they do not know it. */
+	if (fd == -ENOSYS || fd == -EPERM)
+		return ferry__call_open(member, dir, name, flags);
+	return fd;
+}
+
+long ferry__call_getdents(struct member *member, int fd, void *into, size_t size)
+{
+	return call(member, &(struct proxy_call){
+				    .nr = SYS_getdents64,
+				    .args = { fd, (long)into, (long)size },
+				    .output = 1,
+				    .output_size = size,
+			    });
+}
+
+long ferry__call_read(struct member *member, int fd, void *into, size_t size)
+{
+	return call(member, &(struct proxy_call){
+				    .nr = SYS_read,
+				    .args = { fd, (long)into, (long)size },
+				    .output = 1,
+				    .output_size = size,
+			    });
+}
+
+long ferry__call_pread(struct member *member, int fd, void *into, size_t size, long offset)
+{
+	return call(member, &(struct proxy_call){
+				    .nr = SYS_pread64,
+				    .args = { fd, (long)into, (long)size, offset },
+				    .output = 1,
+				    .output_size = size,
+			    });
+}
+
+void ferry__call_close(struct member *member, int fd)
+{
+	call(member, &(struct proxy_call){ .nr = SYS_close, .args = { fd } });
+}
+
+void ferry__calls_end(struct member *member)
+{
+	if (member->proxy)
+		ferry__proxy_dismiss(member->proxy);
+}

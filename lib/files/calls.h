@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls of a member.  Each returns the raw result, -ETIMEDOUT after the time limit of
+ * the options, or -ECANCELED when the job ended while the call hung.
+ */
+#ifndef FILES_CALLS_H
+#define FILES_CALLS_H
+
+#include <stddef.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "crew.h"
+
+long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
+		       unsigned int mask, struct statx *into);
+long ferry__call_open(struct member *member, int dir, const char *name, int flags);
+
+/** As ferry__call_open(), with symbolic links nowhere in NAME, where the kernel can do that. */
+long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags);
+
+long ferry__call_getdents(struct member *member, int fd, void *into, size_t size);
+long ferry__call_read(struct member *member, int fd, void *into, size_t size);
+long ferry__call_pread(struct member *member, int fd, void *into, size_t size, long offset);
+void ferry__call_close(struct member *member, int fd);
+
+/** Gives up what MEMBER needed for its calls. */
+void ferry__calls_end(struct member *member);
+
+#endif /* FILES_CALLS_H */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "contents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+int ferry__contents_allowed(const struct statx *stat, unsigned int flags)
+{
+	switch (stat->stx_mode & S_IFMT) {
+	case S_IFREG:
+		return 0;
+	case S_IFDIR:
+		return -EISDIR;
+	case S_IFSOCK:
+		return -ENXIO;
+	case S_IFCHR:
+	case S_IFBLK:
+		return flags & FERRY_READ_DEVICES ? 0 : -EOPNOTSUPP;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static bool is_regular(const struct statx *stat)
+{
+	return S_ISREG(stat->stx_mode);
+}
+
+/* An open file that is being read. */
+struct reading {
+	struct member *member;
+	int fd;
+	bool by_position; /* pread(), which cannot consume what a FIFO holds */
+};
+
+static long read_some(const struct reading *of, void *into, size_t size, size_t offset)
+{
+	if (of->by_position)
+		return ferry__call_pread(of->member, of->fd, into, size, (long)offset);
+	return ferry__call_read(of->member, of->fd, into, size);
+}
+
+/*
+ * The place is full: 0 at the end of the file, -EFBIG where the limit keeps the rest out,
+ * -ENOBUFS where the arena does.
+ */
+static int at_end(const struct reading *of, const struct place *place)
+{
+	char byte;
+	long n = read_some(of, &byte, 1, place->length);
+
+	if (n <= 0)
+		return (int)n;
+	return place->length < place->limit ? -ENOBUFS : -EFBIG;
+}
+
+/* Reads up to the end.  SIZE, if not 0, is the size that a regular file had. */
+static int read_to_end(const struct reading *of, struct place *place, size_t size)
+{
+	long n;
+
+	for (;;) {
+		if (place->length == place->room && !ferry__place_grow(place))
+			return at_end(of, place);
+		n = read_some(of, place->data + place->length, place->room - place->length,
+			      place->length);
+		if (n <= 0)
+			return (int)n;
+		place->length += (size_t)n;
+		/* A read that ends where the file did, with room left, has met its end. */
+		if (size && place->length == size && place->length < place->room)
+			return 0;
+	}
+}
+
+/*
+ * An empty file, or one of the kernel, whose size shows only when it is read.  Many of those
+ * have to be read in one piece.
+ */
+static int read_unknown(const struct reading *of, struct place *place)
+{
+	char start[4096];
+	size_t size = place->limit < sizeof(start) ? place->limit : sizeof(start);
+	long n = size ? read_some(of, start, size, 0) : 0;
+
+	if (n < 0 || (!n && size))
+		return (int)n;
+	while (place->room < (size_t)n)
+		if (!ferry__place_grow(place))
+			return -ENOBUFS;
+	if (n)
+		memcpy(place->data, start, (size_t)n);
+	place->length = (size_t)n;
+	return read_to_end(of, place, 0);
+}
+
+static int read_contents(const struct reading *of, struct place *place, size_t size)
+{
+	if (place->arena && !place->room)
+		return read_unknown(of, place);
+	return read_to_end(of, place, size);
+}
+
+/* Whether the file that was opened is still regular: another may have taken the name. */
+static bool opened_regular(const struct reading *of)
+{
+	struct statx stat;
+
+	return !ferry__call_statx(of->member, of->fd, "", AT_EMPTY_PATH, STATX_TYPE, &stat) &&
+	       is_regular(&stat);
+}
+
+static int read_open(struct reading *of, const struct statx *stat, struct place *place)
+{
+	size_t size = of->by_position ? stat->stx_size : 0;
+	int error = read_contents(of, place, size);
+
+	/* Some files of the kernel are regular and have no positions. */
+	if (error == -ESPIPE && of->by_position && opened_regular(of)) {
+		of->by_position = false;
+		error = read_contents(of, place, 0);
+	}
+	return error == -ESPIPE ? -EOPNOTSUPP : error;
+}
+
+void ferry__contents_store(struct ferry_file *file, struct place *place, int error)
+{
+	bool keep = !error || error == -EFBIG;
+
+	if (!keep)
+		place->length = 0;
+	ferry__place_trim(place);
+	file->error = error;
+	file->length = place->length;
+	if (keep)
+		file->data = place->data;
+}
+
+void ferry__contents_read(struct member *member, int dir, const char *name,
+			  const struct statx *stat, struct ferry_file *file,
+			  struct shared_arena *arena)
+{
+	struct reading reading = { .member = member, .by_position = is_regular(stat) };
+	struct place place;
+	long fd;
+
+	file->length = 0;
+	fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
+	if (fd < 0) {
+		file->error = (int)fd;
+		return;
+	}
+	reading.fd = (int)fd;
+	file->error = ferry__place_init(&place, file, stat->stx_size, arena);
+	if (!file->error)
+		ferry__contents_store(file, &place, read_open(&reading, stat, &place));
+	ferry__call_close(member, reading.fd);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The contents of one file. */
+#ifndef FILES_CONTENTS_H
+#define FILES_CONTENTS_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "calls.h"
+#include "place.h"
+
+/* What is asked of statx() before a file is opened. */
+#define CONTENTS_MASK (STATX_TYPE | STATX_SIZE)
+
+/* With these a FIFO or a terminal is opened without waiting, and becomes nobody's terminal. */
+#define CONTENTS_OPEN (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/**
+ * 0 if a file with the type of STAT may be opened and read, or the error that it gets.  To
+ * open a FIFO or a device can have an effect of its own, so this is asked before.
+ */
+int ferry__contents_allowed(const struct statx *stat, unsigned int flags);
+
+/**
+ * Reads NAME, whose attributes are STAT, into FILE, and stores its result there.
+ */
+void ferry__contents_read(struct member *member, int dir, const char *name,
+			  const struct statx *stat, struct ferry_file *file,
+			  struct shared_arena *arena);
+
+/** Stores in FILE what is now in PLACE, and ERROR. */
+void ferry__contents_store(struct ferry_file *file, struct place *place, int error);
+
+#endif /* FILES_CONTENTS_H */

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "crew.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <ferry/rawcall.h>
+
+#include "pool.h"
+
+#define NSEC_PER_SEC 1000000000L
+#define PROGRESS_NSEC (NSEC_PER_SEC / 10)
+
+/* Members that keep a disk busy when most of them wait for it. */
+#define MOST_WAITING 32U
+
+/* A member waits for the disk if it gave up the CPU once for so many items, or more often. */
+#define ITEMS_FOR_WAIT 4
+#define ITEMS_FOR_LOOK 16
+
+static long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
+static unsigned int usable_cpus(void)
+{
+	cpu_set_t set;
+	long size = ferry_rawcall(SYS_sched_getaffinity, 0, sizeof(set), (long)&set, 0, 0, 0);
+
+	if (size <= 0)
+		return 1; /* more CPUs than a set holds cannot be counted */
+	return (unsigned int)CPU_COUNT_S((size_t)size, &set);
+}
+
+void ferry__crew_init(struct crew *crew, void (*work)(struct member *member),
+		      const struct ferry_files_options *options)
+{
+	static const struct ferry_files_options none;
+
+	*crew = (struct crew){ .work = work, .options = options ? options : &none, .size = 1 };
+}
+
+/* ---- ending early, progress ---- */
+
+static bool is_cancelled(const struct ferry_files_options *options)
+{
+	return options->cancel && __atomic_load_n(options->cancel, __ATOMIC_RELAXED);
+}
+
+static void report_progress(struct crew *crew)
+{
+	const struct ferry_files_options *options = crew->options;
+	long time = now();
+
+	if (!crew->next_progress)
+		crew->next_progress = time + PROGRESS_NSEC;
+	if (time < crew->next_progress)
+		return;
+	crew->next_progress = time + PROGRESS_NSEC;
+	if (options->progress(options->context,
+			      atomic_load_explicit(&crew->done, memory_order_relaxed)))
+		ferry__crew_stop(crew);
+}
+
+bool ferry__crew_stopped(struct member *member)
+{
+	struct crew *crew = member->crew;
+
+	if (member->is_caller && crew->options->progress)
+		report_progress(crew);
+	if (is_cancelled(crew->options))
+		ferry__crew_stop(crew);
+	return atomic_load_explicit(&crew->stopped, memory_order_relaxed);
+}
+
+void ferry__crew_stop(struct crew *crew)
+{
+	atomic_store_explicit(&crew->stopped, true, memory_order_relaxed);
+}
+
+/* ---- members ---- */
+
+static long waits_so_far(void)
+{
+	struct rusage usage = { 0 };
+
+	ferry_rawcall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
+	return usage.ru_nvcsw;
+}
+
+void ferry__crew_forgive(struct member *member)
+{
+	if (member->crew->most <= 1)
+		return;
+	member->items = 0;
+	member->waits = waits_so_far();
+}
+
+static void work_as(struct crew *crew, bool is_caller)
+{
+	struct member member = { .crew = crew, .is_caller = is_caller };
+
+	ferry__crew_forgive(&member);
+	crew->work(&member);
+}
+
+static void help(void *argument)
+{
+	struct crew *crew = argument;
+
+	work_as(crew, false);
+	pthread_mutex_lock(&crew->lock);
+	if (!--crew->helpers)
+		pthread_cond_signal(&crew->left);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+/* Adds a helper unless there are LIMIT members. */
+static bool add_helper(struct crew *crew, unsigned int limit)
+{
+	unsigned int size = atomic_load_explicit(&crew->size, memory_order_relaxed);
+
+	do {
+		if (size >= limit)
+			return false;
+	} while (!atomic_compare_exchange_weak(&crew->size, &size, size + 1));
+	pthread_mutex_lock(&crew->lock);
+	crew->helpers++;
+	pthread_mutex_unlock(&crew->lock);
+	if (ferry__pool_run(help, crew))
+		return true;
+	/* Whoever adds helpers is a member, or the caller before it waits: none is missed. */
+	pthread_mutex_lock(&crew->lock);
+	crew->helpers--;
+	pthread_mutex_unlock(&crew->lock);
+	return false;
+}
+
+void ferry__crew_add_for_cpu(struct crew *crew)
+{
+	add_helper(crew, crew->cpus);
+}
+
+void ferry__crew_did(struct member *member, size_t items)
+{
+	struct crew *crew = member->crew;
+	long waits;
+
+	atomic_fetch_add_explicit(&crew->done, items, memory_order_relaxed);
+	if (atomic_load_explicit(&crew->size, memory_order_relaxed) >= crew->most)
+		return;
+	member->items += items;
+	if (member->items < ITEMS_FOR_LOOK)
+		return;
+	waits = waits_so_far() - member->waits;
+	if (waits * ITEMS_FOR_WAIT >= (long)member->items)
+		add_helper(crew, crew->most);
+	ferry__crew_forgive(member);
+}
+
+/* The caller goes on to report progress while it waits. */
+static void wait_for_helpers(struct crew *crew)
+{
+	struct member caller = { .crew = crew, .is_caller = true };
+	struct timespec until;
+	long time;
+
+	pthread_mutex_lock(&crew->lock);
+	while (crew->helpers) {
+		time = now() + PROGRESS_NSEC / 2;
+		until = (struct timespec){ time / NSEC_PER_SEC, time % NSEC_PER_SEC };
+		if (pthread_cond_timedwait(&crew->left, &crew->lock, &until) != ETIMEDOUT)
+			continue;
+		pthread_mutex_unlock(&crew->lock);
+		ferry__crew_stopped(&caller);
+		pthread_mutex_lock(&crew->lock);
+	}
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static void set_limits(struct crew *crew)
+{
+	const struct ferry_files_options *options = crew->options;
+
+	crew->cpus = options->threads == 1 ? 1 : usable_cpus();
+	if (options->threads) {
+		crew->most = options->threads;
+		crew->cpus = options->threads;
+		return;
+	}
+	crew->most = crew->cpus > MOST_WAITING ? crew->cpus : MOST_WAITING;
+	/* Each call through a proxy waits, which says nothing about the disk. */
+	if (options->timeout_ms)
+		crew->most = crew->cpus;
+}
+
+void ferry__crew_run(struct crew *crew, unsigned int threads)
+{
+	pthread_condattr_t monotonic;
+
+	set_limits(crew);
+	atomic_store(&crew->size, 1);
+	pthread_mutex_init(&crew->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&crew->left, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	while (--threads && add_helper(crew, crew->cpus))
+		;
+	work_as(crew, true);
+	wait_for_helpers(crew);
+	pthread_cond_destroy(&crew->left);
+	pthread_mutex_destroy(&crew->lock);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that makes system calls for a member, which waits for it only so long.  A proxy that
+ * hangs is left behind: it uses memory of its own alone, and frees itself after its call.
+ */
+#ifndef FILES_PROXY_H
+#define FILES_PROXY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "crew.h"
+
+/* What a proxy may have to copy: the name in argument 1, and the output. */
+struct proxy_call {
+	long nr;
+	long args[6];
+	bool has_name;
+	int output;	    /* the argument that the call writes to, or 0 */
+	size_t output_size; /* bytes */
+};
+
+/** Makes CALL in the proxy of MEMBER.  Reads are cut short to the size of a proxy's memory. */
+long ferry__proxy_call(struct member *member, const struct proxy_call *call);
+
+/** Ends PROXY, which has no call to make. */
+void ferry__proxy_dismiss(struct proxy *proxy);
+
+#endif /* FILES_PROXY_H */

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/* ferry_read_files(): pieces of the array by plain calls, or in two crossings each. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include <ferry_files.h>
+
+#include "calls.h"
+#include "contents.h"
+#include "range.h"
+#include "read_batch.h"
+#include "statx_batch.h"
+
+/* Waking a helper costs about as much as reading a few small files. */
+#define WORTH_A_THREAD 16
+
+struct job {
+	struct crew crew;
+	struct range names;
+	int dir;
+	const char *const *name;
+	unsigned int flags;
+	struct ferry_file *files;
+	struct shared_arena arena, *arena_or_null;
+	enum ferry_engine engine; /* FERRY_LOOP: none runs a batch in one crossing */
+	atomic_size_t failed;
+};
+
+/* The attributes of a piece's files, and in files[].error what keeps them from being read. */
+static void look(struct member *member, struct job *job, struct piece piece,
+		 struct statx stats[READ_BATCH_MOST])
+{
+	int errors[READ_BATCH_MOST] = { 0 };
+	const struct statx_batch request = {
+		job->dir, job->name + piece.first, 0, CONTENTS_MASK, stats, errors, job->engine,
+	};
+	size_t count = piece.end - piece.first, i;
+	bool in_batch = ferry__statx_batch(&request, (struct piece){ 0, count });
+
+	for (i = 0; i < count; i++) {
+		if (!in_batch)
+			errors[i] =
+				(int)ferry__call_statx(member, job->dir, job->name[piece.first + i],
+						       0, CONTENTS_MASK, &stats[i]);
+		if (!errors[i])
+			errors[i] = ferry__contents_allowed(&stats[i], job->flags);
+		job->files[piece.first + i].length = 0;
+		job->files[piece.first + i].error = errors[i];
+	}
+}
+
+static void read_in_batch(struct job *job, struct read_request requests[], size_t count)
+{
+	if (job->engine != FERRY_LOOP && count >= READ_BATCH_WORTH)
+		ferry__read_batch(job->engine, job->dir, requests, count, job->arena_or_null);
+}
+
+static void read_piece(struct member *member, struct job *job, struct piece piece)
+{
+	struct statx stats[READ_BATCH_MOST];
+	struct read_request requests[READ_BATCH_MOST], *request;
+	size_t count = 0, failed = 0, i;
+
+	look(member, job, piece, stats);
+	for (i = piece.first; i < piece.end; i++)
+		if (!job->files[i].error)
+			requests[count++] = (struct read_request){
+				job->name[i],
+				&stats[i - piece.first],
+				&job->files[i],
+				false,
+			};
+	read_in_batch(job, requests, count);
+	for (request = requests; request < requests + count; request++)
+		if (!request->done)
+			ferry__contents_read(member, job->dir, request->name, request->stat,
+					     request->file, job->arena_or_null);
+	for (i = piece.first; i < piece.end; i++)
+		failed += job->files[i].error != 0;
+	atomic_fetch_add_explicit(&job->failed, failed, memory_order_relaxed);
+}
+
+static void work(struct member *member)
+{
+	struct job *job = (struct job *)member->crew;
+	struct piece piece;
+
+	while (!ferry__crew_stopped(member) && ferry__range_take(&job->names, &piece)) {
+		read_piece(member, job, piece);
+		ferry__crew_did(member, piece.end - piece.first);
+	}
+	ferry__calls_end(member);
+}
+
+static long finish(struct job *job)
+{
+	size_t i;
+
+	if (!atomic_load(&job->crew.stopped))
+		return (long)job->failed;
+	for (i = job->names.next; i < job->names.count; i++) {
+		job->files[i].length = 0;
+		job->files[i].error = -ECANCELED;
+	}
+	return -ECANCELED;
+}
+
+static bool is_usable(const struct ferry_arena *arena)
+{
+	return !arena || (arena->used <= arena->size && (arena->memory || !arena->size));
+}
+
+long ferry_read_files(int dir, const char *const names[], size_t count, unsigned int flags,
+		      struct ferry_file files[], struct ferry_arena *arena,
+		      const struct ferry_files_options *options)
+{
+	struct job job = {
+		.names = { .count = count, .piece = READ_BATCH_MOST },
+		.dir = dir,
+		.name = names,
+		.flags = flags,
+		.files = files,
+		.engine = FERRY_LOOP,
+	};
+	int saved = errno;
+
+	if (flags & ~FERRY_READ_DEVICES || !is_usable(arena))
+		return -EINVAL;
+	if (!count)
+		return 0;
+	if (!names || !files)
+		return -EINVAL;
+	if (arena) {
+		job.arena = (struct shared_arena){ arena->memory, arena->size, arena->used };
+		job.arena_or_null = &job.arena;
+	}
+	ferry__crew_init(&job.crew, work, options);
+	if (count >= READ_BATCH_WORTH && !job.crew.options->timeout_ms)
+		job.engine = ferry__engine_of_one_crossing();
+	ferry__crew_run(&job.crew, ferry__range_threads(&job.names, WORTH_A_THREAD));
+	if (arena)
+		arena->used = job.arena.used;
+	errno = saved;
+	return finish(&job);
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: MIT
+/* ferry_read_files() reads what is there, within its limits, and waits for nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ferry.h>
+#include <ferry_files.h>
+
+#include "lib/files/read_batch.h"
+#include "tests/lib/unit/child.h"
+#include "tree.h"
+
+#define ARENA_SIZE ((size_t)64 << 20)
+#define MANY 3000
+
+static char *memory;
+
+static int begin(void **state)
+{
+	(void)state;
+	tree_begin();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tree_end();
+	return 0;
+}
+
+static struct ferry_arena new_arena(void)
+{
+	memset(memory, 0xee, 1 << 20);
+	return (struct ferry_arena){ .memory = memory, .size = ARENA_SIZE };
+}
+
+/* One file into the arena, with the most bytes it may have. */
+static struct ferry_file read_one(const char *name, unsigned int flags, size_t room)
+{
+	struct ferry_arena arena = new_arena();
+	struct ferry_file file = { .room = room };
+
+	assert_in_range(ferry_read_files(AT_FDCWD, &name, 1, flags, &file, &arena, NULL), 0, 1);
+	return file;
+}
+
+static void assert_read(const char *name, size_t size)
+{
+	struct ferry_file file = read_one(name, 0, 0);
+
+	assert_int_equal(file.error, 0);
+	assert_int_equal(file.length, size);
+	assert_non_null(file.data);
+	assert_true(is_content(name, file.data, size));
+}
+
+/* ---- sizes and kinds ---- */
+
+static void test_all_sizes(void **state)
+{
+	static const size_t sizes[] = { 0,    1,     15,    16,	   17,	    4095,   4096,
+					4097, 65535, 65536, 65537, 1000000, 5000000 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		make_file("file", sizes[i]);
+		assert_read("file", sizes[i]);
+	}
+}
+
+static void make_socket(const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(address.sun_path, name);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+}
+
+static void test_special_files_are_not_waited_for(void **state)
+{
+	(void)state;
+	make_directory("directory");
+	make_socket("socket");
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_int_equal(read_one("fifo", 0, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("fifo", FERRY_READ_DEVICES, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("socket", 0, 0).error, -ENXIO);
+	assert_int_equal(read_one("directory", 0, 0).error, -EISDIR);
+	assert_int_equal(read_one("/dev/zero", 0, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("/dev/null", FERRY_READ_DEVICES, 0).error, 0);
+}
+
+/* A FIFO that was opened, if only for a moment, wakes the one that waits for a reader. */
+static void test_a_fifo_is_not_opened(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	fd = open("fifo", O_RDWR | O_NONBLOCK);
+	assert_int_equal(write(fd, "kept", 4), 4);
+	assert_int_equal(read_one("fifo", 0, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("fifo", FERRY_READ_DEVICES, 0).length, 0);
+	assert_int_equal(read(fd, memory, 10), 4);
+	close(fd);
+}
+
+static void test_devices_on_request(void **state)
+{
+	struct ferry_file file = read_one("/dev/zero", FERRY_READ_DEVICES, 100000);
+
+	(void)state;
+	assert_int_equal(file.error, -EFBIG);
+	assert_int_equal(file.length, 100000);
+	assert_int_equal(((char *)file.data)[99999], 0);
+	assert_int_equal(read_one("/dev/zero", FERRY_READ_DEVICES, 0).error, -ENOBUFS);
+}
+
+static void test_files_of_the_kernel(void **state)
+{
+	struct ferry_file file = read_one("/proc/self/status", 0, 0);
+
+	(void)state;
+	assert_int_equal(file.error, 0);
+	assert_memory_equal(file.data, "Name:", 5);
+	assert_int_equal(((char *)file.data)[file.length - 1], '\n');
+	file = read_one("/sys/kernel/mm/transparent_hugepage/enabled", 0, 0);
+	assert_true(file.error == -ENOENT || file.length > 10);
+}
+
+static void test_errors_are_those_of_plain_calls(void **state)
+{
+	char name[300] = { 0 }, path[5000] = { 0 };
+
+	(void)state;
+	make_file("file", 5);
+	make_link("loop", "loop");
+	make_link("file", "link");
+	memset(name, 'n', 255);
+	memset(path, '/', sizeof(path) - 1);
+	assert_int_equal(read_one("missing", 0, 0).error, -ENOENT);
+	assert_int_equal(read_one("file/x", 0, 0).error, -ENOTDIR);
+	assert_int_equal(read_one("loop", 0, 0).error, -ELOOP);
+	assert_int_equal(read_one(path, 0, 0).error, -ENAMETOOLONG);
+	assert_int_equal(read_one("/proc/self/mem", 0, 0).error, -EIO);
+	assert_int_equal(read_one("link", 0, 0).length, 5);
+	make_file(name, 9);
+	assert_read(name, 9);
+	name[255] = 'n';
+	assert_int_equal(read_one(name, 0, 0).error, -ENAMETOOLONG);
+}
+
+static void read_without_rights(void)
+{
+	const char *names[] = { "secret", "open" };
+	struct ferry_file files[2] = { 0 };
+	struct ferry_arena arena = new_arena();
+
+	CHILD_ASSERT(!setgid(65534) && !setuid(65534));
+	CHILD_ASSERT(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, NULL) == 1);
+	CHILD_ASSERT(files[0].error == -EACCES && !files[0].data);
+	CHILD_ASSERT(!files[1].error && files[1].length == 8);
+}
+
+static void test_permissions(void **state)
+{
+	(void)state;
+	if (getuid())
+		skip();
+	make_file("secret", 3);
+	make_file("open", 8);
+	assert_int_equal(chmod("secret", 0600), 0);
+	ASSERT_IN_CHILD(read_without_rights);
+}
+
+static void read_without_descriptors(void)
+{
+	const struct rlimit none = { 3, 3 };
+	const char *name = "file";
+	struct ferry_file file = { 0 };
+	struct ferry_arena arena = new_arena();
+
+	CHILD_ASSERT(!setrlimit(RLIMIT_NOFILE, &none));
+	CHILD_ASSERT(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, &arena, NULL) == 1);
+	CHILD_ASSERT(file.error == -EMFILE);
+}
+
+static void test_no_descriptors_left(void **state)
+{
+	(void)state;
+	make_file("file", 5);
+	ASSERT_IN_CHILD(read_without_descriptors);
+}
+
+/* ---- limits ---- */
+
+static void test_the_callers_buffer(void **state)
+{
+	const char *name = "file";
+	char buffer[32];
+	struct ferry_file file;
+	size_t room;
+
+	(void)state;
+	make_file(name, 20);
+	for (room = 0; room < 32; room++) {
+		memset(buffer, 0x55, sizeof(buffer));
+		file = (struct ferry_file){ .data = buffer, .room = room };
+		assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, NULL, NULL),
+				 room < 20);
+		assert_int_equal(file.error, room < 20 ? -EFBIG : 0);
+		assert_int_equal(file.length, room < 20 ? room : 20);
+		assert_true(is_content(name, buffer, file.length));
+		assert_true(room == 31 || buffer[room + 1] == 0x55);
+		assert_ptr_equal(file.data, buffer);
+	}
+}
+
+static void test_a_limit_for_a_file(void **state)
+{
+	struct ferry_file file;
+
+	(void)state;
+	make_file("file", 10000);
+	file = read_one("file", 0, 9999);
+	assert_int_equal(file.error, -EFBIG);
+	assert_int_equal(file.length, 9999);
+	assert_true(is_content("file", file.data, 9999));
+	file = read_one("file", 0, 10000);
+	assert_int_equal(file.error, 0);
+	assert_int_equal(file.length, 10000);
+}
+
+static void test_a_full_arena(void **state)
+{
+	const char *names[] = { "large", "fits", "large", "empty" };
+	struct ferry_file files[4] = { 0 };
+	struct ferry_arena arena = { .memory = memory, .size = 116 };
+
+	(void)state;
+	make_file("large", 1000);
+	make_file("fits", 100);
+	make_file("empty", 0);
+	arena.used = 5;
+	memset(memory, 0x77, 5);
+	assert_int_equal(ferry_read_files(AT_FDCWD, names, 4, 0, files, &arena, NULL), 2);
+	assert_int_equal(files[0].error, -ENOBUFS);
+	assert_null(files[0].data);
+	assert_ptr_equal(files[1].data, memory + 16);
+	assert_int_equal(files[1].length, 100);
+	assert_true(is_content("fits", files[1].data, 100));
+	assert_int_equal(files[3].error, 0);
+	assert_int_equal(arena.used, 116);
+	assert_int_equal(memory[4], 0x77);
+}
+
+static void test_a_huge_file_takes_no_room(void **state)
+{
+	struct ferry_arena arena = new_arena();
+	const char *names[] = { "huge", "small" };
+	struct ferry_file files[2] = { 0 };
+	int fd = open("huge", O_WRONLY | O_CREAT, 0644);
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+	close(fd);
+	make_file("small", 10);
+	assert_int_equal(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, NULL), 1);
+	assert_int_equal(files[0].error, -ENOBUFS);
+	assert_int_equal(files[1].length, 10);
+	assert_int_equal(arena.used, 10);
+}
+
+/* ---- many ---- */
+
+static size_t size_of(size_t i)
+{
+	return i % 11 ? i * 37 % 9000 : 0;
+}
+
+static char **make_many(void)
+{
+	char **names = make_names("name", MANY);
+	size_t i;
+
+	for (i = 0; i < MANY; i++)
+		if (i % 10)
+			make_file(names[i], size_of(i));
+	return names;
+}
+
+static void read_many(char **names, const struct ferry_files_options *options)
+{
+	struct ferry_file *files = calloc(MANY, sizeof(*files));
+	struct ferry_arena arena = new_arena();
+	size_t i;
+
+	assert_int_equal(ferry_read_files(AT_FDCWD, (const char *const *)names, MANY, 0, files,
+					  &arena, options),
+			 MANY / 10);
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(files[i].error, i % 10 ? 0 : -ENOENT);
+		if (files[i].error)
+			continue;
+		assert_int_equal(files[i].length, size_of(i));
+		assert_true(is_content(names[i], files[i].data, size_of(i)));
+		assert_int_equal(((char *)files[i].data - memory) % 16, 0);
+	}
+	assert_true(arena.used < ARENA_SIZE);
+	free(files);
+}
+
+static void test_many_with_any_number_of_threads(void **state)
+{
+	const struct ferry_files_options two = { .threads = 2 }, eight = { .threads = 8 };
+	const struct ferry_files_options one = { .threads = 1 }, timed = { .timeout_ms = 60000 };
+	char **names = make_many();
+
+	(void)state;
+	read_many(names, NULL);
+	read_many(names, &one);
+	read_many(names, &two);
+	read_many(names, &eight);
+	read_many(names, &timed);
+	free_names(names, MANY);
+}
+
+/* The uring engine runs such a batch slot by slot, which shows that the slots are right. */
+static void test_a_batch_gives_the_same(void **state)
+{
+	const char *names[] = { "ten", "gone", "empty", "grown", "buffer" };
+	const size_t sizes[] = { 10, 10, 0, 9, 10 };
+	struct shared_arena arena = { .memory = memory, .size = ARENA_SIZE };
+	struct read_request requests[5];
+	struct ferry_file files[5] = { 0 };
+	struct statx stats[5] = { 0 };
+	char buffer[11];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		if (i != 1)
+			make_file(names[i], i == 2 ? 0 : 10);
+		stats[i].stx_size = sizes[i];
+		requests[i] = (struct read_request){ names[i], &stats[i], &files[i], true };
+	}
+	files[4] = (struct ferry_file){ .data = buffer, .room = sizeof(buffer) };
+	ferry__read_batch(FERRY_URING, AT_FDCWD, requests, 5, &arena);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(requests[i].done, i == 0 || i == 4);
+	assert_int_equal(files[0].length, 10);
+	assert_true(is_content(names[0], files[0].data, 10));
+	assert_true(is_content(names[4], buffer, 10));
+}
+
+static void test_mistakes(void **state)
+{
+	const int cancel = 1;
+	const struct ferry_files_options cancelled = { .cancel = &cancel };
+	struct ferry_arena bad = { .memory = memory, .size = 10, .used = 11 };
+	struct ferry_file file = { 0 };
+	const char *name = "file";
+
+	(void)state;
+	make_file(name, 1);
+	errno = 77;
+	assert_int_equal(ferry_read_files(AT_FDCWD, NULL, 1, 0, &file, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 2, &file, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, &bad, NULL), -EINVAL);
+	assert_int_equal(ferry_read_files(AT_FDCWD, NULL, 0, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, NULL, NULL), 1);
+	assert_int_equal(file.error, -ENOBUFS);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, NULL, &cancelled),
+			 -ECANCELED);
+	assert_int_equal(file.error, -ECANCELED);
+	assert_int_equal(errno, 77);
+}
+
+/* ---- while files change ---- */
+
+static atomic_bool stop_changing;
+
+static void grow(const char *name, unsigned int *seed)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0644);
+	char bytes[3000];
+
+	if (fd < 0)
+		return;
+	memset(bytes, 'g', sizeof(bytes));
+	if (write(fd, bytes, (size_t)rand_r(seed) % sizeof(bytes)) < 0)
+		errno = 0;
+	close(fd);
+}
+
+static void *change(void *unused)
+{
+	unsigned int seed = 3;
+	char name[32];
+
+	while (!atomic_load(&stop_changing)) {
+		snprintf(name, sizeof(name), "changing%d", rand_r(&seed) % 50);
+		switch (rand_r(&seed) % 6) {
+		case 0:
+			unlink(name);
+			break;
+		case 1:
+			mkdir(name, 0755);
+			break;
+		case 2:
+			rmdir(name);
+			break;
+		case 3:
+			mkfifo(name, 0644);
+			break;
+		default:
+			grow(name, &seed);
+		}
+	}
+	return unused;
+}
+
+static bool is_expected(int error)
+{
+	return !error || error == -ENOENT || error == -EISDIR || error == -EOPNOTSUPP;
+}
+
+static void test_while_files_change(void **state)
+{
+	const struct ferry_files_options four = { .threads = 4 };
+	char **names = make_names("changing", 50);
+	struct ferry_file files[50];
+	pthread_t thread;
+	size_t at;
+	int round, i;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, change, NULL), 0);
+	for (round = 0; round < 1000; round++) {
+		struct ferry_arena arena = { .memory = memory, .size = ARENA_SIZE };
+
+		memset(files, 0, sizeof(files));
+		assert_in_range(ferry_read_files(AT_FDCWD, (const char *const *)names, 50, 0, files,
+						 &arena, &four),
+				0, 50);
+		for (i = 0; i < 50; i++) {
+			assert_true(is_expected(files[i].error));
+			for (at = 0; at < files[i].length; at++)
+				assert_int_equal(((char *)files[i].data)[at], 'g');
+		}
+	}
+	atomic_store(&stop_changing, true);
+	pthread_join(thread, NULL);
+	free_names(names, 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_all_sizes, begin, end),
+		cmocka_unit_test_setup_teardown(test_special_files_are_not_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_fifo_is_not_opened, begin, end),
+		cmocka_unit_test(test_devices_on_request),
+		cmocka_unit_test(test_files_of_the_kernel),
+		cmocka_unit_test_setup_teardown(test_errors_are_those_of_plain_calls, begin, end),
+		cmocka_unit_test_setup_teardown(test_permissions, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_descriptors_left, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_callers_buffer, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_limit_for_a_file, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_full_arena, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_huge_file_takes_no_room, begin, end),
+		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, begin, end),
+		cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
+		cmocka_unit_test_setup_teardown(test_while_files_change, begin, end),
+	};
+	int failed;
+
+	memory = malloc(ARENA_SIZE);
+	if (!memory)
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	free(memory);
+	return failed;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A file system that hangs costs only its own names.  It is a FUSE mount whose server never
+ * answers, not even the first request.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ferry_files.h>
+
+#include "tests/lib/unit/child.h"
+#include "tree.h"
+
+static const struct ferry_files_options limited = { .timeout_ms = 100 };
+
+static int fuse = -1;
+
+static int begin(void **state)
+{
+	(void)state;
+	tree_begin();
+	make_directory("tree");
+	make_directory("tree/hangs");
+	make_file("tree/file", 100);
+	make_directory("tree/other");
+	make_file("tree/other/file", 5);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tree_end();
+	return 0;
+}
+
+/* Returns false where this is not allowed.  The mount ends with the child's name space. */
+static bool mount_one_that_hangs(void)
+{
+	char options[100];
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return false;
+	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fuse < 0)
+		return false;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
+	return !mount("hangs", "tree/hangs", "fuse.hangs", 0, options);
+}
+
+/* Lets go of the threads that hang. */
+static void abort_mount(void)
+{
+	close(fuse);
+}
+
+static void stat_names(void)
+{
+	const char *names[] = { "tree/file", "tree/hangs/a", "tree/other", "tree/hangs/b", "no" };
+	const int expected[] = { 0, -ETIMEDOUT, 0, -ETIMEDOUT, -ENOENT };
+	struct statx stats[5];
+	int errors[5], i;
+
+	CHILD_ASSERT(mount_one_that_hangs());
+	CHILD_ASSERT(ferry_statx_many(AT_FDCWD, names, 5, 0, STATX_SIZE, stats, errors, &limited) ==
+		     3);
+	for (i = 0; i < 5; i++)
+		CHILD_ASSERT(errors[i] == expected[i]);
+	CHILD_ASSERT(stats[0].stx_size == 100);
+	abort_mount();
+}
+
+static void read_names(void)
+{
+	const char *names[] = { "tree/hangs/a", "tree/file" };
+	char memory[200];
+	struct ferry_arena arena = { .memory = memory, .size = sizeof(memory) };
+	struct ferry_file files[2] = { 0 };
+
+	CHILD_ASSERT(mount_one_that_hangs());
+	CHILD_ASSERT(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, &limited) == 1);
+	CHILD_ASSERT(files[0].error == -ETIMEDOUT);
+	CHILD_ASSERT(!files[1].error && files[1].length == 100);
+	abort_mount();
+}
+
+struct seen {
+	int entries, timeouts;
+};
+
+static int look(void *context, struct ferry_block *block)
+{
+	struct seen *seen = context;
+	size_t i;
+
+	seen->entries += (int)block->count;
+	seen->timeouts += block->error == -ETIMEDOUT;
+	for (i = 0; i < block->count; i++)
+		seen->timeouts += block->entries[i].error == -ETIMEDOUT;
+	return 0;
+}
+
+static void walk_tree(void)
+{
+	unsigned int flags;
+
+	CHILD_ASSERT(mount_one_that_hangs());
+	for (flags = 0; flags <= FERRY_WALK_SORTED; flags += FERRY_WALK_SORTED) {
+		struct seen seen = { 0 };
+
+		CHILD_ASSERT(
+			!ferry_walk(AT_FDCWD, "tree", flags, STATX_SIZE, look, &seen, &limited));
+		CHILD_ASSERT(seen.entries == 5 && seen.timeouts == 1);
+		seen = (struct seen){ 0 };
+		CHILD_ASSERT(!ferry_walk(AT_FDCWD, "tree", flags, 0, look, &seen, &limited));
+		CHILD_ASSERT(seen.entries == 5 && seen.timeouts == 1);
+	}
+	abort_mount();
+}
+
+static int end_now(void *context, size_t done)
+{
+	(void)context;
+	(void)done;
+	return 1;
+}
+
+/* The caller's progress callback ends a call long before its time limit. */
+static void cancel_while_it_hangs(void)
+{
+	const struct ferry_files_options hour = { .timeout_ms = 3600000, .progress = end_now };
+	const char *names[] = { "tree/hangs/a" };
+	int error;
+
+	CHILD_ASSERT(mount_one_that_hangs());
+	CHILD_ASSERT(ferry_statx_many(AT_FDCWD, names, 1, 0, 0, NULL, &error, &hour) == -ECANCELED);
+	CHILD_ASSERT(error == -ECANCELED);
+	abort_mount();
+}
+
+static void try_to_mount(void)
+{
+	CHILD_ASSERT(mount_one_that_hangs());
+	abort_mount();
+}
+
+static void test_a_file_system_that_hangs(void **state)
+{
+	(void)state;
+	if (child_status(try_to_mount)) {
+		print_message("no FUSE mounts here\n");
+		skip();
+	}
+	ASSERT_IN_CHILD(stat_names);
+	ASSERT_IN_CHILD(read_names);
+	ASSERT_IN_CHILD(walk_tree);
+	ASSERT_IN_CHILD(cancel_while_it_hangs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_file_system_that_hangs, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

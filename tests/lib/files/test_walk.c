@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: MIT
+/* ferry_walk() finds what fts(3) finds, and keeps the order and the limits it promises. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ferry_files.h>
+
+#include "tests/lib/unit/child.h"
+#include "tree.h"
+
+#define MOST 200000
+
+static int begin(void **state)
+{
+	(void)state;
+	tree_begin();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tree_end();
+	return 0;
+}
+
+/* ---- what was found: a line for each entry and each error ---- */
+
+struct found {
+	char *lines[MOST];
+	size_t count;
+	bool overflowed;
+	const char *prune;  /* the name of directories to stay out of */
+	atomic_int passing; /* callbacks at this moment */
+};
+
+static struct found *new_found(void)
+{
+	return calloc(1, sizeof(struct found));
+}
+
+static void add(struct found *found, const char *path, const char *what, unsigned long size)
+{
+	char *line = NULL;
+
+	if (found->count == MOST || asprintf(&line, "%s %s %lu", path, what, size) < 0) {
+		found->overflowed = true;
+		return;
+	}
+	found->lines[found->count++] = line;
+}
+
+static void free_found(struct found *found)
+{
+	while (found->count)
+		free(found->lines[--found->count]);
+	free(found);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_found(struct found *found)
+{
+	qsort(found->lines, found->count, sizeof(*found->lines), by_text);
+}
+
+static const char *kind_of(mode_t mode)
+{
+	return S_ISDIR(mode) ? "directory" :
+	       S_ISLNK(mode) ? "link" :
+	       S_ISREG(mode) ? "file" :
+			       "other";
+}
+
+static bool equal_found(const struct found *a, const struct found *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count && i < b->count; i++) {
+		if (!strcmp(a->lines[i], b->lines[i]))
+			continue;
+		fprintf(stderr, "'%s' is not '%s'\n", a->lines[i], b->lines[i]);
+		return false;
+	}
+	return a->count == b->count && !a->overflowed && !b->overflowed;
+}
+
+static void add_entry(struct found *found, const struct ferry_block *block,
+		      struct ferry_entry *entry)
+{
+	bool is_root = !block->path_length;
+	bool slash = !is_root && block->path[block->path_length - 1] == '/';
+	mode_t mode = DTTOIF(entry->type);
+	char *path = NULL;
+
+	if (asprintf(&path, "%s%s%s", block->path, is_root || slash ? "" : "/", entry->name) < 0)
+		abort();
+	if (entry->error)
+		add(found, path, "error", (unsigned long)-entry->error);
+	else
+		add(found, path, kind_of(mode),
+		    entry->stat && S_ISREG(mode) ? entry->stat->stx_size : 0);
+	if (found->prune && !strcmp(entry->name, found->prune))
+		entry->prune = 1;
+	entry->context = (void *)(uintptr_t)(block->depth + 1);
+	free(path);
+}
+
+static int note(void *context, struct ferry_block *block)
+{
+	struct found *found = context;
+	size_t i;
+
+	REQUIRE(atomic_fetch_add(&found->passing, 1) == 0);
+	REQUIRE(strlen(block->path) == block->path_length);
+	REQUIRE((uintptr_t)block->context == block->depth);
+	if (block->error)
+		add(found, block->path, "unreadable", (unsigned long)-block->error);
+	for (i = 0; i < block->count; i++)
+		add_entry(found, block, &block->entries[i]);
+	atomic_fetch_sub(&found->passing, 1);
+	return 0;
+}
+
+static struct found *walk(const char *path, unsigned int flags, unsigned int mask,
+			  const struct ferry_files_options *options)
+{
+	struct found *found = new_found();
+
+	REQUIRE(ferry_walk(AT_FDCWD, path, flags, mask, note, found, options) == 0);
+	return found;
+}
+
+/* ---- what fts finds ---- */
+
+static void add_fts(struct found *found, const FTSENT *entry, bool sizes)
+{
+	switch (entry->fts_info) {
+	case FTS_DP:
+		break;
+	case FTS_NS:
+		add(found, entry->fts_path, "error", (unsigned long)entry->fts_errno);
+		break;
+	case FTS_DNR:
+		add(found, entry->fts_path, "directory", 0);
+		add(found, entry->fts_path, "unreadable", (unsigned long)entry->fts_errno);
+		break;
+	case FTS_DC:
+		add(found, entry->fts_path, "directory", 0);
+		add(found, entry->fts_path, "unreadable", ELOOP);
+		break;
+	default:
+		add(found, entry->fts_path, kind_of(entry->fts_statp->st_mode),
+		    sizes && S_ISREG(entry->fts_statp->st_mode) ?
+			    (unsigned long)entry->fts_statp->st_size :
+			    0);
+	}
+}
+
+static struct found *walk_fts(const char *path, int options, bool sizes)
+{
+	struct found *found = new_found();
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, options | FTS_NOCHDIR, NULL);
+	FTSENT *entry, *before = NULL;
+
+	REQUIRE(fts);
+	while ((entry = fts_read(fts))) {
+		/* A directory that cannot be read is found as one that can be, before. */
+		if (entry->fts_info == FTS_DNR && before == entry) {
+			free(found->lines[--found->count]);
+			found->lines[found->count] = NULL;
+		}
+		add_fts(found, entry, sizes);
+		before = entry;
+	}
+	fts_close(fts);
+	return found;
+}
+
+static bool is_as_fts_with(const char *path, unsigned int flags, int fts_flags, unsigned int mask,
+			   const struct ferry_files_options *options)
+{
+	struct found *ours = walk(path, flags, mask, options);
+	struct found *theirs = walk_fts(path, fts_flags, mask);
+	bool same;
+
+	sort_found(ours);
+	sort_found(theirs);
+	same = equal_found(ours, theirs);
+	free_found(ours);
+	free_found(theirs);
+	return same;
+}
+
+static bool is_as_fts(const char *path, unsigned int flags, int fts_flags,
+		      const struct ferry_files_options *options)
+{
+	return is_as_fts_with(path, flags, fts_flags, 0, options) &&
+	       is_as_fts_with(path, flags, fts_flags, STATX_SIZE, options);
+}
+
+static void test_random_trees_as_fts(void **state)
+{
+	const struct ferry_files_options one = { .threads = 1 }, four = { .threads = 4 };
+	const struct ferry_files_options timed = { .timeout_ms = 60000 };
+	const struct ferry_files_options *options[] = { NULL, &one, &four, &timed };
+	unsigned int seed;
+	char name[32];
+	int i;
+
+	(void)state;
+	for (seed = 0; seed < 8; seed++) {
+		snprintf(name, sizeof(name), "tree%u", seed);
+		make_random_tree(name, 300 * seed, seed);
+		for (i = 0; i < 4; i++) {
+			assert_true(is_as_fts(name, 0, FTS_PHYSICAL, options[i]));
+			assert_true(is_as_fts(name, FERRY_WALK_SORTED, FTS_PHYSICAL, options[i]));
+			assert_true(is_as_fts(name, FERRY_WALK_XDEV, FTS_PHYSICAL | FTS_XDEV,
+					      options[i]));
+		}
+	}
+}
+
+/* Links lead up and around, so the same directory is found on many paths. */
+static void test_links_as_fts(void **state)
+{
+	(void)state;
+	make_directory("tree");
+	make_directory("tree/a");
+	make_directory("tree/b");
+	make_directory("outside");
+	make_file("outside/file", 10);
+	make_file("tree/a/file", 20);
+	make_link("../..", "tree/a/up");
+	make_link("../../outside", "tree/b/out");
+	make_link("../a/file", "tree/b/file");
+	make_link("nowhere", "tree/b/dangling");
+	make_link("self", "tree/self");
+	make_link("tree", "link");
+	make_link("missing", "broken");
+	assert_true(is_as_fts("tree", FERRY_WALK_FOLLOW, FTS_LOGICAL, NULL));
+	assert_true(is_as_fts("tree", FERRY_WALK_FOLLOW | FERRY_WALK_SORTED, FTS_LOGICAL, NULL));
+	assert_true(is_as_fts("tree", 0, FTS_PHYSICAL, NULL));
+	assert_true(is_as_fts("link", 0, FTS_PHYSICAL, NULL));
+	assert_true(is_as_fts("link/", 0, FTS_PHYSICAL, NULL));
+	assert_true(is_as_fts("link", FERRY_WALK_FOLLOW_ROOT, FTS_PHYSICAL | FTS_COMFOLLOW, NULL));
+	assert_true(is_as_fts("link", FERRY_WALK_FOLLOW, FTS_LOGICAL, NULL));
+	assert_true(
+		is_as_fts("broken", FERRY_WALK_FOLLOW_ROOT, FTS_PHYSICAL | FTS_COMFOLLOW, NULL));
+	assert_true(is_as_fts("outside/file", 0, FTS_PHYSICAL, NULL));
+	assert_true(is_as_fts("missing", 0, FTS_PHYSICAL, NULL));
+	assert_true(is_as_fts("/proc/self/fdinfo/", 0, FTS_PHYSICAL, NULL));
+}
+
+static void walk_without_rights(void)
+{
+	CHILD_ASSERT(!setgid(65534) && !setuid(65534));
+	/* Without a mask nothing shows that names can be listed but not looked up. */
+	CHILD_ASSERT(is_as_fts_with("tree", 0, FTS_PHYSICAL, STATX_SIZE, NULL));
+	CHILD_ASSERT(is_as_fts_with("tree", FERRY_WALK_SORTED, FTS_PHYSICAL, STATX_SIZE, NULL));
+}
+
+static void test_permissions_as_fts(void **state)
+{
+	struct found *found;
+
+	(void)state;
+	if (getuid())
+		skip();
+	make_directory("tree");
+	make_directory("tree/closed");
+	make_file("tree/closed/file", 1);
+	make_directory("tree/listed");
+	make_file("tree/listed/file", 1);
+	make_directory("tree/open");
+	make_file("tree/open/file", 1);
+	assert_int_equal(chmod("tree/closed", 0), 0);
+	assert_int_equal(chmod("tree/listed", 0744), 0);
+	ASSERT_IN_CHILD(walk_without_rights);
+	found = walk("tree", 0, STATX_SIZE, NULL);
+	assert_int_equal(found->count, 7);
+	free_found(found);
+}
+
+/* ---- mounts ---- */
+
+static void make_mounts_private(void)
+{
+	CHILD_ASSERT(!unshare(CLONE_NEWNS));
+	CHILD_ASSERT(!mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
+}
+
+static void walk_mounts(void)
+{
+	struct found *found;
+
+	make_mounts_private();
+	CHILD_ASSERT(!mount("none", "tree/mount", "tmpfs", 0, "size=1m"));
+	make_file("tree/mount/file", 5);
+	CHILD_ASSERT(is_as_fts("tree", FERRY_WALK_XDEV, FTS_PHYSICAL | FTS_XDEV, NULL));
+	CHILD_ASSERT(is_as_fts("tree", FERRY_WALK_XDEV | FERRY_WALK_SORTED, FTS_PHYSICAL | FTS_XDEV,
+			       NULL));
+	CHILD_ASSERT(is_as_fts("tree", 0, FTS_PHYSICAL, NULL));
+	found = walk("tree", FERRY_WALK_XDEV, 0, NULL);
+	CHILD_ASSERT(found->count == 3);
+	free_found(found);
+	CHILD_ASSERT(!umount("tree/mount"));
+	/* A mount of a directory below itself is a loop. */
+	CHILD_ASSERT(!mount("tree", "tree/mount", NULL, MS_BIND, NULL));
+	CHILD_ASSERT(is_as_fts("tree", 0, FTS_PHYSICAL, NULL));
+}
+
+static void test_mounts_as_fts(void **state)
+{
+	(void)state;
+	if (getuid())
+		skip();
+	make_directory("tree");
+	make_directory("tree/mount");
+	make_file("tree/file", 3);
+	if (child_status(make_mounts_private))
+		skip();
+	ASSERT_IN_CHILD(walk_mounts);
+}
+
+/* ---- order, pruning, the end ---- */
+
+static void test_sorted_order(void **state)
+{
+	static const char *const expected[] = {
+		"tree directory 0",   "tree/a directory 0",   "tree/b file 0",
+		"tree/c directory 0", "tree/a/x directory 0", "tree/a/y file 0",
+		"tree/a/x/1 file 0",  "tree/c/z file 0",
+	};
+	struct found *found;
+	size_t i;
+
+	(void)state;
+	make_directory("tree");
+	make_directory("tree/c");
+	make_directory("tree/a");
+	make_directory("tree/a/x");
+	make_file("tree/c/z", 0);
+	make_file("tree/a/y", 0);
+	make_file("tree/a/x/1", 0);
+	make_file("tree/b", 0);
+	found = walk("tree", FERRY_WALK_SORTED, 0, NULL);
+	assert_int_equal(found->count, 8);
+	for (i = 0; i < 8; i++)
+		assert_string_equal(found->lines[i], expected[i]);
+	free_found(found);
+}
+
+static void test_sorted_walks_are_alike_with_any_number_of_threads(void **state)
+{
+	const struct ferry_files_options one = { .threads = 1 }, eight = { .threads = 8 };
+	struct found *a, *b;
+
+	(void)state;
+	make_random_tree("tree", 5000, 5);
+	a = walk("tree", FERRY_WALK_SORTED, STATX_SIZE, &one);
+	b = walk("tree", FERRY_WALK_SORTED, STATX_SIZE, &eight);
+	assert_true(equal_found(a, b));
+	free_found(a);
+	free_found(b);
+}
+
+static void test_pruning(void **state)
+{
+	unsigned int flags;
+
+	(void)state;
+	make_directory("tree");
+	make_directory("tree/in");
+	make_file("tree/in/file", 0);
+	make_directory("tree/out");
+	make_file("tree/out/file", 0);
+	for (flags = 0; flags <= FERRY_WALK_SORTED; flags += FERRY_WALK_SORTED) {
+		struct found *found = new_found();
+
+		found->prune = "out";
+		assert_int_equal(ferry_walk(AT_FDCWD, "tree", flags, 0, note, found, NULL), 0);
+		assert_int_equal(found->count, 4);
+		free_found(found);
+	}
+}
+
+static int end_at_depth_2(void *context, struct ferry_block *block)
+{
+	int *count = context;
+
+	++*count;
+	return block->depth == 2 ? -EXDEV : 0;
+}
+
+static void test_the_callback_ends_the_walk(void **state)
+{
+	const struct ferry_files_options four = { .threads = 4 };
+	unsigned int flags;
+	int count, round;
+
+	(void)state;
+	make_random_tree("tree", 5000, 9);
+	for (round = 0; round < 20; round++)
+		for (flags = 0; flags <= FERRY_WALK_SORTED; flags += FERRY_WALK_SORTED) {
+			count = 0;
+			assert_int_equal(ferry_walk(AT_FDCWD, "tree", flags, STATX_SIZE,
+						    end_at_depth_2, &count, &four),
+					 -EXDEV);
+			assert_in_range(count, 3, 20);
+		}
+}
+
+static int cancel_now(void *context, struct ferry_block *block)
+{
+	(void)block;
+	__atomic_store_n((int *)context, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void test_cancelling_and_mistakes(void **state)
+{
+	int cancel = 0;
+	const struct ferry_files_options options = { .cancel = &cancel };
+
+	(void)state;
+	make_random_tree("tree", 1000, 2);
+	errno = 77;
+	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 0, 0, cancel_now, &cancel, &options),
+			 -ECANCELED);
+	assert_int_equal(ferry_walk(AT_FDCWD, NULL, 0, 0, note, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 0, 0, NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 16, 0, note, NULL, NULL), -EINVAL);
+	assert_int_equal(errno, 77);
+}
+
+/* ---- sizes ---- */
+
+struct counts {
+	size_t entries, errors;
+	unsigned int depth;
+	size_t longest;
+};
+
+static int count(void *context, struct ferry_block *block)
+{
+	struct counts *counts = context;
+
+	counts->entries += block->count;
+	counts->errors += block->error != 0;
+	if (block->depth > counts->depth)
+		counts->depth = block->depth;
+	if (block->path_length > counts->longest)
+		counts->longest = block->path_length;
+	return 0;
+}
+
+static void walk_a_chain(void)
+{
+	const struct rlimit few = { 20, 20 };
+	unsigned int flags;
+
+	CHILD_ASSERT(!setrlimit(RLIMIT_NOFILE, &few));
+	for (flags = 0; flags <= FERRY_WALK_SORTED; flags++) {
+		struct counts counts = { 0 };
+
+		CHILD_ASSERT(
+			!ferry_walk(AT_FDCWD, "tree", flags, STATX_SIZE, count, &counts, NULL));
+		CHILD_ASSERT(counts.entries == 2 * 2000 + 2);
+		CHILD_ASSERT(!counts.errors);
+		CHILD_ASSERT(counts.longest > 4 * 4096);
+	}
+}
+
+/* Paths of 20 KiB, with few descriptors.  Siblings are opened by their whole path. */
+static void test_deeper_than_paths_can_be(void **state)
+{
+	int here = open(".", O_RDONLY | O_DIRECTORY), i;
+
+	(void)state;
+	make_directory("tree");
+	assert_int_equal(chdir("tree"), 0);
+	for (i = 0; i < 2000; i++) {
+		make_directory("directory");
+		make_directory("also");
+		assert_int_equal(chdir("directory"), 0);
+	}
+	make_file("last", 0);
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+	ASSERT_IN_CHILD(walk_a_chain);
+}
+
+static void walk_without_descriptors(void)
+{
+	const struct rlimit none = { 4, 4 };
+	struct found *found;
+
+	CHILD_ASSERT(!setrlimit(RLIMIT_NOFILE, &none));
+	found = walk("tree", 0, 0, NULL);
+	CHILD_ASSERT(found->count == 3);
+	CHILD_ASSERT(!strcmp(found->lines[2], "tree/below unreadable 24"));
+}
+
+static void test_no_descriptors_left(void **state)
+{
+	(void)state;
+	make_directory("tree");
+	make_directory("tree/below");
+	assert_int_equal(EMFILE, 24);
+	ASSERT_IN_CHILD(walk_without_descriptors);
+}
+
+static void test_one_large_directory(void **state)
+{
+	const struct ferry_files_options four = { .threads = 4 };
+	struct found *ours, *theirs;
+	char name[300];
+	int i;
+
+	(void)state;
+	make_directory("tree");
+	for (i = 0; i < 6000; i++) {
+		snprintf(name, sizeof(name), "tree/%d", i);
+		make_file(name, 0);
+		snprintf(name, sizeof(name), "tree/%0255d", i);
+		if (i % 20 == 0)
+			make_directory(name);
+	}
+	assert_true(is_as_fts("tree", 0, FTS_PHYSICAL, &four));
+	ours = walk("tree", FERRY_WALK_SORTED, STATX_SIZE, &four);
+	theirs = walk_fts("tree", FTS_PHYSICAL, true);
+	sort_found(theirs);
+	sort_found(ours);
+	assert_true(equal_found(ours, theirs));
+	free_found(ours);
+	free_found(theirs);
+}
+
+/* ---- while the tree changes ---- */
+
+static atomic_bool stop_changing;
+
+static void *change(void *unused)
+{
+	unsigned int seed = 1;
+	char name[64], other[96];
+
+	while (!atomic_load(&stop_changing)) {
+		snprintf(name, sizeof(name), "tree/d%d", rand_r(&seed) % 20);
+		snprintf(other, sizeof(other), "%s/e%d", name, rand_r(&seed) % 20);
+		switch (rand_r(&seed) % 7) {
+		case 0:
+		case 1:
+			mkdir(name, 0755);
+			mkdir(other, 0755);
+			break;
+		case 2:
+			rmdir(other);
+			rmdir(name);
+			break;
+		case 3:
+			rename(name, "tree/moved");
+			break;
+		case 4:
+			unlink(name);
+			/* A link that leads out is never followed. */
+			if (symlink("/proc/self/task", name))
+				break;
+			break;
+		default:
+			close(open(other, O_WRONLY | O_CREAT, 0644));
+		}
+	}
+	return unused;
+}
+
+static int check_changing(void *context, struct ferry_block *block)
+{
+	size_t i;
+
+	(void)context;
+	REQUIRE(block->path_length == 0 || !strncmp(block->path, "tree", 4));
+	REQUIRE(block->error == 0 || block->error == -ENOENT || block->error == -ENOTDIR ||
+		block->error == -ELOOP);
+	for (i = 0; i < block->count; i++) {
+		REQUIRE(block->entries[i].error == 0 || block->entries[i].error == -ENOENT);
+		/* Only /proc has names that are numbers. */
+		REQUIRE(!(block->entries[i].name[0] >= '0' && block->entries[i].name[0] <= '9'));
+	}
+	return 0;
+}
+
+static void test_while_the_tree_changes(void **state)
+{
+	const struct ferry_files_options four = { .threads = 4 };
+	pthread_t thread;
+	int round;
+
+	(void)state;
+	make_directory("tree");
+	assert_int_equal(pthread_create(&thread, NULL, change, NULL), 0);
+	for (round = 0; round < 2000; round++)
+		assert_int_equal(ferry_walk(AT_FDCWD, "tree", round % 2 ? FERRY_WALK_SORTED : 0,
+					    round % 4 < 2 ? STATX_SIZE : 0, check_changing, NULL,
+					    &four),
+				 0);
+	atomic_store(&stop_changing, true);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_random_trees_as_fts, begin, end),
+		cmocka_unit_test_setup_teardown(test_links_as_fts, begin, end),
+		cmocka_unit_test_setup_teardown(test_permissions_as_fts, begin, end),
+		cmocka_unit_test_setup_teardown(test_mounts_as_fts, begin, end),
+		cmocka_unit_test_setup_teardown(test_sorted_order, begin, end),
+		cmocka_unit_test_setup_teardown(
+			test_sorted_walks_are_alike_with_any_number_of_threads, begin, end),
+		cmocka_unit_test_setup_teardown(test_pruning, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_callback_ends_the_walk, begin, end),
+		cmocka_unit_test_setup_teardown(test_cancelling_and_mistakes, begin, end),
+		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_descriptors_left, begin, end),
+		cmocka_unit_test_setup_teardown(test_one_large_directory, begin, end),
+		cmocka_unit_test_setup_teardown(test_while_the_tree_changes, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
