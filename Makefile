@@ -118,7 +118,7 @@ else ifneq ($(shell id -u),0)
 else ifneq ($(shell unshare --mount --pid --fork true 2>/dev/null && echo possible),possible)
 	@echo "check-setup: skipped, because this machine allows no mount namespaces"
 else
-	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names compilers
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build module
 endif
 

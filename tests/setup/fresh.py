@@ -31,8 +31,14 @@ NAMES = (
     "apt-get install -q --simulate --no-install-recommends $(./setup --list $size debian-{release})"
     " >/root/names || exit; done"
 )
+COMPILERS = (
+    "apt-get update -q -o Acquire::Languages=none && apt-get install -q -y"
+    " --no-install-recommends $(./setup --list run debian-{release}) g++ clang meson &&"
+    " tests/setup/compilers"
+)
 STEPS = {
     "names": ("all packages of setup exist", NAMES),
+    "compilers": ("the release's own GCC and Clang do not warn", COMPILERS),
     "build": ("make build", "make build"),
     "run": ("make run", "make run"),
     "module": (
