@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -96,18 +96,33 @@ def run_series(args: argparse.Namespace) -> int:
             "the patches need an author, who signs them off: give --author 'NAME <ADDRESS>',"
             " or set git's user.name and user.email; --draft writes patches without"
         )
+    manifest = series.read_manifest()
+    names = [row.name for row in manifest]
+    if args.series and args.series not in names:
+        raise LabError(f"there is no series '{args.series}'; the series are {', '.join(names)}")
     source = SOURCES[args.version]
     package = fetch(source)
-    with unpacked_base(source, package) as base:
-        patches = series.read_series(source.version)
-        mails = series.mails(base, patches, author, describe(source, package))
-    output = make_directory(Path(args.output))
+    patches = series.read_series(source.version)
+    upstream = f"v{version_of(package).partition('-')[0]}"
+    for wanted in manifest:
+        if args.series in (None, wanted.name):
+            with unpacked_base(source, package) as base:
+                mails = series.mails(
+                    base, wanted, patches, author, describe(source, package), upstream
+                )
+            if mails:
+                write_mails(Path(args.output) / wanted.name, mails)
+    return 0
+
+
+def write_mails(output: Path, mails: Mapping[str, str]) -> None:
+    """Replaces the numbered patches in a directory."""
+    make_directory(output)
     for old in output.glob("[0-9][0-9][0-9][0-9]-*.patch"):
         old.unlink()
     for name, text in mails.items():
         (output / name).write_text(text)
         print(output / name)
-    return 0
 
 
 def run_build(args: argparse.Namespace) -> int:
@@ -294,6 +309,9 @@ def make_parser() -> argparse.ArgumentParser:
 
     assembling = add("series", run_series, "write the patch series for a kernel version")
     assembling.add_argument("version", help="6.12 or 7.3")
+    assembling.add_argument(
+        "series", nargs="?", help="one of kernel/series/series.toml (all of them)"
+    )
     assembling.add_argument("-o", "--output", required=True, metavar="DIRECTORY")
     assembling.add_argument(
         "--author", metavar="'NAME <ADDRESS>'", help="who signs off (as git is configured)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The patch series: kept as directories, assembled into patches for one kernel version.
+"""The patches: kept as directories, assembled into series for one kernel version.
 
 Each directory kernel/series/NNNN-name/ becomes one patch:
 
@@ -8,8 +8,12 @@ Each directory kernel/series/NNNN-name/ becomes one patch:
     any.diff        hunks that apply to every version
     VERSION.diff    hunks that apply to one version only
 
-A directory that has diffs for other versions only is not part of a version's series.
-kernel/series/cover holds the subject and the text of the cover letter.
+A directory that has diffs for other versions only is left out for a version.  The lab's
+kernels have all patches, in the order of their numbers.
+
+kernel/series/series.toml says which patches are mailed together.  Such a series applies to
+the kernel's source after those that it names, without the others.  cover-SERIES holds the
+subject and the text of its cover letter, and @AUTHOR@ in a diff is who mails it.
 """
 
 import contextlib
@@ -18,19 +22,22 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab import REPOSITORY, LabError
 
 SERIES = REPOSITORY / "kernel" / "series"
+MANIFEST = "series.toml"
 Files = dict[str, tuple[bytes, int]]  # path in the tree, content and mode
 
 # git am drops what is in brackets before the subject; git send-email refuses this text.
 NOT_FOR_MAILING = "*** SUBJECT HERE ***"
 NOBODY = ("Draft", "draft@ferry.invalid")
 DATE = "2026-01-01T00:00:00+0000"  # the same each time
+COMMIT = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m")
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,54 @@ def read_series(version: str, series: Path = SERIES) -> list[Patch]:
     return [patch for patch in patches if patch]
 
 
+@dataclass(frozen=True)
+class Series:
+    """What is mailed together."""
+
+    name: str
+    patches: tuple[str, ...]  # directories
+    after: tuple[str, ...] = ()  # other series, whose patches it needs
+    experimental: bool = False
+
+
+def read_manifest(directory: Path = SERIES) -> list[Series]:
+    """The series that every patch is in exactly one of, each after those that it needs."""
+    file = directory / MANIFEST
+    try:
+        rows = tomllib.loads(file.read_text())["series"]
+        found = [
+            Series(
+                row["name"],
+                tuple(row["patches"]),
+                tuple(row.get("after", ())),
+                row.get("experimental", False),
+            )
+            for row in rows
+        ]
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise LabError(f"{file}: {error}") from None
+    listed = [patch for row in found for patch in row.patches]
+    there = {path.name for path in directory.glob("[0-9]*") if path.is_dir()}
+    for patch in sorted({*listed, *there}):
+        if patch not in there:
+            raise LabError(f"{file}: there is no patch {patch}")
+        if listed.count(patch) != 1:
+            raise LabError(f"{file}: {patch} is in {listed.count(patch)} series, not in one")
+    for number, row in enumerate(found):
+        for other in set(row.after) - {earlier.name for earlier in found[:number]}:
+            raise LabError(f"{file}: {row.name} needs {other}, which is not before it")
+    return found
+
+
+def needed(wanted: Series, manifest: list[Series]) -> list[str]:
+    """The patches that those of WANTED apply after."""
+    names: set[str] = set()
+    for row in reversed(manifest):
+        if row.name in wanted.after or row.name in names:
+            names |= {row.name, *row.after}
+    return [patch for row in manifest if row.name in names for patch in row.patches]
+
+
 def inputs(patches: list[Patch]) -> Iterator[tuple[str, bytes]]:
     """Everything that the series' effect on a tree depends on, by name."""
     for patch in patches:
@@ -113,7 +168,9 @@ def scratch(tree: Path, patches: list[Patch]) -> Iterator[Path]:
         yield Path(name)
 
 
-def git(directory: Path, *arguments: str, who: tuple[str, str] = NOBODY) -> str:
+def git(
+    directory: Path, *arguments: str, who: tuple[str, str] = NOBODY, stdin: str | None = None
+) -> str:
     """What git prints, unaffected by the user's configuration; WHO commits."""
     environment = {
         "PATH": os.environ["PATH"],
@@ -128,20 +185,27 @@ def git(directory: Path, *arguments: str, who: tuple[str, str] = NOBODY) -> str:
     settings = ("-c", "core.abbrev=12", "-c", "core.autocrlf=false", "-c", "gc.auto=0")
     command = ["git", *settings, *arguments]
     done = subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=directory,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise LabError(done.stderr.strip() or f"git {arguments[0]} failed")
     return done.stdout
 
 
-def apply(patch: Patch, directory: Path, base: str) -> None:
+def apply(patch: Patch, directory: Path, base: str, who: tuple[str, str] = NOBODY) -> None:
     for target, here in patch.added.items():
         copy(here, directory / target)
     for diff in patch.diffs:
         try:
             # All lines of context have to match; only line numbers may differ.
-            git(directory, "apply", "--whitespace=nowarn", str(diff.absolute()))
+            text = diff.read_text().replace("@AUTHOR@", f"{who[0]} <{who[1]}>")
+            git(directory, "apply", "--whitespace=nowarn", "-", stdin=text)
         except LabError as error:
             raise LabError(explain_failure(diff, str(error), base)) from None
 
@@ -172,39 +236,83 @@ def assemble(tree: Path, patches: list[Patch], base: str = "this tree") -> Files
         return {n: (p.read_bytes(), mode_of(p)) for n, p in paths.items() if p.is_file()}
 
 
+def commit(
+    patch: Patch, directory: Path, base: str, who: tuple[str, str], sign_off: str = ""
+) -> None:
+    apply(patch, directory, base, who)
+    git(directory, "add", "--all", "--force", ".")
+    message = f"{patch.message.rstrip()}\n{sign_off}"
+    git(directory, *COMMIT, message, who=who)
+
+
+def base_information(directory: Path, upstream: str) -> str:
+    """What the series applies to, as git format-patch --base writes it."""
+    lines = [f"base-commit: {upstream}"]
+    for revision in git(directory, "rev-list", "--reverse", "source..base").split():
+        change = git(directory, "diff-tree", "-p", revision)
+        patch_id = git(directory, "patch-id", "--stable", stdin=change).split()[0]
+        lines.append(f"prerequisite-patch-id: {patch_id}")
+    return "".join(f"{line}\n" for line in lines)
+
+
 def mails(
     tree: Path,
+    wanted: Series,
     patches: list[Patch],
     author: tuple[str, str] | None,
     base: str = "this tree",
-    cover: Path = SERIES / "cover",
+    upstream: str = "this-tree",
+    directory: Path = SERIES,
 ) -> dict[str, str]:
-    """PATCHES by file name, as git mails them, signed off by AUTHOR, a name and an address.
+    """The series WANTED by file name, as git mails it, signed off by AUTHOR.
 
-    Without an author they are drafts, which git am takes and git send-email refuses.
+    PATCHES are all there are, and UPSTREAM is the tag of the kernel that they apply to.  AUTHOR
+    is a name and an address.  Without, the mails are drafts, which git am takes and git
+    send-email refuses.
     """
     who = author or NOBODY
-    options = ["--zero-commit", "--no-signature", "--no-renames", "--quiet", "--cover-letter"]
-    if author is None:
-        options.append(f"--subject-prefix=PATCH DRAFT {NOT_FOR_MAILING}")
-    commit = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m")
-    with scratch(tree, patches) as directory:
-        git(directory, "init", "--quiet")
-        git(directory, "add", "--all", "--force", ".")
-        git(directory, *commit, "Debian's source\n")
-        git(directory, "tag", "base")
-        for patch in patches:
-            apply(patch, directory, base)
-            sign_off = f"\nSigned-off-by: {who[0]} <{who[1]}>\n" if author else ""
-            git(directory, "add", "--all", "--force", ".")
-            git(directory, *commit, f"{patch.message.rstrip()}\n{sign_off}", who=who)
-        output = directory / ".git" / "mails"
-        git(directory, "format-patch", *options, "-o", str(output), "base", who=who)
+    sign_off = f"\nSigned-off-by: {who[0]} <{who[1]}>\n" if author else ""
+    before = needed(wanted, read_manifest(directory))
+    cover = directory / f"cover-{wanted.name}"
+    with scratch(tree, patches) as place:
+        git(place, "init", "--quiet")
+        git(place, "add", "--all", "--force", ".")
+        git(place, *COMMIT, "Debian's source\n")
+        git(place, "tag", "source")
+        for patch in sorted((p for p in patches if p.name in before), key=order_of(before)):
+            commit(patch, place, base, who)
+        git(place, "tag", "base")
+        own = [patch for patch in patches if patch.name in wanted.patches]
+        for patch in sorted(own, key=order_of(wanted.patches)):
+            commit(patch, place, base, who, sign_off)
+        output = place / ".git" / "mails"
+        options = format_options(wanted, author is None, cover.exists())
+        git(place, "format-patch", *options, "-o", str(output), "base", who=who)
         texts = {path.name: without_date(path.read_text()) for path in sorted(output.iterdir())}
-    subject, _, blurb = cover.read_text().partition("\n")
-    letter = texts["0000-cover-letter.patch"].replace("*** BLURB HERE ***", blurb.strip())
-    texts["0000-cover-letter.patch"] = letter.replace(f"] {NOT_FOR_MAILING}", f"] {subject}")
+        if not texts:
+            return {}
+        first = min(texts)
+        texts[first] = f"{texts[first].rstrip()}\n\n{base_information(place, upstream)}"
+    if cover.exists():
+        subject, _, blurb = cover.read_text().partition("\n")
+        letter = texts[first].replace("*** BLURB HERE ***", blurb.strip())
+        texts[first] = letter.replace(f"] {NOT_FOR_MAILING}", f"] {subject}")
     return texts
+
+
+def order_of(names: Sequence[str]) -> Callable[[Patch], int]:
+    return lambda patch: list(names).index(patch.name)
+
+
+def format_options(wanted: Series, draft: bool, letter: bool) -> list[str]:
+    words = [*(["RFC"] if wanted.experimental else []), "PATCH"]
+    if draft:
+        words += ["DRAFT", NOT_FOR_MAILING]
+    return [
+        *("--zero-commit", "--no-signature", "--no-renames", "--quiet"),
+        *(["--cover-letter"] if letter else []),
+        f"--subject-prefix={' '.join(words)}",
+    ]
 
 
 def without_date(mail: str) -> str:

@@ -91,10 +91,14 @@ def checkpatch(base: Path, name: str, text: str) -> list[re.Match[str]]:
 def check_patches(source: Source, judge: Judge) -> list[str]:
     """What checkpatch.pl of SOURCE says of the series."""
     with unpacked_base(source, fetch(source)) as base:
-        mails = series.mails(base, series.read_series(source.version), series.NOBODY)
-        letter, *patches = sorted(mails)
-        assert letter.startswith("0000-")
-        complaints = [c for name in patches for c in checkpatch(base, name, mails[name])]
+        patches = series.read_series(source.version)
+        complaints = [
+            complaint
+            for wanted in series.read_manifest()
+            for name, mail in series.mails(base, wanted, patches, series.NOBODY).items()
+            if not name.startswith("0000-")
+            for complaint in checkpatch(base, name, mail)
+        ]
     return [f"checkpatch, {source.version}: {text}" for text in judge.without_excuse(complaints)]
 
 

@@ -12,6 +12,16 @@ from lab import LabError
 from lab.kernels import series
 
 AUTHOR = ("A Tester", "tester@example.org")
+MANIFEST = """
+[[series]]
+name = "toy"
+patches = ["0001-toy", "0002-second"]
+[[series]]
+name = "new"
+patches = ["0003-new-only"]
+after = ["toy"]
+experimental = true
+"""
 HUNK = """\
 --- a/kernel/sys.c
 +++ b/kernel/sys.c
@@ -43,7 +53,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (second / "7.3.diff").write_text(hunk(30))
     third = write_patch(made, "0003-new-only")
     (third / "7.3.diff").write_text(hunk(2))
-    (made / "cover").write_text("toy: a series\n\nWhat all of it is for.\n")
+    (made / "series.toml").write_text(MANIFEST)
+    (made / "cover-toy").write_text("toy: a series\n\nWhat all of it is for.\n")
     return made
 
 
@@ -51,8 +62,12 @@ def assemble(toy: Path, tree: Path, base: str = "this tree") -> series.Files:
     return series.assemble(tree, series.read_series("6.12", toy), base)
 
 
-def mails(toy: Path, tree: Path, author: tuple[str, str] | None) -> dict[str, str]:
-    return series.mails(tree, series.read_series("6.12", toy), author, cover=toy / "cover")
+def mails(
+    toy: Path, tree: Path, author: tuple[str, str] | None, name: str = "toy", version: str = "6.12"
+) -> dict[str, str]:
+    wanted = next(row for row in series.read_manifest(toy) if row.name == name)
+    patches = series.read_series(version, toy)
+    return series.mails(tree, wanted, patches, author, upstream="v6.12.1", directory=toy)
 
 
 def test_files_and_hunks_arrive(toy: Path, tree: Path) -> None:
@@ -86,6 +101,7 @@ def test_mails_are_the_same_each_time_and_can_be_applied(
     assert "Subject: [PATCH 0/2] toy: a series" in letter
     assert "What all of it is for." in letter
     assert "2 files changed" in letter
+    assert letter.endswith("\n\nbase-commit: v6.12.1\n")
     for mail in made.values():
         assert "From: A Tester <tester@example.org>" in mail
         assert "\nDate:" not in mail
@@ -118,6 +134,48 @@ def git_am(mails: dict[str, str], tree: Path, folder: Path) -> str:
     subprocess.run([*git, "am", "-q", *patches], cwd=tree, check=True)
     log = [*git, "log", "-2", "--format=%an %B"]
     return subprocess.run(log, cwd=tree, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def test_a_series_applies_after_those_that_it_needs(toy: Path, tree: Path) -> None:
+    assert mails(toy, tree, AUTHOR, "new") == {}  # for 7.3 only
+    ((name, mail),) = mails(toy, tree, AUTHOR, "new", "7.3").items()
+    assert name == "0001-toy-0003-new-only.patch"
+    assert "\nSubject: [RFC PATCH] toy: 0003-new-only\n" in mail
+    assert re.search(
+        r"\n\nbase-commit: v6\.12\.1\n(prerequisite-patch-id: [0-9a-f]{40}\n){2}\Z", mail
+    )
+
+
+def test_who_mails_is_in_the_diffs(toy: Path, tree: Path) -> None:
+    maintainers = toy / "0001-toy" / "any.diff"
+    maintainers.write_text(maintainers.read_text().replace("+added", "+M:\t@AUTHOR@"))
+    patch = mails(toy, tree, AUTHOR)["0001-toy-0001-toy.patch"]
+    assert "\n+M:\tA Tester <tester@example.org>\n" in patch
+    assert b"M:\tDraft <draft@ferry.invalid>\n" in assemble(toy, tree)["kernel/sys.c"][0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ('"0001-toy", ', "", "0001-toy is in 0 series, not in one"),
+        ('"0003-new-only"', '"0003-new-only", "0001-toy"', "0001-toy is in 2 series, not in one"),
+        ('"0001-toy"', '"0001-toy", "0009-none"', "there is no patch 0009-none"),
+        ('after = ["toy"]', 'after = ["newer"]', "new needs newer, which is not before it"),
+        ('name = "new"', "", "'name'"),
+        ("[[series]]", "[[series", "series.toml: "),
+    ],
+)
+def test_bad_manifest(toy: Path, before: str, after: str, says: str) -> None:
+    (toy / "series.toml").write_text(MANIFEST.replace(before, after))
+    with pytest.raises(LabError, match=re.escape(says)):
+        series.read_manifest(toy)
+
+
+def test_every_real_patch_is_mailed() -> None:
+    names = {row.name for row in series.read_manifest()}
+    assert {"batch", "flexsc"} <= names
+    covers = {path.name.removeprefix("cover-") for path in series.SERIES.glob("cover-*")}
+    assert {"batch", "flexsc"} <= covers <= names
 
 
 def test_an_author_has_a_name_and_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
