@@ -21,13 +21,6 @@ shut: close($fd)
 """
 
 
-@pytest.fixture(scope="session")
-def ferry_path() -> Path:
-    build = os.environ.get("FERRY_BUILD")
-    assert build, "set FERRY_BUILD to the build directory"
-    return Path(build).absolute() / "cli" / "ferry"
-
-
 @pytest.fixture
 def ferry(ferry_path: Path) -> Ferry:
     def run(*args: str | Path, **more: object) -> Result:

@@ -19,13 +19,6 @@ Compile = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def build() -> Path:
-    path = os.environ.get("FERRY_BUILD")
-    assert path, "set FERRY_BUILD to the build directory"
-    return Path(path).absolute()
-
-
-@pytest.fixture(scope="session")
 def environment(build: Path) -> dict[str, str]:
     """An environment in which nothing chooses an engine and `ferry` is the one built."""
     kept = {k: v for k, v in os.environ.items() if k not in CHOOSING_AN_ENGINE}

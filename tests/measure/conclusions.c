@@ -15,18 +15,7 @@
 #include "measure/cases/crossing.h"
 #include "measure/cases/flexsc.h"
 #include "measure/harness/document.h"
-
-static struct numbers numbers_at(const json_t *object, const char *key)
-{
-	const json_t *list = json_object_get(object, key);
-	struct numbers numbers = { .count = json_array_size(list) };
-	size_t i;
-
-	numbers.of = keep(numbers.count, sizeof(double));
-	for (i = 0; i < numbers.count; i++)
-		numbers.of[i] = json_number_value(json_array_get(list, i));
-	return numbers;
-}
+#include "numbers.h"
 
 /* {"sizes": [...], "engines": {"loop": [one time for each trial and size], ...}} */
 static void conclude_batch(struct run *run, struct settings *settings, const json_t *request)

@@ -10,23 +10,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "measure/harness/statistics.h"
-
-struct numbers {
-	double *values;
-	size_t count;
-};
-
-static struct numbers numbers_at(const json_t *request, const char *key)
-{
-	const json_t *list = json_object_get(request, key);
-	struct numbers numbers = { .count = json_array_size(list) };
-	size_t i;
-
-	numbers.values = allocate(numbers.count, sizeof(double));
-	for (i = 0; i < numbers.count; i++)
-		numbers.values[i] = json_number_value(json_array_get(list, i));
-	return numbers;
-}
+#include "numbers.h"
 
 static struct bootstrap bootstrap_of(const json_t *request)
 {
@@ -40,17 +24,11 @@ static struct trials trials_at(const json_t *request, const char *key)
 	struct numbers sizes = numbers_at(request, "sizes"), values = numbers_at(request, key);
 
 	return (struct trials){
-		.sizes = sizes.values,
-		.values = values.values,
+		.sizes = sizes.of,
+		.values = values.of,
 		.size_count = sizes.count,
 		.trial_count = values.count / sizes.count,
 	};
-}
-
-static void free_trials(struct trials *trials)
-{
-	free((double *)trials->sizes);
-	free((double *)trials->values);
 }
 
 static json_t *answer_fit(const json_t *request)
@@ -58,7 +36,6 @@ static json_t *answer_fit(const json_t *request)
 	struct trials trials = trials_at(request, "trials");
 	struct line_fit fit = fit_least(&trials, bootstrap_of(request));
 
-	free_trials(&trials);
 	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "a", fit.line.a,
 			 "b", fit.line.b, "a_scatter", fit.a_scatter, "b_scatter", fit.b_scatter,
 			 "a_drift", fit.a_drift, "b_drift", fit.b_drift, "a_se", fit.a_se, "b_se",
@@ -71,18 +48,15 @@ static json_t *answer_covariance(const json_t *request)
 	struct trials one = trials_at(request, "one"), other = trials_at(request, "other");
 	double covariance = slope_covariance(&one, &other, bootstrap_of(request));
 
-	free_trials(&one);
-	free_trials(&other);
 	return json_pack("{s:f}", "covariance", covariance);
 }
 
 static json_t *answer_summary(const json_t *request)
 {
 	struct numbers trials = numbers_at(request, "trials");
-	struct summary s = summarize(trials.values, trials.count, bootstrap_of(request));
-	size_t outliers = count_outliers(trials.values, trials.count);
+	struct summary s = summarize(trials.of, trials.count, bootstrap_of(request));
+	size_t outliers = count_outliers(trials.of, trials.count);
 
-	free(trials.values);
 	return json_pack("{s:f, s:f, s:f, s:o, s:f, s:o, s:f, s:I}", "mean", s.mean, "min", s.min,
 			 "max", s.max, "sd", json_number(s.sd), "median", s.median, "se",
 			 json_number(s.se), "drift", s.drift, "outliers", (json_int_t)outliers);
@@ -93,18 +67,16 @@ static json_t *answer_quantile(const json_t *request)
 	struct numbers values = numbers_at(request, "values");
 	double found;
 
-	sort_values(values.values, values.count);
-	found = quantile(values.values, values.count, json_number_at(request, "fraction"));
-	free(values.values);
+	sort_values(values.of, values.count);
+	found = quantile(values.of, values.count, json_number_at(request, "fraction"));
 	return json_pack("{s:f}", "quantile", found);
 }
 
 static json_t *answer_interval(const json_t *request)
 {
 	struct numbers values = numbers_at(request, "values");
-	struct interval interval = median_interval(values.values, values.count);
+	struct interval interval = median_interval(values.of, values.count);
 
-	free(values.values);
 	return json_pack("{s:o, s:o, s:o}", "low", json_number(interval.low), "high",
 			 json_number(interval.high), "confidence",
 			 json_number(interval.confidence));
@@ -159,13 +131,13 @@ static json_t *answer_two_sided(const json_t *request)
 static json_t *answer_judge(const json_t *request)
 {
 	struct numbers p = numbers_at(request, "p");
-	struct comparison *all = allocate(p.count, sizeof(*all));
-	struct comparison **list = allocate(p.count, sizeof(struct comparison *));
+	struct comparison *all = keep(p.count, sizeof(*all));
+	struct comparison **list = keep(p.count, sizeof(struct comparison *));
 	json_t *corrected = json_array(), *significant = json_array();
 	size_t i;
 
 	for (i = 0; i < p.count; i++) {
-		all[i].p = p.values[i];
+		all[i].p = p.of[i];
 		list[i] = &all[i];
 	}
 	judge(list, p.count);
@@ -173,9 +145,6 @@ static json_t *answer_judge(const json_t *request)
 		json_array_append_new(corrected, json_real(all[i].p));
 		json_array_append_new(significant, json_boolean(all[i].significant));
 	}
-	free(list);
-	free(all);
-	free(p.values);
 	return json_pack("{s:o, s:o}", "p", corrected, "significant", significant);
 }
 

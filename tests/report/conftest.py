@@ -63,13 +63,6 @@ def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def ferry_path() -> Path:
-    build = os.environ.get("FERRY_BUILD")
-    assert build, "set FERRY_BUILD to the build directory"
-    return Path(build).absolute() / "cli" / "ferry"
-
-
-@pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     """The Python that runs the tests is the one that the command finds."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
