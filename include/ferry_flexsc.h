@@ -57,6 +57,10 @@ struct ferry_flexsc_options {
 #define FERRY_FLEXSC_USER 1U  /* runners stay in user space even if the kernel has flexsc */
 #define FERRY_FLEXSC_TIMED 2U /* see ferry_flexsc_times() */
 
+/* No thread that posts ever has other credentials, filters, domains, namespaces or rights to
+ * memory than the one that starts the runners had: runners in user space make more calls. */
+#define FERRY_FLEXSC_UNCONFINED 4U
+
 struct ferry_flexsc;
 
 /**
@@ -135,11 +139,23 @@ long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 /** Posts and waits.  If no entry is free, the calling thread makes the call. */
 long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc);
 
-/** Why the calling thread makes call NR itself, as a constant sentence; NULL if a runner may. */
+/**
+ * Why the calling thread makes call NR itself, as a constant sentence, or NULL if any runner may
+ * make it.  Calls that only depend on what the caller may do are still made by runners in the
+ * kernel, which compare the threads, and with FERRY_FLEXSC_UNCONFINED.
+ */
 const char *ferry_direct_reason(long nr);
 
 /** The name of a call that the calling thread makes itself, or NULL. */
 const char *ferry_direct_name(long nr);
+
+/**
+ * Declares that the calling kernel thread has restricted itself, or has descriptors or
+ * namespaces of its own, since its first posted call or spawn: from now on it makes all its calls
+ * itself.  Restrictions by ferry's functions need no declaration, and those that all threads
+ * get, as by setuid(3) or SECCOMP_FILTER_FLAG_TSYNC, do not matter.
+ */
+void ferry_flexsc_confined(void);
 
 /* ---- user-level threads ---- */
 

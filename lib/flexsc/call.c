@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A user-level thread's calls: the path that decides what flexsc costs. */
 #include "direct.h"
+#include "here.h"
 #include "scheduler.h"
 #include "spin.h"
 
@@ -59,8 +60,8 @@ static __attribute__((__noinline__)) long call_directly(long nr, long a, long b,
 	const __s64 arg[] = { a, b, c, d, e, f };
 	struct scheduler *s = ferry__scheduler;
 
-	if (!s || s->posting < 0 || ferry__depends_on_caller(nr, arg))
-		return call_here(nr, arg);
+	if (!s || s->posting < 0 || scheduler_keys_differ(s) || ferry__depends_on_caller(nr, arg))
+		return ferry__call_here(nr, arg);
 	scheduler_enter(s);
 	s->current->lane->room--;
 	return call_slowly(nr, a, b, c, d, e, f);
@@ -73,7 +74,7 @@ long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting) || scheduler_keys_differ(s)))
 		return call_directly(nr, a, b, c, d, e, f);
 	scheduler_enter(s);
 	self = s->current;
@@ -94,7 +95,7 @@ long ferry_thread_call3(long nr, long a, long b, long c)
 	struct ferry_thread *self;
 	struct lane *lane;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting)))
+	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting) || scheduler_keys_differ(s)))
 		return call_directly(nr, a, b, c, 0, 0, 0);
 	scheduler_enter(s);
 	self = s->current;
@@ -115,8 +116,8 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_entry call;
 
-	if (!s || !ferry__batch_may_be_posted(calls, ncall, s->posting))
-		return ferry_batch(rets, calls, ncall, 0, 0);
+	if (!s || scheduler_keys_differ(s) || !ferry__batch_may_be_posted(calls, ncall, s->posting))
+		return ferry__batch_here(rets, calls, ncall);
 	scheduler_enter(s);
 	entry_fill(&call, FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0, 0, 0);
 	s->current->lane->room--;

@@ -427,6 +427,34 @@ bool ferry__depends_on_caller(long nr, const __s64 arg[])
 	return true;
 }
 
+bool ferry__changes_rights(long nr)
+{
+	static const short numbers[] = {
+		__NR_setuid,
+		__NR_setgid,
+		__NR_setreuid,
+		__NR_setregid,
+		__NR_setresuid,
+		__NR_setresgid,
+		__NR_setfsuid,
+		__NR_setfsgid,
+		__NR_setgroups,
+		__NR_capset,
+		__NR_unshare,
+		__NR_setns,
+		__NR_seccomp,
+		436 /* close_range */,
+		446 /* landlock_restrict_self */,
+		460 /* lsm_set_self_attr */,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i] == nr)
+			return true;
+	return false;
+}
+
 bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall, int limit)
 {
 	unsigned long i;

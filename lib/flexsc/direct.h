@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which calls may be given to a runner, and making those that may not. */
+/* Which calls may be given to a runner. */
 #ifndef FLEXSC_DIRECT_H
 #define FLEXSC_DIRECT_H
 
-#include <limits.h>
 #include <stdbool.h>
 
 #include <ferry/loop.h>
@@ -32,15 +31,11 @@ static inline bool may_be_posted(long nr, int limit)
 /** Whether a call that is CALLER_ONLY depends on the caller with these arguments. */
 bool ferry__depends_on_caller(long nr, const __s64 arg[]);
 
+/** Whether call NR, if it succeeds, changes what the calling thread may do; prctl() and keyctl()
+ * may. */
+bool ferry__changes_rights(long nr);
+
 /** Whether a runner may make all calls of a batch. */
 bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall, int limit);
-
-/** Makes call NR in the calling thread: -ENOSYS for one that no batch makes. */
-static inline long call_here(long nr, const __s64 arg[])
-{
-	if (nr < 0 || nr > SHRT_MAX)
-		return -ENOSYS;
-	return ferry_loop_call((unsigned short)nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
-}
 
 #endif /* FLEXSC_DIRECT_H */

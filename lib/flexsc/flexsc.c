@@ -2,12 +2,15 @@
 /* Starting and stopping the runners; single calls, from any thread. */
 #include "flexsc.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "confinement.h"
 #include "direct.h"
 #include "futex.h"
+#include "here.h"
 #include "spin.h"
 #include "topology.h"
 
@@ -34,7 +37,7 @@ static int check(const struct ferry_flexsc_options *options)
 	if (options->stack_size &&
 	    (options->stack_size < MIN_STACK || options->stack_size > MAX_STACK))
 		return -EINVAL;
-	if (options->flags & ~(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED))
+	if (options->flags & ~(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED | FERRY_FLEXSC_UNCONFINED))
 		return -EINVAL;
 	return 0;
 }
@@ -59,11 +62,14 @@ static int choose_place(struct ferry_flexsc *flexsc, const struct ferry_flexsc_o
 
 static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
+	static unsigned long starts;
 	int cpus;
 
 	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
 	flexsc->slots = options->runners ? options->runners : 1;
-	flexsc->limit = ALIKE_RUNNER;
+	flexsc->id = __atomic_add_fetch(&starts, 1, __ATOMIC_RELAXED);
+	flexsc->trusts = options->flags & FERRY_FLEXSC_UNCONFINED;
+	flexsc->key_rights = key_rights();
 	pthread_mutex_init(&flexsc->mutex, NULL);
 	ferry__stack_pool_init(&flexsc->stacks,
 			       options->stack_size ? options->stack_size : DEFAULT_STACK);
@@ -233,8 +239,8 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 		return -EAGAIN;
 	if (argc)
 		memcpy(entry->arg, args, argc * sizeof(long));
-	if (!may_be_posted(nr, flexsc->limit))
-		return finish_here(flexsc, runner, entry, call_here(nr, entry->arg));
+	if (!may_be_posted(nr, ferry__posting_limit(flexsc)))
+		return finish_here(flexsc, runner, entry, ferry__call_here(nr, entry->arg));
 	entry->nr = (short)nr;
 	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
 	entry->result = own_id();
@@ -251,8 +257,8 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry = claim(flexsc, &runner);
 	if (!entry)
 		return -EAGAIN;
-	if (!ferry__batch_may_be_posted(calls, ncall, flexsc->limit))
-		return finish_here(flexsc, runner, entry, ferry_batch(rets, calls, ncall, 0, 0));
+	if (!ferry__batch_may_be_posted(calls, ncall, ferry__posting_limit(flexsc)))
+		return finish_here(flexsc, runner, entry, ferry__batch_here(rets, calls, ncall));
 	entry->nr = FERRY_NR_BATCH;
 	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
 	entry->arg[0] = (long)rets;
@@ -357,12 +363,12 @@ long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], 
 
 	if (argc > FERRY_MAX_ARGS)
 		return -EINVAL;
-	if (may_be_posted(nr, flexsc->limit)) {
+	if (may_be_posted(nr, ferry__posting_limit(flexsc))) {
 		ticket = ferry_flexsc_post(flexsc, nr, args, argc);
 		if (ticket >= 0)
 			return ferry_flexsc_wait(flexsc, ticket);
 	}
 	if (argc)
 		memcpy(all, args, argc * sizeof(long));
-	return call_here(nr, all);
+	return ferry__call_here(nr, all);
 }

@@ -17,7 +17,9 @@ struct ferry_flexsc {
 	unsigned int entries; /* of each set */
 	unsigned int slots;
 	unsigned int flags;	 /* of each set */
-	int limit;		 /* of enum who: what is posted */
+	unsigned long id;	 /* no other ever has it in this process */
+	bool trusts;		 /* FERRY_FLEXSC_UNCONFINED */
+	unsigned int key_rights; /* of each runner */
 	enum flexsc_place place; /* of each runner */
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];

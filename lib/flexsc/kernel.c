@@ -102,7 +102,7 @@ const char *ferry_flexsc_place(const char **why)
 	return place < 0 ? NULL : names[place];
 }
 
-void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set)
+void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit)
 {
 	while (place != IN_USER) {
 		if (!call_kernel(place, set))
@@ -111,5 +111,5 @@ void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *se
 		if (!ferry__flexsc_make_begun(set))
 			place = IN_USER;
 	}
-	ferry__flexsc_serve(set);
+	ferry__flexsc_serve(set, limit);
 }

@@ -14,7 +14,10 @@ enum flexsc_place { IN_USER, IN_SYSCALL, IN_DEVICE };
  */
 int ferry__flexsc_choose_place(long *features);
 
-/** Makes the calling thread the runner of SET until its gate says STOP, in the kernel if it can. */
-void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set);
+/**
+ * Makes the calling thread the runner of SET until its gate says STOP, in the kernel if it can.
+ * In user space it refuses calls above LIMIT, of enum who.
+ */
+void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit);
 
 #endif /* FLEXSC_KERNEL_H */

@@ -5,14 +5,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "direct.h"
 #include "flexsc.h"
 
 static void *runner_main(void *argument)
 {
-	const struct runner *runner = argument;
+	struct runner *runner = argument;
 
-	ferry__flexsc_serve_at(runner->place, runner->set);
+	__atomic_store_n(&runner->tid, gettid(), __ATOMIC_RELAXED);
+	ferry__flexsc_serve_at(runner->place, runner->set, runner->limit);
 	return NULL;
 }
 
@@ -79,6 +82,10 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 	runner->index = flexsc->count;
 	runner->cpu = cpu;
 	runner->place = flexsc->place;
+	runner->limit = ANY_RUNNER;
+	if (flexsc->trusts || runner->place == IN_USER) /* posters decide */
+		runner->limit = ALIKE_RUNNER;
+	runner->tid = 0;
 	pthread_mutex_init(&runner->withdrawing, NULL);
 	for (i = 0; i < MAX_WORDS; i++)
 		runner->free[i] = i < flexsc->entries / WORD_BITS ? ~0UL : 0;

@@ -21,6 +21,8 @@ struct runner {
 	unsigned int index; /* in ferry_flexsc.runner */
 	int cpu;	    /* or -1 */
 	enum flexsc_place place;
+	int limit; /* of enum who: what it takes in user space instead */
+	pid_t tid; /* 0 until it runs; atomic */
 	pthread_t thread;
 	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
 

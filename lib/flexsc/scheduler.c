@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "confinement.h"
 #include "flexsc.h"
 #include "idle.h"
 #include "spin.h"
@@ -51,7 +52,9 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
 	new->stride = 1;
-	new->limit = new->posting = flexsc->limit;
+	new->limit = new->posting = ferry__posting_limit(flexsc);
+	new->checks_keys = ferry__has_keys && !flexsc->trusts && flexsc->place == IN_USER;
+	new->key_rights = flexsc->key_rights;
 	new->error = &errno;
 	new->exceptions = exceptions_here();
 	new->current = &new->main;

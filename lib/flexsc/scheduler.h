@@ -6,6 +6,7 @@
 #ifndef FLEXSC_SCHEDULER_H
 #define FLEXSC_SCHEDULER_H
 
+#include "confinement.h"
 #include "direct.h"
 #include "exceptions.h"
 #include "lane.h"
@@ -21,6 +22,8 @@ struct scheduler {
 
 	/* Of enum who: what is posted; and what is posted now, INSIDE the library nothing. */
 	int limit, posting;
+	unsigned int key_rights; /* of each runner */
+	bool checks_keys;
 
 	/* The kernel thread's own: threads take turns with them. */
 	int *error;
@@ -69,6 +72,12 @@ void ferry__scheduler_leave(struct scheduler *scheduler) __attribute__((__noretu
 static inline bool scheduler_is_inside(const struct scheduler *s)
 {
 	return s->posting == INSIDE;
+}
+
+/** Whether the thread's rights to memory differ from the runners'. */
+static inline bool scheduler_keys_differ(const struct scheduler *s)
+{
+	return FERRY_UNLIKELY(s->checks_keys) && key_rights() != s->key_rights;
 }
 
 /** Before the scheduler is changed, and after: a signal handler may come at any time. */

@@ -5,6 +5,7 @@
  */
 #include "serve.h"
 
+#include "direct.h"
 #include "futex.h"
 #include "set.h"
 #include "spin.h"
@@ -22,6 +23,7 @@ struct server {
 	struct ferry_flexsc_set *set;
 	unsigned int mask;     /* of entry indexes */
 	unsigned int flags;    /* the set's */
+	int limit;	       /* of enum who: what it makes */
 	unsigned int position; /* where the next call is expected */
 	unsigned int steps;    /* without work */
 	long idle_since;       /* ns; 0: not measured yet */
@@ -78,15 +80,9 @@ static bool take(struct server *server, struct ferry_entry *entry)
 	return false;
 }
 
-/* TAKEN is when the call was begun, for FERRY_FLEXSC_TIMES. */
-static void complete(struct server *server, struct ferry_entry *entry, long result, long taken)
+static void finish(const struct server *server, struct ferry_entry *entry, unsigned int status)
 {
-	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES)) {
-		entry->arg[4] = taken;
-		entry->arg[5] = clock_ns();
-	}
-	entry->result = result;
-	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->status, status, __ATOMIC_RELEASE);
 	/* After DONE: a thread that withdraws and finds begun 0 then finds DONE. */
 	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELEASE);
 	set_light_fence(server->flags);
@@ -94,11 +90,36 @@ static void complete(struct server *server, struct ferry_entry *entry, long resu
 		ferry__futex_wake_all(&entry->status);
 }
 
+/* TAKEN is when the call was begun, for FERRY_FLEXSC_TIMES. */
+static void complete(const struct server *server, struct ferry_entry *entry, long result,
+		     long taken)
+{
+	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES)) {
+		entry->arg[4] = taken;
+		entry->arg[5] = clock_ns();
+	}
+	entry->result = result;
+	finish(server, entry, FERRY_ENTRY_DONE);
+}
+
+static bool may_make(const struct server *server, const struct ferry_entry *entry)
+{
+	if (FERRY_LIKELY(server->limit == ALIKE_RUNNER))
+		return true;
+	if (entry->nr == FERRY_NR_BATCH)
+		return ferry__batch_may_be_posted((const struct ferry_slot *)entry->arg[1],
+						  (unsigned long)entry->arg[2], server->limit);
+	return may_be_posted(entry->nr, server->limit);
+}
+
 static void run(struct server *server, struct ferry_entry *entry)
 {
 	long taken = FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES) ? clock_ns() : 0;
 
-	complete(server, entry, ferry__entry_run(entry), taken);
+	if (FERRY_LIKELY(may_make(server, entry)))
+		complete(server, entry, ferry__entry_run(entry), taken);
+	else
+		finish(server, entry, FERRY_ENTRY_REFUSED);
 	server->position++;
 	server->steps = server->position % RING != 0;
 	server->idle_since = 0;
@@ -190,12 +211,13 @@ bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set)
 	return false;
 }
 
-void ferry__flexsc_serve(struct ferry_flexsc_set *set)
+void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit)
 {
 	struct server server = {
 		.set = set,
 		.mask = set->count - 1,
 		.flags = set->flags,
+		.limit = limit,
 		.spin_ns = (long)set->spin_ns,
 	};
 	struct ferry_entry *entry;

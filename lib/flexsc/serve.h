@@ -8,7 +8,7 @@
 #include <linux/ferry_flexsc.h>
 
 /** Makes the calling thread the runner of SET until its gate says STOP. */
-void ferry__flexsc_serve(struct ferry_flexsc_set *set);
+void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit);
 
 /**
  * Makes the call that the kernel's runner, which was this thread, has left begun, and completes

@@ -91,7 +91,7 @@ static inline void context_new(struct context *context, char *top, void (*start)
 	void **sp = (void **)top - 1;
 
 	*sp = NULL;
-	*context = (struct context){ sp, NULL, (void *)start };
+	*context = (struct context){ (void *)sp, NULL, (void *)start };
 }
 
 #elif defined(__aarch64__)

@@ -140,12 +140,17 @@ static void read_opener(struct ferry_flexsc *flexsc, char name[], size_t size)
 /* Not each of them: on a busy machine a caller that waits long makes the call itself. */
 static void posted_calls_are_made_by_another_thread(void **state)
 {
+	static const struct ferry_flexsc_options unconfined = { .flags = FERRY_FLEXSC_UNCONFINED };
+	struct ferry_flexsc *flexsc = start(&unconfined);
 	char name[64] = "";
 	int i;
 
+	(void)state;
+
 	for (i = 0; i < 1000 && strcmp(name, "ferry-runner\n") != 0; i++)
-		read_opener(*state, name, sizeof(name));
+		read_opener(flexsc, name, sizeof(name));
 	assert_string_equal(name, "ferry-runner\n");
+	ferry_flexsc_stop(flexsc);
 }
 
 static void a_call_is_polled_and_waited_for_once(void **state)
@@ -833,7 +838,7 @@ int main(void)
 		cmocka_unit_test(options_out_of_range_are_refused),
 		ON_BOTH(results_are_those_of_plain_calls),
 		ON_ONE(blocked_calls_are_never_made),
-		ON_ONE(posted_calls_are_made_by_another_thread),
+		cmocka_unit_test(posted_calls_are_made_by_another_thread),
 		ON_BOTH(a_call_is_polled_and_waited_for_once),
 		ON_ONE(posts_fail_while_all_entries_are_in_use),
 		ON_BOTH(a_batch_can_be_posted),

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "confinement.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+#include <ferry/rawcall.h>
+#include <ferry_flexsc.h>
+
+#include "direct.h"
+#include "flexsc.h"
+
+/* ---- comparing threads ---- */
+
+/* More than the status of a thread takes, unless it is in hundreds of groups. */
+#define MAX_STATUS 8192
+
+/* Reads the status of a thread of this process; the length, or -errno. */
+static long read_status(pid_t tid, char text[static MAX_STATUS])
+{
+	char path[64];
+	long fd, length;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	fd = ferry_rawcall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	length = ferry_rawcall(SYS_read, fd, (long)text, MAX_STATUS - 1, 0, 0, 0);
+	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (length >= 0)
+		text[length] = '\0';
+	return length;
+}
+
+/* Whether both texts have the same line that begins with NAME, or none. */
+static bool same_line(const char *one, const char *other, const char *name)
+{
+	size_t length;
+
+	one = strstr(one, name);
+	other = strstr(other, name);
+	if (!one || !other)
+		return !one && !other;
+	length = strcspn(one + 1, "\n") + 1;
+	return !strncmp(one, other, length) && other[length] == one[length];
+}
+
+static bool same_status(const char *one, const char *other)
+{
+	static const char *const names[] = {
+		"\nUid:",	 "\nGid:",     "\nGroups:",	     "\nCapInh:",
+		"\nCapPrm:",	 "\nCapEff:",  "\nCapBnd:",	     "\nCapAmb:",
+		"\nNoNewPrivs:", "\nSeccomp:", "\nSeccomp_filters:",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!same_line(one, other, names[i]))
+			return false;
+	return true;
+}
+
+/* Whether two threads share WHAT.  A kernel without kcmp() does not say; most threads do. */
+static bool share(pid_t one, pid_t other, int what)
+{
+	return ferry_rawcall(SYS_kcmp, one, other, what, 0, 0, 0) <= 0;
+}
+
+static bool is_like(pid_t runner)
+{
+	char(*texts)[MAX_STATUS] = malloc(2 * sizeof(*texts)); /* much for a small stack */
+	pid_t self = gettid();
+	bool like = texts && share(self, runner, KCMP_FILES) && share(self, runner, KCMP_FS) &&
+		    read_status(self, texts[0]) > 0 && read_status(runner, texts[1]) > 0 &&
+		    same_status(texts[0], texts[1]);
+
+	free(texts);
+	return like;
+}
+
+static pid_t wait_for_id(const struct runner *runner)
+{
+	pid_t id;
+
+	while (!(id = __atomic_load_n(&runner->tid, __ATOMIC_RELAXED)))
+		sched_yield();
+	return id;
+}
+
+/* ---- the calling thread ---- */
+
+static _Thread_local bool confined;
+
+/* The comparison's latest results, by id of the set of runners. */
+#define RESULTS 4
+static _Thread_local struct {
+	unsigned long id; /* 0: none */
+	int limit;
+} results[RESULTS];
+
+static int compare(const struct ferry_flexsc *flexsc)
+{
+	const struct runner *runner = flexsc->runner[0];
+
+	/* A forked child has no runner: the poster makes its calls itself. */
+	if (set_is_wiped(runner->set) || is_like(wait_for_id(runner)))
+		return ANY_RUNNER;
+	return POST_NOTHING;
+}
+
+static bool takes_all(const struct ferry_flexsc *flexsc)
+{
+	return flexsc->trusts || flexsc->place != IN_USER;
+}
+
+int ferry__posting_limit(const struct ferry_flexsc *flexsc)
+{
+	unsigned long i = flexsc->id % RESULTS;
+
+	if (confined)
+		return POST_NOTHING;
+	if (takes_all(flexsc))
+		return ALIKE_RUNNER;
+	if (key_rights() != flexsc->key_rights)
+		return POST_NOTHING;
+	if (results[i].id != flexsc->id) {
+		results[i].limit = compare(flexsc);
+		results[i].id = flexsc->id;
+	}
+	return results[i].limit;
+}
+
+void ferry__note_confinement(void)
+{
+	confined = true;
+}
+
+/* ---- protection keys ---- */
+
+unsigned char ferry__has_keys;
+
+#ifdef __x86_64__
+#define OSPKE (1U << 4) /* of CPUID leaf 7, ecx */
+
+__attribute__((constructor)) static void look_for_keys(void)
+{
+	unsigned int a, b, c = 0, d;
+
+	if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		ferry__has_keys = (c & OSPKE) != 0;
+}
+#endif
