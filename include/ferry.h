@@ -188,6 +188,23 @@ const char *ferry_program_missing_label(const struct ferry_program *program);
  */
 long ferry_run(const struct ferry_program *program, long rets[]);
 
+/**
+ * Makes argument ARG of SLOT, counted from 0, the value number INDEX of ferry_run_with().  Returns
+ * 0, -EINVAL for a slot that does not exist, an argument it was not appended with or one that is
+ * forwarded, or -ENOMEM.  ferry_run() uses the value that the slot was appended with.
+ */
+int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, unsigned int index);
+
+/**
+ * Runs PROGRAM as ferry_run() does, with values[0 .. count - 1] for its parameters.  A program that
+ * is built once can so run with other arguments each time, in any number of threads at once.  It
+ * runs a copy of the slots, so a word copy that changes the program's slots changes no run.
+ *
+ * Returns as ferry_run(), and -EINVAL when a parameter has an index of COUNT or more, or -ENOMEM.
+ */
+long ferry_run_with(const struct ferry_program *program, const long values[], size_t count,
+		    long rets[]);
+
 /* ---- checking ---- */
 
 enum ferry_severity {

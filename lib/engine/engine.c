@@ -162,6 +162,8 @@ long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_sl
 		return -EINVAL;
 	if (answer || !ncall)
 		return answer;
+	if (engine == FERRY_AUTO && on == &ferry__uring_engine)
+		return ferry__uring_run_on_trial(rets, calls, ncall);
 	return on->run(rets, calls, ncall);
 }
 

@@ -18,6 +18,7 @@
 #include "shared_loop.h"
 #include "uring_plan.h"
 #include "uring_ring.h"
+#include "uring_trial.h"
 
 #define MAX_TRANSFER 0x7ffff000L /* what one read or write moves at most: read(2) */
 #define MAX_PENALTY 64U
@@ -353,12 +354,30 @@ static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused
 	ferry_cursor_jump(at, calls, head, rets[at->slot - calls]);
 }
 
+/* The same as auto does it: the way that has proved faster here. */
+static void take_run_on_trial(struct ferry_cursor *at, struct uring_run run, int *refused_fd,
+			      long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	const bool reads = is_read(calls[run.first].nr);
+	enum uring_way way = ferry__uring_trial_way(reads);
+	long start = ferry__uring_trial_start(reads);
+	int refused_before = *refused_fd;
+
+	if (way == URING_BY_RING)
+		take_run(at, run, refused_fd, rets, calls, ncall);
+	else
+		ferry__loop_until(at, calls + run.first + run.length, rets, calls, ncall);
+	/* Calls that fail at once, and files that cannot go through a ring, prove nothing. */
+	if (start && rets[run.first] >= 0 && *refused_fd == refused_before)
+		ferry__uring_trial_note(reads, way, run.length, start);
+}
+
 /*
  * Runs the slots from the cursor to RUN, or RUN if it starts at the cursor.  What follows has
  * to be planned again: these slots may change those.
  */
-static void step(struct ferry_cursor *at, struct uring_run run, int *refused_fd, long rets[],
-		 const struct ferry_slot calls[], unsigned long ncall)
+static void step(struct ferry_cursor *at, struct uring_run run, bool on_trial, int *refused_fd,
+		 long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	const struct ferry_slot *first = calls + run.first;
 
@@ -367,6 +386,8 @@ static void step(struct ferry_cursor *at, struct uring_run run, int *refused_fd,
 	} else if (run.confines) {
 		ferry__uring_ring_forswear();
 		ferry__loop_until(at, calls + ncall, rets, calls, ncall);
+	} else if (on_trial) {
+		take_run_on_trial(at, run, refused_fd, rets, calls, ncall);
 	} else {
 		take_run(at, run, refused_fd, rets, calls, ncall);
 	}
@@ -377,7 +398,8 @@ static int probe(const char **why)
 	return ferry__uring_ring_probe(why);
 }
 
-static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run_batch(bool on_trial, long rets[], const struct ferry_slot calls[],
+		      unsigned long ncall)
 {
 	struct ferry_cursor at = ferry_cursor_at(0, calls);
 	int refused_fd = -1;
@@ -391,10 +413,20 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 
 		if (at.slot == at.readable)
 			break;
-		step(&at, ferry__uring_plan_next(calls, at.slot - calls, ahead), &refused_fd, rets,
-		     calls, ncall);
+		step(&at, ferry__uring_plan_next(calls, at.slot - calls, ahead), on_trial,
+		     &refused_fd, rets, calls, ncall);
 	}
 	return ferry_cursor_last(&at, calls);
+}
+
+static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return run_batch(false, rets, calls, ncall);
+}
+
+long ferry__uring_run_on_trial(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+{
+	return run_batch(true, rets, calls, ncall);
 }
 
 const struct engine ferry__uring_engine = {

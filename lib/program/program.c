@@ -11,6 +11,7 @@
 
 #define SLOT_ALIGN 64
 #define FIRST_ROOM 16
+#define FEW_SLOTS 64 /* copied without an allocation */
 #define END_OFFSET (-1)
 
 /* A slot jumps after three kinds of result. */
@@ -39,6 +40,14 @@ struct ferry_program {
 	int room;
 	unsigned long waiting; /* how many jumps wait for a label */
 	void *labels;	       /* struct label by name: the tree of tsearch(3) */
+	struct parameter *parameters;
+	size_t parameter_count;
+};
+
+/* An argument that ferry_run_with() replaces. */
+struct parameter {
+	int slot;
+	unsigned int arg, index;
 };
 
 /* ---- labels ---- */
@@ -282,6 +291,7 @@ void ferry_program_free(struct ferry_program *program)
 	tdestroy(program->labels, free);
 	free(program->slots);
 	free(program->jumps);
+	free(program->parameters);
 	free(program);
 }
 
@@ -357,4 +367,76 @@ long ferry_run(const struct ferry_program *program, long rets[])
 		return -EINVAL;
 	return ferry_batch(rets, program->slots, ferry_program_length(program), 0,
 			   sizeof(struct ferry_slot));
+}
+
+/* ---- parameters ---- */
+
+static bool is_forwarded(const struct ferry_slot *slot, unsigned int arg)
+{
+	return slot->argc & FERRY_ARGC_FORWARD && slot->from[arg];
+}
+
+int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, unsigned int index)
+{
+	const size_t count = program->parameter_count;
+	struct parameter *more;
+	int saved_errno = errno;
+
+	if (slot < 0 || slot >= program->length || arg >= FERRY_MAX_ARGS ||
+	    arg >= (program->slots[slot].argc & ~FERRY_ARGC_FORWARD) ||
+	    is_forwarded(&program->slots[slot], arg))
+		return -EINVAL;
+	more = realloc(program->parameters, (count + 1) * sizeof(*more));
+	errno = saved_errno;
+	if (!more)
+		return -ENOMEM;
+	more[count] = (struct parameter){ slot, arg, index };
+	program->parameters = more;
+	program->parameter_count++;
+	return 0;
+}
+
+static bool all_have_values(const struct ferry_program *program, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < program->parameter_count; i++)
+		if (program->parameters[i].index >= count)
+			return false;
+	return true;
+}
+
+static long run_copy(const struct ferry_program *program, struct ferry_slot slots[],
+		     const long values[], long rets[])
+{
+	const struct parameter *parameter = program->parameters;
+	const struct parameter *end = parameter + program->parameter_count;
+
+	memcpy(slots, program->slots, (size_t)program->length * sizeof(*slots));
+	for (; parameter < end; parameter++)
+		slots[parameter->slot].arg[parameter->arg] = values[parameter->index];
+	return ferry_batch(rets, slots, ferry_program_length(program), 0, sizeof(*slots));
+}
+
+long ferry_run_with(const struct ferry_program *program, const long values[], size_t count,
+		    long rets[])
+{
+	struct ferry_slot few[FEW_SLOTS] __attribute__((aligned(SLOT_ALIGN)));
+	struct ferry_slot *slots;
+	int saved_errno = errno;
+	long answer;
+
+	if (program->waiting || !all_have_values(program, count))
+		return -EINVAL;
+	if (!program->parameter_count)
+		return ferry_run(program, rets);
+	if (program->length <= FEW_SLOTS)
+		return run_copy(program, few, values, rets);
+	slots = aligned_alloc(SLOT_ALIGN, (size_t)program->length * sizeof(*slots));
+	errno = saved_errno;
+	if (!slots)
+		return -ENOMEM;
+	answer = run_copy(program, slots, values, rets);
+	free(slots);
+	return answer;
 }

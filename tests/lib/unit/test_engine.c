@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Engines: names, selection by environment and by call, and what ferry_batch() refuses. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,7 @@
 #include <ferry.h>
 
 #include "child.h"
+#include "lib/engine/uring_trial.h"
 
 #define SENTINEL 0x5ca1ab1eL
 #define QUERY_ANSWER \
@@ -189,6 +192,78 @@ static void auto_names_an_engine_that_is_there(void **state)
 	}
 }
 
+/* ---- the trial of auto ---- */
+
+static bool has_ring(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	bool found = false;
+
+	while (!found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "[io_uring]");
+	fclose(maps);
+	return found;
+}
+
+static void run_writes(enum ferry_engine engine, int fd, int batches)
+{
+	struct ferry_slot calls[64];
+	long rets[64];
+
+	for (int i = 0; i < 64; i++)
+		calls[i] = (struct ferry_slot){ .nr = SYS_write,
+						.argc = 3,
+						.arg = { fd, (long)"x", 1 } };
+	while (batches--) {
+		CHILD_ASSERT(ferry_batch_on(engine, rets, calls, 64, 0, 0) == 63);
+		for (int i = 0; i < 64; i++)
+			CHILD_ASSERT(rets[i] == 1);
+	}
+}
+
+static void make_ring_when_it_pays(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	run_writes(FERRY_AUTO, fd, (int)URING_TRIAL_SLOTS / 64);
+	CHILD_ASSERT(!has_ring());
+	CHILD_ASSERT(ferry__uring_trial_way(false) == URING_BY_RING);
+	CHILD_ASSERT(ferry__uring_trial_way(true) == URING_BY_LOOP);
+	run_writes(FERRY_AUTO, fd, (int)URING_TRIAL_SLOTS / 64);
+	CHILD_ASSERT(has_ring());
+	CHILD_ASSERT(!ferry__uring_trial_start(false));
+	run_writes(FERRY_AUTO, fd, 10);
+}
+
+static void make_ring_at_once(void)
+{
+	run_writes(FERRY_URING, open("/dev/null", O_WRONLY), 1);
+	CHILD_ASSERT(has_ring());
+}
+
+static void auto_makes_a_ring_when_it_pays(void **state)
+{
+	(void)state;
+	if (ferry_engine_for(NULL, 0, NULL) != FERRY_LOOP || child_status(make_ring_at_once))
+		skip();
+	ASSERT_IN_CHILD(make_ring_when_it_pays);
+}
+
+static void trial_keeps_the_faster_way(void **state)
+{
+	long now = ferry__uring_trial_start(true);
+
+	(void)state;
+	assert_int_equal(ferry__uring_trial_way(true), URING_BY_LOOP);
+	ferry__uring_trial_note(true, URING_BY_LOOP, URING_TRIAL_SLOTS, now - 1000000000);
+	assert_int_equal(ferry__uring_trial_way(true), URING_BY_RING);
+	ferry__uring_trial_note(true, URING_BY_RING, URING_TRIAL_SLOTS, now - 2000000000L);
+	assert_int_equal(ferry__uring_trial_way(true), URING_BY_LOOP);
+	ferry__uring_trial_note(true, URING_BY_RING, 64, now);
+	assert_int_equal(ferry__uring_trial_way(true), URING_BY_RING);
+}
+
 /* ---- the arguments of a batch, on every available engine ---- */
 
 static void for_each_engine(void (*body)(enum ferry_engine engine))
@@ -328,6 +403,8 @@ int main(void)
 		TEST(use_works_whatever_the_environment_says),
 		TEST(use_of_an_absent_engine_leaves_the_choice),
 		TEST(auto_names_an_engine_that_is_there),
+		TEST(auto_makes_a_ring_when_it_pays),
+		TEST(trial_keeps_the_faster_way),
 		TEST(flags_and_sizes_of_the_future_are_refused),
 		TEST(query_is_answered_when_all_else_is_0),
 		TEST(arrays_that_cannot_be_read_are_refused),

@@ -625,6 +625,64 @@ static void random_programs_match_a_plain_model(void **state)
 	}
 }
 
+/* ---- parameters ---- */
+
+static void run_with_uses_the_values(void **state)
+{
+	struct ferry_program *program = *state;
+	long from[] = { 11, 22 }, to[2] = { 0 }, rets[2];
+	long values[] = { (long)&to[0], (long)&from[0], (long)&to[1], (long)&from[1] };
+
+	ferry_copy(program, to, from + 1);
+	ferry_copy(program, to, from);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(ferry_parameter(program, i / 2, i % 2, (unsigned int)i), 0);
+	assert_int_equal(ferry_run_with(program, values, 4, rets), 1);
+	assert_int_equal(to[0], 11);
+	assert_int_equal(to[1], 22);
+	values[1] = (long)&from[1];
+	assert_int_equal(ferry_run_with(program, values, 4, rets), 1);
+	assert_int_equal(to[0], 22);
+	assert_int_equal(ferry_run(program, rets), 1);
+	assert_int_equal(to[0], 11);
+}
+
+static void run_with_takes_long_programs(void **state)
+{
+	struct ferry_program *program = *state;
+	long from = 5, to[1000] = { 0 }, rets[1000];
+	const long values[] = { (long)&from };
+
+	for (int i = 0; i < 1000; i++) {
+		ferry_copy(program, &to[i], NULL);
+		assert_int_equal(ferry_parameter(program, i, 1, 0), 0);
+	}
+	assert_int_equal(ferry_run_with(program, values, 1, rets), 999);
+	assert_int_equal(to[0] + to[999], 10);
+}
+
+static void parameters_refuse_what_is_not_there(void **state)
+{
+	struct ferry_program *program = *state;
+	long values[1] = { 0 }, rets[3];
+
+	ferry_call(program, SYS_getpid);
+	ferry_call(program, SYS_close, -1);
+	ferry_call(program, SYS_close, -1);
+	assert_int_equal(ferry_forward(program, 2, 0, 0), 0);
+	assert_int_equal(ferry_parameter(program, 0, 0, 0), -EINVAL);
+	assert_int_equal(ferry_parameter(program, 1, 1, 0), -EINVAL);
+	assert_int_equal(ferry_parameter(program, 3, 0, 0), -EINVAL);
+	assert_int_equal(ferry_parameter(program, -1, 0, 0), -EINVAL);
+	assert_int_equal(ferry_parameter(program, 2, 0, 0), -EINVAL);
+	assert_int_equal(ferry_run_with(program, NULL, 0, rets), 2);
+	assert_int_equal(ferry_parameter(program, 1, 0, 1), 0);
+	assert_int_equal(ferry_run_with(program, values, 1, rets), -EINVAL);
+	assert_int_equal(ferry_run(program, rets), 2);
+	ferry_jump_to(program, 0, FERRY_ON_FAIL, "later");
+	assert_int_equal(ferry_run_with(program, values, 2, rets), -EINVAL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_program, free_program)
 
 int main(void)
@@ -658,6 +716,9 @@ int main(void)
 		TEST(goto_fails_and_goes_on_at_the_label),
 		TEST(goto_refuses_a_label_behind_and_adds_nothing),
 		TEST(threads_can_run_one_program_at_once),
+		TEST(run_with_uses_the_values),
+		TEST(run_with_takes_long_programs),
+		TEST(parameters_refuse_what_is_not_there),
 		cmocka_unit_test(random_programs_match_a_plain_model),
 	};
 
