@@ -52,7 +52,13 @@ def main() -> int:
     (build / "tidy").mkdir(exist_ok=True)
     entries = json.loads((build / "compile_commands.json").read_text())
     files = {entry["file"]: entry for entry in entries if "/tidy/" not in entry["file"]}
-    settings = (ROOT / ".clang-tidy").read_bytes() + output(["clang-tidy", "--version"], ROOT)
+    settings = b"".join(
+        [
+            (ROOT / ".clang-tidy").read_bytes(),
+            (ROOT / "tests/.clang-tidy").read_bytes(),
+            output(["clang-tidy", "--version"], ROOT),
+        ]
+    )
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         passed = list(pool.map(lambda entry: check(entry, build, settings), files.values()))
     return 0 if all(passed) else 1

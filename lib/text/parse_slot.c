@@ -29,7 +29,9 @@ int add_slot(struct parser *parser, struct place where)
 		return text_fail(parser->assembly->errors, where, "more than %u slots",
 				 IMAGE_SLOTS_MAX);
 	line = array_add(image->lines, line_count);
-	if (!line || !array_add(image->slots, image->slot_count))
+	if (!line)
+		return -ENOMEM;
+	if (!array_add(image->slots, image->slot_count))
 		return -ENOMEM;
 	*line = where.line;
 	return 0;
