@@ -164,14 +164,14 @@ static int write_csv(const char *path, const struct run *run)
 	return write_text(path, text, length);
 }
 
-/* Whether there is anything to tell. */
+/* Whether there is anything to report. */
 static bool has_results(const struct run *run)
 {
 	return run->set_count && run->sets[0].count;
 }
 
-static int tell(const struct run *run, const struct given *given, const json_t *document,
-		const struct circumstances *at, const struct against *against)
+static int report(const struct run *run, const struct given *given, const json_t *document,
+		  const struct circumstances *at, const struct against *against)
 {
 	const char *json = given->value['j'], *csv = given->value['v'];
 	int status = 0;
@@ -248,7 +248,7 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 	struct run run = { .bench = bench, .settings = &settings };
 	struct circumstances at;
 	json_t *document;
-	int status = options_apply(bench, given, &settings), told;
+	int status = options_apply(bench, given, &settings), reported;
 
 	if (status || check_outputs(given))
 		return EXIT_USAGE;
@@ -261,8 +261,8 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 			against_compare(against, &run);
 			json_object_set_new(document, "against", against_as_json(against));
 		}
-		told = tell(&run, given, document, &at, against);
-		status = told ? told : status;
+		reported = report(&run, given, document, &at, against);
+		status = reported ? reported : status;
 		json_decref(document);
 	} else if (interrupted()) {
 		complain("bench: interrupted before anything was finished");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What jansson leaves to say: numbers that are not known, lists of numbers, paths. */
+/* Additions to jansson: unknown numbers, lists of numbers, paths. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -8,17 +8,17 @@
 
 #include <jansson.h>
 
-/** VALUE, or null for what is no finite number. */
+/** VALUE, or null if it is not finite. */
 json_t *json_number(double value);
 
 json_t *json_numbers(const double values[], size_t count);
 
-/** STRING; bytes that are no UTF-8, as file names may have them, become question marks. */
+/** STRING; bytes that are not UTF-8, as in some file names, become question marks. */
 json_t *json_text(const char *string);
 
 json_t *json_texts(const char *const strings[], size_t count);
 
-/** What lies at PATH, keys and indexes with dots between them, or NULL. */
+/** The value at PATH, keys and indexes with dots between them, or NULL. */
 json_t *json_at(const json_t *from, const char *path);
 
 /** The number at PATH, or NAN. */

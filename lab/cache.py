@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the lab keeps what it downloads and builds, and who may touch it when.
+"""The directory of what the lab downloads and builds, and its locks.
 
     apt/                 a private package state
     sources/VERSION/     the source package

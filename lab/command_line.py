@@ -345,14 +345,14 @@ def main(arguments: list[str]) -> int:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, end)
     try:
-        # Cleaning waits until nobody uses what it removes.
+        # Cleaning waits until no other run uses what it removes.
         with locked("cache", shared=args.subcommand != "clean"):
             status: int = args.run(args)
         return status
     except LabError as error:
         print(f"ferry-lab: {error}", file=sys.stderr)
     except BrokenPipeError:
-        # Who read the output has had enough; Python would flush it once more at the end.
+        # The reader of the output is gone; Python would flush it once more at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Child processes of which nothing is left, whatever happens to them or to the lab."""
+"""Child processes that leave nothing behind, whatever happens to them or to the lab."""
 
 import contextlib
 import functools

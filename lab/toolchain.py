@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What building and booting kernels takes of the machine."""
+"""The programs and headers that building and booting kernels needs."""
 
 import shutil
 import subprocess

@@ -57,7 +57,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a command in a guest."""
+    """The outcome of a command in a guest."""
 
     status: int | None  # the command's exit status, None if it did not end
     timed_out: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The directory of a run, which the host and its guest share: what to do, what came of it."""
+"""The directory of a run, which the host and its guest share: the command and its status."""
 
 import os
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decides when a guest has to be ended, and what came of it."""
+"""Decides when to end a guest, and describes the outcome."""
 
 import contextlib
 import time

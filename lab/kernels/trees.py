@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The source tree with the series applied: hard links to Debian's, but for what it changes.
+"""The source tree with the series applied: hard links to Debian's, except for changed files.
 
 A file whose content stays the same keeps its time stamp from one series to the next, so
 make compiles only what a change of the series affects.

@@ -43,7 +43,7 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 @dataclass
 class Result:
-    """What came of one test."""
+    """The outcome of one test."""
 
     test: GuestTest
     output: bytearray = field(default_factory=bytearray)

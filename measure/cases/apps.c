@@ -214,7 +214,7 @@ static void run_pairs(struct stage *stage)
 	duel->times[0].count = duel->times[1].count = count;
 }
 
-/* False when there is nothing to tell of it. */
+/* False when there is nothing to report. */
 static bool measure_duel(struct stage *stage)
 {
 	struct duel *duel = stage->duel;

@@ -11,8 +11,8 @@ struct duel {
 	const char *missing;
 	const char *app, *side, *against; /* side: an engine; against: that or another program */
 	const char *what;		  /* a sentence: what both did */
-	bool same_output;		  /* it has to be */
-	int equal;			  /* whether it was, -1 when it need not be */
+	bool same_output;		  /* the outputs must be equal */
+	int equal;			  /* whether they were, -1 when they need not be */
 	char **argv[2];
 	struct numbers times[2]; /* as many of each */
 

@@ -58,7 +58,7 @@ static const struct column columns[] = {
 	{ "RATIO", F_NUMBER, offsetof(struct row, to_loop.ratio), 3 },
 };
 
-/* ---- which there are ---- */
+/* ---- the rows ---- */
 
 static struct row *add_row(struct chain_run *chain, const char *calls, const char *engine,
 			   chain_function *run, enum ferry_engine on)
@@ -144,7 +144,7 @@ static int time_row(void *context, size_t index, size_t trial, double *value)
 	return 0;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static void say_row(struct run *run, const struct row *row)
 {

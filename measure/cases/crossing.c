@@ -163,7 +163,7 @@ static const struct row *bare_crossing(const struct crossing *c)
 	return null_row ? null_row : find_row(c->rows, c->count, "unimplemented");
 }
 
-/* Too few calls say nothing of shares: their time is that of a cold start. */
+/* The time of too few calls is that of a cold start, and shows no shares. */
 static bool tells_shares(const struct row *row)
 {
 	return row->trials.count >= FEWEST_TRIALS && row->calls >= FEWEST_CALLS;
@@ -258,7 +258,7 @@ static void say_what_it_means(struct run *run, const struct crossing *c)
 			    c->loop, clock_unit());
 }
 
-/* The empty loop is measured as a row, and told as a number. */
+/* The empty loop is measured as a row, and reported as a number. */
 static void take_out_loop(struct crossing *c)
 {
 	const struct row *loop = find_row(c->rows, c->count, "loop");

@@ -20,7 +20,7 @@
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 
-/* What children know of a cell, beside its times: in shared memory. */
+/* What children measure of a cell besides its times; in shared memory. */
 struct measured {
 	double caller, others; /* CPU time, ns per call, sums over the trials */
 	double latency[4];
@@ -37,7 +37,7 @@ struct session {
 	struct runner *runner;	   /* shared, and kept */
 };
 
-/* ---- which there are ---- */
+/* ---- the cells ---- */
 
 static const char *name_of(const struct cell *cell)
 {

@@ -28,7 +28,7 @@
 #define LEAST (4 * MIB)
 #define MOST_PER_FAULT 512
 
-/* What children know of a row, beside its times: in shared memory. */
+/* What children measure of a row besides its times; in shared memory. */
 struct measured {
 	double faults, exceptions, mapped, resident;
 	double mapping; /* of the last trial: the part of a touch that is mapping, and populating */
@@ -45,7 +45,7 @@ struct session {
 	int counter;		   /* of exceptions, or -1; in a child */
 };
 
-/* ---- which there are ---- */
+/* ---- the rows ---- */
 
 /* In a text that is kept, or NULL. */
 static const char *why_missing(const struct session *session, const struct touch *touch)
@@ -98,7 +98,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 	session->count++;
 }
 
-/* What is missing is told once, with the first order. */
+/* What is not available is listed once, with the first order. */
 static void add_unless_told(struct session *session, struct touch touch, size_t base)
 {
 	bool first = touch.write && touch.order == SEQUENTIAL;
@@ -262,7 +262,7 @@ static int prepare(const struct session *session, const struct touch *touch)
 	return error;
 }
 
-/* Whatever makes the faults of the first pass, it is in its time. */
+/* The time of the first pass includes whatever causes its faults. */
 static int first_pass(const struct session *session, const struct touch *touch, double *mapping)
 {
 	double start = clock_now();
@@ -353,7 +353,7 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 	return 0;
 }
 
-/* Where memory runs out after all, this process goes, and no other. */
+/* If memory runs out after all, the kernel ends this process and no other. */
 static void volunteer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

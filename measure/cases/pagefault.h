@@ -6,7 +6,7 @@
 #include "measure/harness/bench.h"
 #include "pagefault_ways.h"
 
-/* One way to have pages, in one order of touching them. */
+/* One way to map pages, in one order of touching them. */
 struct touched {
 	const char *missing;
 	const char *name, *label, *access, *order, *way; /* words for TOUCH */

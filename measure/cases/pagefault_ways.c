@@ -190,7 +190,7 @@ void region_unmap(const struct region *region)
 		err(EXIT_FAILURE, "cannot unmap memory");
 }
 
-/* ---- what is not here ---- */
+/* ---- availability ---- */
 
 static char *ahead_missing(void)
 {

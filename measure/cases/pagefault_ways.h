@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ways to have the pages of an anonymous private mapping, and orders to touch them in. */
+/* Ways to map the pages of an anonymous private mapping, and orders to touch them in. */
 #ifndef PAGEFAULT_WAYS_H
 #define PAGEFAULT_WAYS_H
 
@@ -50,7 +50,7 @@ bool region_open(struct region *region, size_t length, uint64_t seed);
 void region_close(struct region *region);
 
 /**
- * Maps the region and has its pages, as TOUCH says: 0, or -errno.  For BASE and AHEAD that maps
+ * Maps the region, and its pages as TOUCH says: 0, or -errno.  For BASE and AHEAD that maps
  * nothing yet.  Before it, outside of any clock, way_prepare() sets the process up.
  */
 int way_map(const struct region *region, const struct touch *touch);
@@ -66,7 +66,7 @@ bool clear_pages(const struct region *region, const struct touch *touch);
 /** Gives everything back: the address space stays reserved. */
 void region_unmap(const struct region *region);
 
-/** Why TOUCH cannot be here, to free(), or NULL. */
+/** Why TOUCH is not available, to free(), or NULL. */
 char *touch_missing(const struct region *region, const struct touch *touch);
 
 #endif /* PAGEFAULT_WAYS_H */

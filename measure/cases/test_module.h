@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The test module measure/guest-module: what it measures within the kernel. */
+/* The test module, measure/guest-module: what it measures in the kernel. */
 #ifndef TEST_MODULE_H
 #define TEST_MODULE_H
 

@@ -34,7 +34,7 @@ struct sizes {
 	size_t count;
 };
 
-/* What was asked for; what was not is the bench's own default, or 0. */
+/* The settings of a run: the user's, or the defaults of the bench. */
 struct settings {
 	long cpu; /* or -1: any */
 	long warmup;
@@ -76,11 +76,11 @@ struct figure {
 	double value, se;
 };
 
-/* A measurement on its way. */
+/* A run in progress. */
 struct run {
 	const struct bench *bench;
 	const struct settings *settings;
-	double *shortest; /* the shortest time that was taken off the clock; shared memory */
+	double *shortest; /* the shortest time measured; shared memory */
 	struct clock_stamp start;
 
 	/* The results. */
@@ -94,7 +94,7 @@ struct run {
 	size_t finding_count, warning_count, figure_count, comparison_count;
 	void *results; /* the case's own, for its print() */
 
-	/* What note_trials() saw. */
+	/* Counted by note_trials(). */
 	size_t rows, outliers, drifting;
 };
 
@@ -121,11 +121,11 @@ struct bench {
 	const char *example; /* what to type after "ferry bench" */
 };
 
-/** Adds an array of records to the document, under KEY.  They have to be kept. */
+/** Adds an array of records to the document, under KEY.  They must stay allocated. */
 void add_records(struct run *run, const char *key, const struct field fields[], size_t field_count,
 		 const void *first, size_t count, size_t size);
 
-/** Adds the fields of one record, which has to be kept, to the document itself. */
+/** Adds the fields of one record, which must stay allocated, to the document itself. */
 void add_fields(struct run *run, const struct field fields[], size_t field_count,
 		const void *record);
 
@@ -144,7 +144,7 @@ void add_figure(struct run *run, const char *unit, struct estimate estimate, con
 /** The same for the median of trials. */
 void add_median(struct run *run, const char *name, const struct summary *summary);
 
-/** Adds a comparison, which has to be kept, to those that judge_run() decides on together. */
+/** Adds a comparison, which must stay allocated, to those that judge_run() judges together. */
 void add_comparison(struct run *run, struct comparison *comparison);
 
 /** How many times as fast TRIALS are as those of BASE, as far as both go. */
@@ -153,10 +153,10 @@ struct comparison compare_trials(const struct run *run, const struct numbers *tr
 
 void judge_run(struct run *run);
 
-/** Looks at the trials of one row for what run-wide warnings say of outliers and drift. */
+/** Checks the trials of one row for outliers and drift, about which the run warns once. */
 void note_trials(struct run *run, const double trials[], size_t count);
 
-/** Notes that a time was taken off the clock: all of them should be much longer than a tick. */
+/** Notes a measured time: the run warns if the shortest is not much longer than a tick. */
 void note_duration(struct run *run, double ns);
 
 #endif /* BENCH_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of all measurements, and what it is worth.  It counts nanoseconds of CLOCK_MONOTONIC,
+ * The clock of all measurements, and its accuracy.  It counts nanoseconds of CLOCK_MONOTONIC,
  * or instructions under an emulator whose time-stamp counter counts them (QEMU with -icount
- * shift=0).  Nobody has to say which: the first use finds out.
+ * shift=0).  The first use detects which.
  *
  * Cases take the time with clock_now() and print clock_unit(); now_ns() is for how long the
  * measuring itself takes.
@@ -48,7 +48,7 @@ void clock_align(void);
 double clock_least(void (*run)(void *context), void (*before)(void *context), void *context,
 		   int repeats);
 
-/* A moment on the clock and on the time-stamp counter, to tell the rate of the latter. */
+/* A moment on the clock and on the time-stamp counter, to find the rate of the latter. */
 struct clock_stamp {
 	double ns;
 	uint64_t ticks;

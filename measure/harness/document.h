@@ -11,7 +11,7 @@
 #define SCHEMA "ferry-bench"
 #define SCHEMA_VERSION 2
 
-/* What a run was made on and how; the first fields are noted at its start. */
+/* The machine and the conditions of a run; circumstances_begin() fills in the first fields. */
 struct circumstances {
 	const char *missing;
 	struct cpu_use use;
@@ -22,8 +22,8 @@ struct circumstances {
 	long cpu;	/* pinned to, or -1 */
 	int smt;	/* 1, 0, or -1: not known */
 	double load;	/* average of the minute before */
-	double others;	/* 0 to 1: the share of the CPU that went to others, or NAN */
-	double seconds; /* that it took */
+	double others;	/* 0 to 1: the share of the CPU that other processes took, or NAN */
+	double seconds; /* duration of the run */
 	bool complete;
 };
 
@@ -32,7 +32,7 @@ struct circumstances circumstances_begin(int cpu);
 /** Fills in the rest. */
 void circumstances_end(struct circumstances *at, const struct run *run, bool complete);
 
-/** Adds what makes the figures worth less. */
+/** Adds warnings about anything that makes the figures less reliable. */
 void add_warnings(struct run *run, const struct circumstances *at);
 
 /** The document, started by the words of COMMAND, an array.  The caller's to decref. */

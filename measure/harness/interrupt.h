@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ctrl-C ends a measurement, not the program: what was finished is still told. */
+/* Ctrl-C ends the measurement, not the program: completed results are still reported. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 

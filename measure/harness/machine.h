@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a measurement has to state of its machine, and the CPU that it stays on. */
+/* The machine, as a measurement describes it, and the CPU that it stays on. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
@@ -13,7 +13,7 @@ struct machine {
 	struct utsname kernel;
 	char cpu[128];	       /* the model's name, or "unknown" */
 	long cpus;	       /* online */
-	bool hypervisor;       /* the CPU says that it is a virtual machine's */
+	bool hypervisor;       /* the CPU reports that it is virtual */
 	bool user_mode;	       /* user-mode Linux, a process of its host */
 	int io_uring_disabled; /* sysctl kernel.io_uring_disabled, or -1 where there is none */
 };

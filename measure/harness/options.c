@@ -193,7 +193,7 @@ int options_read(int argc, char *argv[], struct given *given)
 	return 0;
 }
 
-/* ---- understanding ---- */
+/* ---- interpreting ---- */
 
 static int parse_number(const char *text, const struct choice *choice, long *number)
 {

@@ -9,7 +9,7 @@
 
 #include "bench.h"
 
-/* What was on the command line, to be understood once the bench is known. */
+/* The command line, to be interpreted once the bench is known. */
 struct given {
 	char *value[128]; /* by the option's letter, or NULL; lists are cut at their commas */
 	struct names programs;
@@ -32,7 +32,7 @@ void options_help(const struct bench *bench);
  */
 void options_complete(const struct bench *bench, const char *name);
 
-/** The settings that BENCH has, as ferry-bench(5) has them. */
+/** The settings of BENCH, as ferry-bench(5) describes them. */
 json_t *settings_as_json(const struct bench *bench, const struct settings *settings);
 
 #endif /* OPTIONS_H */

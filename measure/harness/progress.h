@@ -11,7 +11,7 @@ void progress_begin(const char *what, size_t total);
 /** DONE steps are done.  Writes at most ten times a second. */
 void progress_at(size_t done);
 
-/** Takes the line away again. */
+/** Removes the line. */
 void progress_end(void);
 
 #endif /* PROGRESS_H */

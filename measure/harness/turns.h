@@ -16,7 +16,7 @@
  *	struct numbers *times = allocate(rows, sizeof(*times));
  *	int status = take_turns(&turns, times);
  *
- * What RUN notes beside the value has to be in memory of share(), for it runs in a child.
+ * Anything else that RUN stores must be in memory from share(), because it runs in a child.
  */
 #ifndef TURNS_H
 #define TURNS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What makes the figures of a run worth less. */
+/* Warnings about what makes the figures of a run less reliable. */
 #include <math.h>
 #include <string.h>
 
