@@ -25,7 +25,7 @@
 
 static const struct bench *const benches[] = {
 	&crossing_bench, &batch_bench,	&dispatch_bench,  &chain_bench,
-	&apps_bench,	 &flexsc_bench, &pagefault_bench,
+	&apps_bench,	 &flexsc_bench, &pagefault_bench, &servers_bench,
 };
 #define BENCHES COUNT_OF(benches)
 

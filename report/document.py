@@ -279,7 +279,7 @@ class Phases(Record):
 
 class Cell(Measurement):
     call: str
-    way: Literal["plain", "batch", "uring", "sqpoll", "flexsc"]
+    way: Literal["plain", "batch", "uring", "sqpoll", "pthreads", "flexsc"]
     threads: Count | None
     runners: Count | None
     work_ns: NotNegative
@@ -297,8 +297,29 @@ class Cell(Measurement):
             raise ValueError("is a cell of flexsc without threads, runners or phases")
 
 
+class Side(Measurement):
+    """A server in one of its builds."""
+
+    server: str
+    build: Literal["flexsc", "pthreads", "epoll"]
+    requests_per_s: Positive
+    cpu_ns: NotNegative
+    ratio: Positive
+    ratio_se: float | None
+    significant: bool
+    epoll_ratio: Positive
+    epoll_ratio_se: float | None
+    epoll_significant: bool
+    cpu_ratio: NotNegative
+
+
+class Servers(Run):
+    servers: list[Side | Absent]
+
+
 class Flexsc(Run):
     cells: list[Cell | Absent]
+    servers: list[Side | Absent] = field(default_factory=list)
 
 
 class Touch(Measurement):
@@ -330,4 +351,5 @@ KINDS: dict[str, type[Run]] = {
     "apps": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,
+    "servers": Servers,
 }

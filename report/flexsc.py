@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from . import servers
 from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
 from .document import Absent, Cell, Flexsc
 from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
@@ -18,8 +19,9 @@ MOST_RUNNERS, MOST_THREADS = 4, 8  # in a figure; the table has all
 MOST_CPU = 5.0  # times that of plain calls; longer bars would hide the others
 TIMES = "times the throughput of plain calls"
 WAYS = {"plain": "plain calls", "batch": "batches", "uring": "io_uring"}
-WAYS |= {"sqpoll": "SQPOLL", "flexsc": "flexsc"}
+WAYS |= {"sqpoll": "SQPOLL", "pthreads": "two threads", "flexsc": "flexsc"}
 STYLES = {"batch": ("grey", "s"), "uring": ("blue", "D"), "sqpoll": ("yellow", "X")}
+STYLES |= {"pthreads": ("ink", "*")}
 RUNNER_STYLES = [("orange", "o"), ("purple", "^"), ("green", "v"), ("light", "P")]
 PHASES = {  # colour, and what the call does meanwhile
     "claim": ("purple", "claiming an entry"),
@@ -288,7 +290,9 @@ def section(name: str, run: Flexsc) -> Section:
             for call in calls
             if call.flexsc()
             for make in (gain_figure, latency_figure, cpu_figure)
-        ],
-        tables=[one for call in calls for one in tables(call.name, call.cells)],
-        notes=list(dict.fromkeys(notes)),
+        ]
+        + servers.figures(name, run.servers),
+        tables=[one for call in calls for one in tables(call.name, call.cells)]
+        + servers.tables(run.servers),
+        notes=list(dict.fromkeys(notes + servers.notes(run.servers))),
     )

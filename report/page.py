@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from . import apps, batch, flexsc, pagefault, rows
+from . import apps, batch, flexsc, pagefault, rows, servers
 from .circumstances import Facts, cautions, places, run_facts
 from .document import KINDS, Run
 from .drawing import CSS
@@ -29,6 +29,7 @@ SECTIONS: dict[str, Callable[[str, Any], Section]] = {
     "apps": apps.section,
     "flexsc": flexsc.section,
     "pagefault": pagefault.section,
+    "servers": servers.section,
 }
 EMULATED = "user-mode-linux"  # the warning that ratios from there carry
 

@@ -15,6 +15,7 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "echo.h"
 #include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/steps.h"
@@ -54,6 +55,8 @@ static void add_cell(struct session *session, struct cell cell)
 	cell.name = name_of(&cell);
 	cell.way_name = way_name(cell.way);
 	cell.calls = calls < 4 * cell.threads ? 4 * cell.threads : calls;
+	if (cell.way == PAIR)
+		cell.calls *= 4; /* that the thread starts must not count */
 	session->cells[session->count++] = cell;
 }
 
@@ -112,6 +115,7 @@ static double others_ns(enum way way, const struct job *job)
 		return (double)ferry_flexsc_cpu_ns(job->flexsc);
 	case URING:
 	case SQPOLL:
+	case PAIR:
 		return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 	default:
 		/* Nobody helps; the process's clock may still tell of a ring that ends. */
@@ -248,29 +252,6 @@ static void post_calls(volatile long *count)
 	ferry_thread_join(threads[0], NULL);
 }
 
-/* ---- where the runners go ---- */
-
-/* All CPUs that this process may use, the one it is on last. */
-static long list_cpus(int **cpus)
-{
-	cpu_set_t all, may, now;
-	long count = 0;
-	int cpu, own = sched_getcpu();
-
-	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
-	memset(&all, 0xff, sizeof(all));
-	if (sched_getaffinity(0, sizeof(now), &now) || sched_setaffinity(0, sizeof(all), &all) ||
-	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
-		(*cpus)[0] = -1;
-		return 1;
-	}
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
-			(*cpus)[count++] = cpu;
-	(*cpus)[count++] = own;
-	return count;
-}
-
 /* ---- the bench ---- */
 
 static void take_over(struct session *session, const struct numbers times[])
@@ -323,6 +304,8 @@ static int measure(struct run *run)
 		.context = &session,
 	};
 	struct numbers *times;
+	struct side *sides = NULL;
+	size_t side_count = 0;
 	int status;
 
 	session.runners = list_cpus(&session.cpus);
@@ -338,9 +321,13 @@ static int measure(struct run *run)
 	if (!status)
 		status = take_turns(&turns, times);
 	take_over(&session, times);
+	if (!status)
+		status = echo_measure(run, &sides, &side_count);
 	session.runner->caller_instructions =
 		interrupted() ? NAN : instructions_between(post_calls);
+	sides_compare(run, sides, side_count);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
+	sides_conclude(run, sides, side_count);
 	unshare_memory(session.measured, session.count * sizeof(*session.measured));
 	free(times);
 	free(session.cpus);

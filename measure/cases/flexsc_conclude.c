@@ -9,6 +9,7 @@
 
 #include "common/memory.h"
 #include "common/show.h"
+#include "sides.h"
 
 #define USUAL_THREADS 64 /* most is said of the cells that are nearest to these */
 #define USUAL_WORK 150
@@ -311,6 +312,31 @@ static void say_who_pays(struct run *run, const struct results *results, const c
 		    plain->caller, (cell->caller + cell->others) / plain->caller, gain);
 }
 
+/* Of all ways, at the usual work. */
+static void say_best(struct run *run, const struct results *results, const char *call)
+{
+	static const char *const words[WAYS] = { "plain calls",
+						 "batches",
+						 "io_uring",
+						 "io_uring with a polling thread",
+						 "two threads that make plain calls on two CPUs",
+						 "flexsc" };
+	const struct cell *flexsc = cell_at(results, call, results->work), *best = flexsc, *cell;
+	enum way way;
+
+	for (way = PLAIN; way < FLEXSC; way++) {
+		cell = find_cell(results, call, way, 0, 0, results->work);
+		if (cell && best && cell->summary.median < best->summary.median)
+			best = cell;
+	}
+	if (best)
+		add_finding(run, call,
+			    "%s at W = %.0f ns: the best of all ways is %s, with %.0f %s for a "
+			    "call and its work; flexsc takes %.0f.",
+			    call, results->work, words[best->way], best->summary.median,
+			    clock_unit(), flexsc->summary.median);
+}
+
 static void say_everything(struct run *run, const struct results *results)
 {
 	const struct names *calls = &run->settings->workloads;
@@ -321,6 +347,7 @@ static void say_everything(struct run *run, const struct results *results)
 		say_doubts(run, results, calls->of[c]);
 		say_where_plain_wins(run, results, calls->of[c]);
 		say_who_pays(run, results, calls->of[c]);
+		say_best(run, results, calls->of[c]);
 	}
 }
 
@@ -424,6 +451,7 @@ static const struct column by_work[] = {
 	{ "BATCH", F_NUMBER, LINE(ways[BATCH]), 1 },
 	{ "URING", F_NUMBER, LINE(ways[URING]), 1 },
 	{ "SQPOLL", F_NUMBER, LINE(ways[SQPOLL]), 1 },
+	{ "PTHREADS", F_NUMBER, LINE(ways[PAIR]), 1 },
 	{ "FLEXSC", F_NUMBER, LINE(ways[FLEXSC]), 1 },
 	{ "RATIO", F_NUMBER, LINE(ratio), 2 },
 	{ "CPU", F_NUMBER, LINE(cpu), 2 },
@@ -506,7 +534,10 @@ void flexsc_print(const struct run *run)
 		print_by_work(run, calls->of[i]);
 		print_by_threads(run, calls->of[i]);
 	}
+	putchar('\n');
+	sides_print(run);
 	show_paragraph("",
+		       "PTHREADS: two threads that make plain calls, on two CPUs. "
 		       "RATIO: throughput to that of plain calls. CPU: CPU time of both sides to "
 		       "that of plain calls. P50, P99: latency of a call. CLAIM, FIND, RUN, SEE: "
 		       "its phases until there is an entry, until the runner finds it, until it is "

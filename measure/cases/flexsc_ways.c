@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <liburing.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "measure/harness/clock.h"
+#include "sides.h"
 
 /* Calls in a batch, and requests under way in a ring. */
 #define AT_ONCE 64
@@ -30,7 +32,8 @@ static nlink_t threads_at_first;
 
 const char *way_name(enum way way)
 {
-	static const char *const names[WAYS] = { "plain", "batch", "uring", "sqpoll", "flexsc" };
+	static const char *const names[WAYS] = { "plain",  "batch",    "uring",
+						 "sqpoll", "pthreads", "flexsc" };
 
 	return names[way];
 }
@@ -128,6 +131,35 @@ static bool run_plain(struct job *job)
 		work(job->loops);
 	}
 	return true;
+}
+
+static void *run_half(void *argument)
+{
+	struct job *job = argument;
+
+	use_cpus(job->other_cpu, -1);
+	return run_plain(job) ? job : NULL;
+}
+
+/* Two threads, each on a CPU of its own. */
+static bool run_pair(struct job *job)
+{
+	struct job mine = *job, other = *job;
+	pthread_t thread;
+	void *ran;
+	bool ok;
+
+	other.calls = job->calls / 2;
+	mine.calls -= other.calls;
+	if (job->samples)
+		other.samples += mine.calls;
+	if (pthread_create(&thread, NULL, run_half, &other)) {
+		complain("bench: no thread can be started");
+		return false;
+	}
+	ok = run_plain(&mine);
+	pthread_join(thread, &ran);
+	return ok && ran;
 }
 
 static bool run_batch(struct job *job)
@@ -327,6 +359,8 @@ bool way_run(enum way way, struct job *job)
 	switch (way) {
 	case PLAIN:
 		return run_plain(job);
+	case PAIR:
+		return run_pair(job);
 	case BATCH:
 		return run_batch(job);
 	case FLEXSC:

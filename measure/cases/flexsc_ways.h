@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum way { PLAIN, BATCH, URING, SQPOLL, FLEXSC, WAYS };
+enum way { PLAIN, BATCH, URING, SQPOLL, PAIR, FLEXSC, WAYS };
 
-/** "plain", "batch", "uring", "sqpoll" or "flexsc". */
+/** "plain", "batch", "uring", "sqpoll", "pthreads" (two that make plain calls) or "flexsc". */
 const char *way_name(enum way way);
 
 /* Runners of flexsc, to be kept from cell to cell. */
@@ -21,7 +21,7 @@ struct job {
 	long loops;   /* of the work: see work_loops() */
 	long threads; /* user-level ones, of FLEXSC */
 	struct ferry_flexsc *flexsc;
-	int other_cpu; /* for the thread of SQPOLL, or -1 */
+	int other_cpu; /* for the thread of SQPOLL, and the second one of PAIR; or -1 */
 
 	/* Latencies of the calls go to samples[calls], ns, unless it is NULL: slower. */
 	double *samples;

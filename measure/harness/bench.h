@@ -42,6 +42,7 @@ struct settings {
 	long calls; /* in a trial */
 	long slots; /* about so many are timed at once */
 	long pairs;
+	long seconds; /* of a load */
 	struct sizes sizes;
 	struct sizes work;    /* ns between two calls */
 	struct sizes threads; /* user-level ones */

@@ -30,6 +30,7 @@ RUNS = {
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16", "--sizes", "4"],
+    "servers": ["--trials", "1", "--seconds", "1", "--app", "http"],
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -47,10 +48,12 @@ ONLY_IN = {
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",
+    "servers": "flexsc servers",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "apps", "directory", "trials"}
 SETTINGS_OF_OTHERS |= {
+    "warmup",
     "work_ns",
     "calls_made",
     "beside",
@@ -58,6 +61,7 @@ SETTINGS_OF_OTHERS |= {
     "threads",
     "runners",
     "memory_mib",
+    "seconds",
 }
 
 
@@ -82,9 +86,10 @@ def described(part: int) -> set[str]:
     CELLS,
     GAINS,
     TOUCHES,
+    SERVERS,
     AGAINST,
     PAIRS,
-) = range(17)
+) = range(18)
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +112,12 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("chain", "apps", "flexsc", "pagefault")
+        bench: run(bench) for bench in ("chain", "apps", "flexsc", "pagefault", "servers")
     }
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 17
+    assert len(tables(PAGE)) == 18
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -128,13 +133,16 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "cells",
         "gains",
         "touches",
+        "servers",
         "against",
     ]
 
 
 def test_the_object(documents: dict[str, Any]) -> None:
     for bench, document in documents.items():
-        expected = {field for field in described(OBJECT) if ONLY_IN.get(field, bench) == bench}
+        expected = {
+            field for field in described(OBJECT) if bench in ONLY_IN.get(field, bench).split()
+        }
         assert set(document) == expected
         assert set(document["machine"]) == described(MACHINE)
         assert set(document["clock"]) == described(CLOCK)
@@ -201,6 +209,13 @@ def test_touches(documents: dict[str, Any]) -> None:
     unmeasured |= {"available", "reason"}
     for touch in documents["pagefault"]["touches"]:
         assert set(touch) == (described(TOUCHES) if touch["available"] else unmeasured)
+
+
+def test_servers(documents: dict[str, Any]) -> None:
+    unmeasured = {"name", "server", "build", "available", "reason"}
+    assert all(side["available"] for side in documents["flexsc"]["servers"])
+    for side in documents["flexsc"]["servers"] + documents["servers"]["servers"]:
+        assert set(side) == (described(SERVERS) if side["available"] else unmeasured)
 
 
 def test_against(documents: dict[str, Any]) -> None:

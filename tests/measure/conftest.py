@@ -35,6 +35,7 @@ SHORT = {
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16"],
+    "servers": ["--trials", "4", "--seconds", "1", "--app", "http"],
 }
 
 

@@ -21,8 +21,14 @@ def refused(done: Result, *words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], ["which one", "crossing, batch, dispatch, chain, apps, flexsc and pagefault"]),
-        (["speed"], ["'speed'", "crossing, batch, dispatch, chain, apps, flexsc and pagefault"]),
+        (
+            [],
+            ["which one", "crossing, batch, dispatch, chain, apps, flexsc, pagefault and servers"],
+        ),
+        (
+            ["speed"],
+            ["'speed'", "crossing, batch, dispatch, chain, apps, flexsc, pagefault and servers"],
+        ),
         (["batch", "--engine", "warp"], ["'warp'", "loop"]),
         (["batch", "--engine", "loop,warp"], ["'warp'"]),
         (["batch", "--engine", "loop,loop"], ["'loop' twice"]),
@@ -37,6 +43,10 @@ def refused(done: Result, *words: str) -> None:
         (["flexsc", "--threads", "0,1"], ["--threads", "'0'", "from 1 to"]),
         (["flexsc", "--work", "-1"], ["--work", "'-1'"]),
         (["flexsc", "--runners", "65"], ["--runners", "from 1 to 64"]),
+        (["servers", "--app", "total"], ["'total'", "http and cache"]),
+        (["servers", "--seconds", "0"], ["--seconds", "'0'", "from 1 to"]),
+        (["servers", "--warmup", "5"], ["servers takes no --warmup"]),
+        (["servers", "--examples", "/nowhere"], ["--examples DIRECTORY"]),
         (["pagefault", "--memory", "3"], ["--memory", "'3'", "from 4 to"]),
         (["pagefault", "--memory", "2G"], ["--memory", "'2G'"]),
         (["pagefault", "--memory", "16777216"], ["leaves", "16777216 MiB"]),

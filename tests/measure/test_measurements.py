@@ -25,6 +25,7 @@ ROWS = {
     "apps": "comparisons",
     "flexsc": "cells",
     "pagefault": "touches",
+    "servers": "servers",
 }
 BENCHES = list(ROWS)
 Documents = dict[str, Any]
@@ -113,7 +114,14 @@ def listed(numbers: list[float]) -> str:
 def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> None:
     document = documents["flexsc"]
     cells = rows_of(document)
-    assert {cell["way"] for cell in cells} == {"plain", "batch", "uring", "sqpoll", "flexsc"}
+    assert {cell["way"] for cell in cells} == {
+        "plain",
+        "batch",
+        "uring",
+        "sqpoll",
+        "pthreads",
+        "flexsc",
+    }
     plain = {(cell["call"], cell["work_ns"]): cell for cell in cells if cell["way"] == "plain"}
     for cell in cells:
         if not cell["available"]:
@@ -131,6 +139,51 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
             continue
         assert all(phase >= 0 for phase in cell["phases_ns"].values())
         assert cell["other_cpu_ns"] > 0
+
+
+@pytest.mark.parametrize("bench", ["flexsc", "servers"])
+def test_builds_of_a_server_are_compared(bench: str, documents: Documents) -> None:
+    sides = documents[bench]["servers"]
+    assert len(sides) == (9 if bench == "flexsc" else 3)
+    for server in {side["server"] for side in sides}:
+        builds = {side["build"]: side for side in sides if side["server"] == server}
+        assert set(builds) == {"flexsc", "pthreads", "epoll"}
+        trials = {build: np.array(side["trials_ns"]) for build, side in builds.items()}
+        for build, side in builds.items():
+            assert len(trials[build]) == 4
+            median = np.median(trials[build])
+            assert side["median"] == pytest.approx(median, rel=1e-6)
+            assert side["requests_per_s"] == pytest.approx(1e9 / median, rel=1e-6)
+            for key, base in (("ratio", "pthreads"), ("epoll_ratio", "epoll")):
+                ratio = np.median(trials[base] / trials[build])
+                assert side[key] == pytest.approx(ratio, rel=1e-6)
+            # Two CPUs at most work for a request.
+            assert 0 < side["cpu_ns"] < 2.2 * trials[build].max()
+            share = side["cpu_ns"] / builds["pthreads"]["cpu_ns"]
+            assert side["cpu_ratio"] == pytest.approx(share, rel=1e-6)
+        best = max(sides, key=lambda side: (side["server"] == server, side["requests_per_s"]))
+        texts = [one["text"] for one in documents[bench]["findings"] if one["about"] == server]
+        assert len(texts) == 1
+        assert texts[0].startswith(f"{server}: {best['build']} serves most, ")
+
+
+def test_the_cache_takes_its_load(ferry: Ferry) -> None:
+    words = ("servers", "--app", "cache", "--trials", "1", "--seconds", "1")
+    document = json.loads(ferry(*words, "--json", "-").stdout)
+    assert [side["reason"] for side in document["servers"]] == [None] * 3
+    assert all(side["requests_per_s"] > 100 for side in document["servers"])
+
+
+def test_a_load_generator_that_is_missing_is_named(
+    ferry: Ferry, environment: dict[str, str], tmp_path: Path
+) -> None:
+    nowhere = environment | {"PATH": str(tmp_path)}
+    done = ferry("servers", "--trials", "1", "--json", "-", env=nowhere)
+    reasons = {side["server"]: side["reason"] for side in json.loads(done.stdout)["servers"]}
+    assert reasons == {
+        "http": "its load generator, wrk, is not installed",
+        "cache": "its load generator, memcaslap, is not installed",
+    }
 
 
 def test_touches_are_compared_with_a_fault_a_page(documents: Documents) -> None:

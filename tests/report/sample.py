@@ -300,8 +300,45 @@ def flexsc(
             cells.append(cell("write", way, work, times, base))
         missing: Json = {"call": "getpid", "way": "uring", "threads": None, "runners": None}
         cells.append(absent("getpid uring", "", "no such request", work_ns=work, **missing))
-    run = common("flexsc", started) | {"cells": cells}
-    run["findings"].append({"about": "write", "text": "A finding about write."})
+    echo = [one for one in servers("echo 1 of 8", trials=trials)["servers"] if one["available"]]
+    run = common("flexsc", started) | {"cells": cells, "servers": echo}
+    for about in ("write", "echo 1 of 8"):
+        run["findings"].append({"about": about, "text": f"A finding about {about}."})
+    return run
+
+
+def side(server: str, build: str, trials: Sequence[float], base: Sequence[float]) -> Json:
+    now = median(trials)
+    return measurement(f"{server}, {build}", trials) | {
+        "server": server,
+        "build": build,
+        "requests_per_s": 1e9 / now,
+        "cpu_ns": 0.7 * now,
+        "ratio": median(base) / now,
+        "ratio_se": 0.02 if len(trials) > 1 else None,
+        "significant": build == "flexsc",
+        "epoll_ratio": 0.9 * median(base) / now,
+        "epoll_ratio_se": None,
+        "epoll_significant": False,
+        "cpu_ratio": now / median(base),
+    }
+
+
+def servers(server: str = "http", started: str = "2001-02-03T04:11:06Z", trials: int = 5) -> Json:
+    """Of the cache there is nothing."""
+    random = Random(7)
+    gains = {"flexsc": 1.25, "pthreads": 1.0, "epoll": 1.11}
+    base = noisy(random, 9000.0, trials)
+    sides = [
+        side(server, build, noisy(random, 9000.0 / gain, trials), base)
+        for build, gain in gains.items()
+    ]
+    missing = [
+        absent(f"cache, {build}", "", "it is not installed", server="cache", build=build)
+        for build in gains
+    ]
+    run = common("servers", started) | {"servers": sides + missing}
+    run["findings"].append({"about": server, "text": f"A finding about {server}."})
     return run
 
 
@@ -360,4 +397,5 @@ def all_benches() -> dict[str, Json]:
         "apps": apps(),
         "flexsc": flexsc(),
         "pagefault": pagefault(),
+        "servers": servers(),
     }

@@ -15,8 +15,8 @@ from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_ro
 from report.drawing import COLOURS, MOST_DOTS
 from report.words import NONE, fixed, significant, time, with_error
 
-LISTS = ("comparisons", "cells", "touches")
-BENCHES = ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault"]
+LISTS = ("comparisons", "cells", "touches", "servers")
+BENCHES = ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault", "servers"]
 
 
 def page_of(directory: Path) -> Element:
@@ -92,6 +92,8 @@ def test_every_finding_is_there_once_and_the_first_is_in_short(page: Element, be
         ("flexsc-5-write-gain", "write"),
         ("pagefault-6-ways", "sequential"),
         ("pagefault-6-sizes", "one_in_64"),
+        ("servers-7-servers", "http"),
+        ("flexsc-5-servers", "echo 1 of 8"),
     ],
 )
 def test_findings_stand_beside_what_they_are_about(page: Element, figure: str, about: str) -> None:
@@ -227,8 +229,23 @@ def test_latency_phases_and_cpu_of_flexsc_are_drawn(page: Element) -> None:
 
 def test_every_cell_is_in_a_table_and_what_is_missing_in_the_notes(page: Element) -> None:
     own = section(page, "flexsc")
-    assert len(own.findall(".//tbody/tr")) == 2 * len(available("flexsc", "cells"))
+    rows = 2 * len(available("flexsc", "cells")) + len(available("flexsc", "servers"))
+    assert len(own.findall(".//tbody/tr")) == rows
     assert text(own).count("getpid by io_uring: no such request.") == 1
+
+
+@pytest.mark.parametrize("bench", ["flexsc", "servers"])
+def test_every_server_is_in_the_figure_and_in_the_table(page: Element, bench: str) -> None:
+    rates, cpu = panels(page, f"{bench}-{BENCHES.index(bench)}-servers")
+    cells = table_rows(section(page, bench))
+    for side in available(bench, "servers"):
+        label = f"{side['server']}: {side['build']}"
+        rate = f"{side['requests_per_s']:,.0f}"
+        assert cells[label][:2] == [shown(with_error(side["median"], side["se"])), rate]
+        assert shown(f"{rate}, {significant(side['ratio'])}") in labels(rates)
+        assert label in labels(cpu)
+    missing = "cache, epoll: it is not installed."
+    assert text(section(page, bench)).count(missing) == (bench == "servers")
 
 
 def test_every_way_to_map_pages_is_shown(page: Element) -> None:
@@ -292,7 +309,7 @@ def test_runs_of_a_single_trial_make_a_page(results: Write) -> None:
 
 
 def test_flexsc_that_was_cut_before_its_first_cell_makes_a_page(results: Write) -> None:
-    run = sample.flexsc(trials=1) | {"complete": False}
+    run = sample.flexsc(trials=1) | {"complete": False, "servers": []}
     run["cells"] = run["cells"][:3]
     page = page_of(results({"cut": run}))
     assert not list(page.iter("figure"))

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "echo.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ferry_flexsc.h>
+
+#include "common/messages.h"
+#include "measure/harness/clock.h"
+#include "measure/harness/interrupt.h"
+#include "common/memory.h"
+#include "measure/harness/random.h"
+
+#define MOST 64	     /* connections */
+#define REQUEST 32   /* bytes */
+#define STACK 65536L /* of a thread, as a user-level one has */
+
+/* How many connections there are, and how many of them have a request under way at a time. */
+static const struct plan {
+	const char *name;
+	size_t connections, active;
+} plans[] = {
+	{ "echo 1 of 8", 8, 1 },
+	{ "echo 1 of 64", 64, 1 },
+	{ "echo 64 of 64", 64, 64 },
+};
+
+struct echo {
+	int cpus[2];
+	long requests;
+	double *shared; /* what the client found: ns per request */
+	int clients[MOST], servers[MOST];
+};
+
+/* ---- the client ---- */
+
+static bool ask(int fd)
+{
+	char data[REQUEST] = { 0 };
+
+	return write(fd, data, sizeof(data)) == sizeof(data);
+}
+
+static bool hear(int fd)
+{
+	char data[REQUEST];
+
+	return recv(fd, data, sizeof(data), MSG_WAITALL) == sizeof(data);
+}
+
+/* One request at a time, each on any connection. */
+static bool ask_in_turn(const struct echo *echo, size_t connections, long requests)
+{
+	struct random random = { 1 };
+	long i;
+
+	for (i = 0; i < requests && !interrupted(); i++) {
+		int fd = echo->clients[random_below(&random, connections)];
+
+		if (!ask(fd) || !hear(fd))
+			return false;
+	}
+	return true;
+}
+
+static bool ask_all(const struct echo *echo, size_t connections, long requests)
+{
+	struct epoll_event events[MOST] = { { 0 } };
+	int epoll = epoll_create1(EPOLL_CLOEXEC), got, i;
+	long sent = 0, heard = 0;
+
+	for (; sent < (long)connections; sent++) {
+		events[0] =
+			(struct epoll_event){ .events = EPOLLIN, .data.fd = echo->clients[sent] };
+		epoll_ctl(epoll, EPOLL_CTL_ADD, echo->clients[sent], &events[0]);
+		if (!ask(echo->clients[sent]))
+			return false;
+	}
+	for (; heard < sent && !interrupted(); heard += got) {
+		got = epoll_wait(epoll, events, MOST, -1);
+		if (got < 0)
+			return false;
+		for (i = 0; i < got; i++) {
+			if (!hear(events[i].data.fd))
+				return false;
+			if (sent < requests && !ask(events[i].data.fd))
+				return false;
+			sent += sent < requests;
+		}
+	}
+	close(epoll);
+	return true;
+}
+
+/* The first requests warm up. */
+static _Noreturn void be_client(const struct echo *echo, const struct plan *plan)
+{
+	bool (*run)(const struct echo *, size_t, long) = plan->active > 1 ? ask_all : ask_in_turn;
+	double start;
+
+	if (!run(echo, plan->connections, echo->requests / 4))
+		_exit(1);
+	start = now_ns();
+	if (!run(echo, plan->connections, echo->requests))
+		_exit(1);
+	*echo->shared = (now_ns() - start) / (double)echo->requests;
+	_exit(0);
+}
+
+/* ---- the servers: until the client closes its end ---- */
+
+static void *serve_plainly(void *argument)
+{
+	int fd = *(const int *)argument;
+	char data[REQUEST];
+	ssize_t length;
+
+	while ((length = read(fd, data, sizeof(data))) > 0 &&
+	       write(fd, data, (size_t)length) == length)
+		;
+	return NULL;
+}
+
+static bool serve_by_pthreads(struct echo *echo, size_t connections)
+{
+	pthread_t threads[MOST];
+	pthread_attr_t attributes;
+	size_t started = 0, i;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	while (started < connections && !pthread_create(&threads[started], &attributes,
+							serve_plainly, &echo->servers[started]))
+		started++;
+	pthread_attr_destroy(&attributes);
+	for (i = started; i < connections; i++)
+		shutdown(echo->servers[i], SHUT_RDWR);
+	for (i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	return started == connections;
+}
+
+static void *serve_by_posting(void *argument)
+{
+	int fd = *(const int *)argument;
+	char data[REQUEST];
+	long length;
+
+	while ((length = ferry_read(fd, data, sizeof(data))) > 0 &&
+	       ferry_write(fd, data, (size_t)length) == length)
+		;
+	return NULL;
+}
+
+static bool serve_by_flexsc(struct echo *echo, size_t connections)
+{
+	struct ferry_thread *threads[MOST];
+	struct ferry_flexsc *flexsc;
+	size_t started = 0, i;
+
+	if (ferry_flexsc_start(&flexsc, NULL))
+		return false;
+	while (started < connections &&
+	       !ferry_thread_spawn(&threads[started], flexsc, serve_by_posting,
+				   &echo->servers[started]))
+		started++;
+	for (i = started; i < connections; i++)
+		shutdown(echo->servers[i], SHUT_RDWR);
+	for (i = 0; i < started; i++)
+		ferry_thread_join(threads[i], NULL);
+	ferry_flexsc_stop(flexsc);
+	return started == connections;
+}
+
+static bool serve_by_epoll(struct echo *echo, size_t connections)
+{
+	struct epoll_event events[MOST] = { { 0 } };
+	int epoll = epoll_create1(EPOLL_CLOEXEC), got, i;
+	char data[REQUEST];
+	size_t left, k;
+
+	for (k = 0; k < connections; k++) {
+		events[0] = (struct epoll_event){ .events = EPOLLIN, .data.fd = echo->servers[k] };
+		epoll_ctl(epoll, EPOLL_CTL_ADD, echo->servers[k], &events[0]);
+	}
+	for (left = connections; left;) {
+		got = epoll_wait(epoll, events, MOST, -1);
+		for (i = 0; i < got; i++) {
+			int fd = events[i].data.fd;
+			ssize_t length = read(fd, data, sizeof(data));
+
+			if (length > 0 && write(fd, data, (size_t)length) == length)
+				continue;
+			epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+			left--;
+		}
+	}
+	close(epoll);
+	return true;
+}
+
+/* ---- a trial ---- */
+
+static double cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
+}
+
+static void close_all(const int fds[], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+static bool connect_all(struct echo *echo, size_t count)
+{
+	int pair[2];
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+			complain("bench: no socket: %s", strerror(errno));
+			return false;
+		}
+		echo->clients[i] = pair[0];
+		echo->servers[i] = pair[1];
+	}
+	return true;
+}
+
+static int run_trial(void *context, const struct side *side, struct load *load)
+{
+	static bool (*const serve[BUILDS])(
+		struct echo *, size_t) = { serve_by_flexsc, serve_by_pthreads, serve_by_epoll };
+	struct echo *echo = context;
+	const struct plan *plan = plans;
+	double before;
+	int status = -1;
+	pid_t client;
+	bool served;
+
+	while (strcmp(plan->name, side->server) != 0)
+		plan++;
+	if (!connect_all(echo, plan->connections))
+		return EXIT_FOUND;
+	use_cpus(echo->cpus[0], echo->cpus[1]);
+	client = fork();
+	if (!client) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_all(echo->servers, plan->connections);
+		be_client(echo, plan);
+	}
+	close_all(echo->clients, plan->connections);
+	before = cpu_ns();
+	served = client > 0 && serve[side->build](echo, plan->connections);
+	load->cpu = (cpu_ns() - before) / (1.25 * (double)echo->requests);
+	close_all(echo->servers, plan->connections);
+	if (client > 0)
+		waitpid(client, &status, 0);
+	if (!interrupted() && (!served || status)) {
+		complain("bench: %s failed", side->name);
+		return EXIT_FOUND;
+	}
+	load->ns = *echo->shared;
+	return 0;
+}
+
+int echo_measure(struct run *run, struct side **sides, size_t *count)
+{
+	const char *names[COUNT_OF(plans)];
+	struct echo echo = { .requests = 2 * run->settings->calls,
+			     .shared = share(sizeof(double)) };
+	int *cpus, status;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(plans); i++)
+		names[i] = plans[i].name;
+	echo.cpus[1] = list_cpus(&cpus) > 1 ? cpus[0] : -1;
+	echo.cpus[0] = sched_getcpu();
+	free(cpus);
+	*count = COUNT_OF(plans) * BUILDS;
+	*sides = sides_of(names, COUNT_OF(plans));
+	status = sides_measure(run, *sides, *count, run_trial, &echo);
+	unshare_memory(echo.shared, sizeof(double));
+	return status;
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+/* ferry bench servers: an HTTP server and a cache, under the load of existing programs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "common/messages.h"
+#include "measure/harness/interrupt.h"
+#include "common/memory.h"
+#include "measure/harness/process.h"
+#include "sides.h"
+
+#define CONNECTIONS "64"
+#define OUTPUT_MAX 65536 /* of a load generator, bytes */
+
+/* A server, and what loads it. */
+struct plan {
+	const char *name;
+	const char *tools[2]; /* names of the load generator */
+
+	/* Its command line, of up to 15 words. */
+	void (*command)(char *argv[], long port, long seconds);
+
+	/* What stands before the numbers in its output, and never there. */
+	const char *rate, *total, *errors;
+	bool total_is_before;
+};
+
+static void wrk_command(char *argv[], long port, long seconds)
+{
+	argv[1] = keep_text("-t1");
+	argv[2] = keep_text("-c" CONNECTIONS);
+	argv[3] = keep_text("-d%lds", seconds);
+	argv[4] = keep_text("http://127.0.0.1:%ld/", port);
+}
+
+/* Nine gets to a set, of 100 bytes. */
+static void memaslap_command(char *argv[], long port, long seconds)
+{
+	argv[1] = keep_text("--servers=127.0.0.1:%ld", port);
+	argv[2] = keep_text("--threads=1");
+	argv[3] = keep_text("--concurrency=" CONNECTIONS);
+	argv[4] = keep_text("--time=%lds", seconds);
+	argv[5] = keep_text("--fixed_size=100");
+	argv[6] = keep_text("--win_size=1k");
+}
+
+static const struct plan plans[] = {
+	{ "http",
+	  { "wrk", "wrk" },
+	  wrk_command,
+	  "Requests/sec:",
+	  " requests in ",
+	  "Non-2xx",
+	  true },
+	{ "cache",
+	  { "memcaslap", "memaslap" },
+	  memaslap_command,
+	  " TPS:",
+	  " Ops:",
+	  "_ERROR",
+	  false },
+};
+#define PLANS COUNT_OF(plans)
+
+struct session {
+	const struct settings *settings;
+	const char *directory; /* of the servers */
+	int server_cpu, load_cpu;
+};
+
+static const struct plan *plan_of(const struct side *side)
+{
+	const struct plan *plan = plans;
+
+	while (strcmp(plan->name, side->server) != 0)
+		plan++;
+	return plan;
+}
+
+/* The name of its load generator here, or NULL. */
+static const char *tool_of(const struct plan *plan)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const char *found = NULL;
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(plan->tools) && !found; i++) {
+		char *argv[] = { keep_text("%s", plan->tools[i]), "--version", NULL };
+
+		if (process_run(&(struct process){ argv, NULL, null, null }).status >= 0)
+			found = plan->tools[i];
+	}
+	close(null);
+	return found;
+}
+
+/* ---- the server ---- */
+
+static const char *path_of(const struct session *session, const struct side *side)
+{
+	static const char *const builds[BUILDS] = { "flexsc", "pthreads", "events" };
+
+	return keep_text("%s/%s_%s", session->directory, side->server, builds[side->build]);
+}
+
+/* In the child: ends with its parent at the latest. */
+static _Noreturn void be_server(const struct session *session, const struct side *side, int output)
+{
+	const char *path = path_of(session, side);
+	const char *www =
+		strcmp(side->server, "http") ? NULL : keep_text("%s/www", session->directory);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	use_cpus(session->server_cpu, -1);
+	dup2(output, STDOUT_FILENO);
+	execl(path, path, www, NULL);
+	_exit(127);
+}
+
+/* It prints "... port NUMBER\n" once it listens. */
+static long read_port(int output)
+{
+	char line[256] = "";
+	const char *number;
+	size_t length = 0;
+	ssize_t got;
+
+	while (length < sizeof(line) - 1 && !strchr(line, '\n')) {
+		got = read(output, line + length, sizeof(line) - 1 - length);
+		if (got <= 0)
+			return 0;
+		length += (size_t)got;
+	}
+	number = strrchr(line, ' ');
+	return number ? strtol(number, NULL, 10) : 0;
+}
+
+/* ---- the load ---- */
+
+/* The number that follows WORD, or precedes it; NAN if there is none. */
+static double number_at(const char *text, const char *word, bool before)
+{
+	const char *at = strstr(text, word);
+	char *end;
+	double number;
+
+	if (!at)
+		return NAN;
+	if (before)
+		while (at > text && strchr("0123456789.", at[-1]))
+			at--;
+	else
+		at += strlen(word);
+	number = strtod(at, &end);
+	return end > at ? number : NAN;
+}
+
+/* Loads the server: ns per request, and how many requests there were. */
+static bool load_it(const struct session *session, const struct plan *plan, long port,
+		    struct load *load, double *total)
+{
+	char *argv[16] = { keep_text("%s", tool_of(plan)) };
+	struct process process = { .argv = argv,
+				   .input = open("/dev/null", O_RDONLY | O_CLOEXEC),
+				   .output = memfd_create("ferry-bench", MFD_CLOEXEC) };
+	char *text = allocate(1, OUTPUT_MAX + 1);
+	struct outcome outcome;
+
+	plan->command(argv, port, session->settings->seconds);
+	use_cpus(session->load_cpu, -1);
+	outcome = process_run(&process);
+	if (pread(process.output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
+		load->ns = 1e9 / number_at(text, plan->rate, false);
+		*total = number_at(text, plan->total, plan->total_is_before);
+	}
+	free(text);
+	close(process.output);
+	close(process.input);
+	return !outcome.status && isfinite(load->ns) && *total > 0;
+}
+
+static double seconds_of(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static int run_trial(void *context, const struct side *side, struct load *load)
+{
+	const struct session *session = context;
+	struct rusage used = { 0 };
+	double total = NAN;
+	int output[2], status = 0;
+	bool loaded = false;
+	pid_t server;
+	long port;
+
+	if (pipe2(output, O_CLOEXEC)) {
+		complain("bench: no pipe: %s", strerror(errno));
+		return EXIT_FOUND;
+	}
+	server = fork();
+	if (!server)
+		be_server(session, side, output[1]);
+	close(output[1]);
+	port = server > 0 ? read_port(output[0]) : 0;
+	close(output[0]);
+	if (port)
+		loaded = load_it(session, plan_of(side), port, load, &total);
+	if (server > 0) {
+		kill(server, SIGKILL);
+		wait4(server, &status, 0, &used);
+	}
+	load->cpu = (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)) * 1e9 / total;
+	if (loaded && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return 0;
+	if (!interrupted())
+		complain("bench: %s: %s", side->name,
+			 port ? "its load generator reported no rate, or errors" :
+				"the server does not start");
+	return interrupted() ? 0 : EXIT_FOUND;
+}
+
+/* ---- the bench ---- */
+
+/* Where the servers are: in the named directory, or beside this program. */
+static const char *find_servers(const struct settings *settings)
+{
+	static const char *const places[] = { "../examples", "../libexec/ferry" };
+	char self[PATH_MAX] = "", *found;
+	size_t i;
+
+	if (settings->examples)
+		return realpath(keep_text("%s/servers", settings->examples), NULL);
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return NULL;
+	dirname(self);
+	for (i = 0; i < COUNT_OF(places); i++) {
+		found = realpath(keep_text("%s/%s/servers", self, places[i]), NULL);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static bool is_wanted(const struct settings *settings, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < settings->apps.count; i++)
+		if (!strcmp(settings->apps.of[i], name))
+			return true;
+	return !settings->apps.count;
+}
+
+static struct side *list_sides(const struct session *session, size_t *count)
+{
+	const char *names[PLANS];
+	struct side *sides;
+	size_t servers = 0, i;
+
+	for (i = 0; i < PLANS; i++)
+		if (is_wanted(session->settings, plans[i].name))
+			names[servers++] = plans[i].name;
+	*count = servers * BUILDS;
+	sides = sides_of(names, servers);
+	for (i = 0; i < *count; i++) {
+		const struct plan *plan = plan_of(&sides[i]);
+
+		if (!tool_of(plan))
+			sides[i].missing = keep_text("its load generator, %s, is not installed",
+						     plan->tools[0]);
+		else if (access(path_of(session, &sides[i]), X_OK))
+			sides[i].missing = keep_text("there is no %s", path_of(session, &sides[i]));
+	}
+	return sides;
+}
+
+static int measure(struct run *run)
+{
+	struct session session = { .settings = run->settings,
+				   .directory = find_servers(run->settings),
+				   .server_cpu = sched_getcpu() };
+	struct side *sides;
+	size_t count;
+	int *cpus, status;
+
+	list_cpus(&cpus);
+	session.load_cpu = cpus[0];
+	free(cpus);
+	if (session.load_cpu == session.server_cpu)
+		add_warning(run, "one-cpu", "The servers and their load shared one CPU.");
+	sides = list_sides(&session, &count);
+	status = sides_measure(run, sides, count, run_trial, &session);
+	sides_compare(run, sides, count);
+	judge_run(run);
+	sides_conclude(run, sides, count);
+	return status;
+}
+
+static int check(const struct settings *settings)
+{
+	size_t i, k;
+
+	for (i = 0; i < settings->apps.count; i++) {
+		for (k = 0; k < PLANS && strcmp(plans[k].name, settings->apps.of[i]) != 0; k++)
+			;
+		if (k < PLANS)
+			continue;
+		complain("bench: there is no server '%s'; there are http and cache",
+			 settings->apps.of[i]);
+		return EXIT_USAGE;
+	}
+	if (find_servers(settings))
+		return 0;
+	complain("bench: the servers are not beside this program; say where they are with "
+		 "--examples DIRECTORY");
+	return EXIT_USAGE;
+}
+
+static double seconds(const struct settings *s, double call_ns)
+{
+	size_t servers = s->apps.count ? s->apps.count : PLANS;
+
+	(void)call_ns;
+	return (double)servers * BUILDS * (double)s->trials * ((double)s->seconds + 1);
+}
+
+const struct bench servers_bench = {
+	.name = "servers",
+	.summary = "an HTTP server and a cache: flexsc, pthreads and epoll",
+	.defaults = { .trials = 5, .seconds = 2 },
+	.check = check,
+	.seconds = seconds,
+	.measure = measure,
+	.print = sides_print,
+	.example = "servers --app http --seconds 5",
+};

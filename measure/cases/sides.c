@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "sides.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/show.h"
+#include "measure/harness/turns.h"
+
+const char *build_name(enum build build)
+{
+	static const char *const names[BUILDS] = { "flexsc", "pthreads", "epoll" };
+
+	return names[build];
+}
+
+struct side *sides_of(const char *const servers[], size_t count)
+{
+	struct side *sides = keep(count * BUILDS, sizeof(*sides));
+	size_t i;
+
+	for (i = 0; i < count * BUILDS; i++) {
+		sides[i].server = servers[i / BUILDS];
+		sides[i].build = (enum build)(i % BUILDS);
+		sides[i].build_name = build_name(sides[i].build);
+		sides[i].name = keep_text("%s, %s", sides[i].server, sides[i].build_name);
+	}
+	return sides;
+}
+
+/* ---- measuring ---- */
+
+struct session {
+	struct run *run;
+	struct side *sides;
+	double *cpu; /* shared: sums over the trials */
+	int (*run_trial)(void *context, const struct side *side, struct load *load);
+	void *context;
+};
+
+static int run_side(void *context, size_t index, size_t trial, double *value)
+{
+	struct session *session = context;
+	struct load load = { NAN, NAN };
+	int status = session->run_trial(session->context, &session->sides[index], &load);
+
+	(void)trial;
+	if (status || isnan(load.ns))
+		return status;
+	note_duration(session->run, load.ns * 1000);
+	session->cpu[index] += load.cpu;
+	*value = load.ns;
+	return 0;
+}
+
+int sides_measure(struct run *run, struct side sides[], size_t count,
+		  int (*run_trial)(void *context, const struct side *side, struct load *load),
+		  void *context)
+{
+	struct session session = { run, sides, share(count * sizeof(double)), run_trial, context };
+	struct turns turns = { .what = "trial and server",
+			       .contestants = count,
+			       .trials = (size_t)run->settings->trials,
+			       .per_child = 1,
+			       .block = BUILDS,
+			       .run = run_side,
+			       .records = sides,
+			       .record_size = sizeof(*sides),
+			       .context = &session };
+	struct numbers *times = allocate(count, sizeof(*times));
+	int status = take_turns(&turns, times);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		sides[i].trials = times[i];
+		sides[i].cpu = session.cpu[i] / (double)times[i].count;
+		if (!times[i].count && !sides[i].missing)
+			sides[i].missing = "there was no trial";
+	}
+	free(times);
+	unshare_memory(session.cpu, count * sizeof(double));
+	return status;
+}
+
+/* ---- comparing ---- */
+
+static void compare_server(struct run *run, struct side sides[])
+{
+	bool no_base = sides[BY_PTHREADS].missing || sides[BY_EVENTS].missing;
+	size_t i;
+
+	for (i = 0; i < BUILDS; i++) {
+		struct side *side = &sides[i];
+
+		if (!side->missing && no_base)
+			side->missing = "there is nothing to compare it with";
+		if (side->missing)
+			continue;
+		side->summary =
+			summarize(side->trials.of, side->trials.count, run->settings->bootstrap);
+		side->rate = 1e9 / side->summary.median;
+		side->ratio = compare_trials(run, &side->trials, &sides[BY_PTHREADS].trials);
+		side->to_epoll = compare_trials(run, &side->trials, &sides[BY_EVENTS].trials);
+		side->cpu_ratio = side->cpu / sides[BY_PTHREADS].cpu;
+		note_trials(run, side->trials.of, side->trials.count);
+		if (i != BY_PTHREADS)
+			add_comparison(run, &side->ratio);
+		if (i != BY_EVENTS)
+			add_comparison(run, &side->to_epoll);
+	}
+}
+
+void sides_compare(struct run *run, struct side sides[], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i += BUILDS)
+		compare_server(run, &sides[i]);
+}
+
+/* ---- in words ---- */
+
+static void say_best(struct run *run, const struct side sides[])
+{
+	static const char noise[] = " (within the noise)";
+	const struct side *best = NULL, *flexsc = &sides[BY_FLEXSC];
+	size_t i;
+
+	for (i = 0; i < BUILDS; i++)
+		if (!sides[i].missing && (!best || sides[i].rate > best->rate))
+			best = &sides[i];
+	if (!best || flexsc->missing)
+		return;
+	add_finding(run, best->server,
+		    "%s: %s serves most, %.0f requests per second. flexsc serves %.2f times as "
+		    "many as pthreads%s and %.2f times as many as epoll%s, for %.2f times the CPU "
+		    "time per request of pthreads.",
+		    best->server, best->build_name, best->rate, flexsc->ratio.ratio,
+		    flexsc->ratio.significant ? "" : noise, flexsc->to_epoll.ratio,
+		    flexsc->to_epoll.significant ? "" : noise, flexsc->cpu_ratio);
+}
+
+/* ---- records ---- */
+
+#define SIDE(member) offsetof(struct side, member)
+
+static const struct field fields[] = {
+	{ "name", F_TEXT, SIDE(name), CSV | ALWAYS },
+	{ "server", F_TEXT, SIDE(server), CSV | ALWAYS },
+	{ "build", F_TEXT, SIDE(build_name), CSV | ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	TRIAL_FIELDS(struct side),
+	{ "requests_per_s", F_NUMBER, SIDE(rate), CSV },
+	{ "cpu_ns", F_NUMBER, SIDE(cpu), CSV },
+	RATIO_FIELDS(struct side),
+	{ "epoll_ratio", F_NUMBER, SIDE(to_epoll.ratio), CSV },
+	{ "epoll_ratio_se", F_NUMBER, SIDE(to_epoll.se), CSV },
+	{ "epoll_significant", F_YES_NO, SIDE(to_epoll.significant), 0 },
+	{ "cpu_ratio", F_NUMBER, SIDE(cpu_ratio), CSV },
+};
+
+static const struct column columns[] = {
+	{ "SERVER", F_TEXT, SIDE(server), 0 },
+	{ "BUILD", F_TEXT, SIDE(build_name), 0 },
+	{ "REQUESTS/S", F_NUMBER, SIDE(rate), 0 },
+	{ "NS", F_NUMBER, SIDE(summary.median), 0 },
+	{ "/PTHREADS", F_NUMBER, SIDE(ratio.ratio), 2 },
+	{ "/EPOLL", F_NUMBER, SIDE(to_epoll.ratio), 2 },
+	{ "CPU NS", F_NUMBER, SIDE(cpu), 0 },
+	{ "/PTHREADS", F_NUMBER, SIDE(cpu_ratio), 2 },
+};
+
+void sides_conclude(struct run *run, struct side sides[], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (i % BUILDS == 0)
+			say_best(run, &sides[i]);
+		if (!sides[i].missing)
+			add_figure(
+				run, clock_unit(),
+				(struct estimate){ sides[i].summary.median, sides[i].summary.se },
+				"%s", sides[i].name);
+	}
+	add_records(run, "servers", fields, COUNT_OF(fields), sides, count, sizeof(*sides));
+}
+
+void sides_print(const struct run *run)
+{
+	size_t i = 0;
+
+	while (i < run->set_count && strcmp(run->sets[i].key, "servers") != 0)
+		i++;
+	if (i == run->set_count)
+		return;
+	show_heading("requests per second, ns between two, and CPU time of the server for one");
+	show_records(columns, COUNT_OF(columns), &run->sets[i]);
+}
+
+/* ---- CPUs ---- */
+
+long list_cpus(int **cpus)
+{
+	cpu_set_t all, may, now;
+	long count = 0;
+	int cpu, own = sched_getcpu();
+
+	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
+	memset(&all, 0xff, sizeof(all));
+	if (sched_getaffinity(0, sizeof(now), &now) || sched_setaffinity(0, sizeof(all), &all) ||
+	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
+		(*cpus)[0] = -1;
+		return 1;
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
+			(*cpus)[count++] = cpu;
+	(*cpus)[count++] = own;
+	return count;
+}
+
+void use_cpus(int one, int other)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (one >= 0)
+		CPU_SET((size_t)one, &set);
+	if (other >= 0)
+		CPU_SET((size_t)other, &set);
+	if (one < 0 && other < 0)
+		memset(&set, 0xff, sizeof(set));
+	sched_setaffinity(0, sizeof(set), &set);
+}

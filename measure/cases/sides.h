@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Servers of the same kind side by side: on user-level threads, on a thread for each connection,
+ * and on epoll.  `ferry bench servers` and the echo server of `ferry bench flexsc` are such.
+ */
+#ifndef SIDES_H
+#define SIDES_H
+
+#include "measure/harness/bench.h"
+
+enum build { BY_FLEXSC, BY_PTHREADS, BY_EVENTS, BUILDS };
+
+struct side {
+	const char *missing;
+	const char *name, *server; /* "http pthreads", "http" */
+	enum build build;
+	const char *build_name;
+	struct numbers trials; /* ns per request */
+	double cpu;	       /* time of the server's, ns per request, mean of the trials */
+
+	/* Filled in by sides_compare(). */
+	struct summary summary;
+	double rate;		    /* requests per second */
+	struct comparison ratio;    /* throughput to that of pthreads */
+	struct comparison to_epoll; /* the same to that of events */
+	double cpu_ratio;	    /* to that of pthreads */
+};
+
+/* What a trial finds. */
+struct load {
+	double ns;  /* per request */
+	double cpu; /* per request, ns */
+};
+
+/** "flexsc", "pthreads" or "epoll". */
+const char *build_name(enum build build);
+
+/** The sides of COUNT servers, the BUILDS sides of each in a row; kept. */
+struct side *sides_of(const char *const servers[], size_t count);
+
+/**
+ * Lets the sides take turns.  RUN makes a trial of one: 0, or an exit status after complaining.
+ * COUNT is that of the sides.
+ */
+int sides_measure(struct run *run, struct side sides[], size_t count,
+		  int (*run_trial)(void *context, const struct side *side, struct load *load),
+		  void *context);
+
+/** Compares them; for judge_run() to decide on. */
+void sides_compare(struct run *run, struct side sides[], size_t count);
+
+/** After judge_run(): says which is best, and adds the records "servers" and the figures. */
+void sides_conclude(struct run *run, struct side sides[], size_t count);
+
+/** Prints the records. */
+void sides_print(const struct run *run);
+
+/** All CPUs that this process may use, the one it is on last, in CPUS, to free(); how many. */
+long list_cpus(int **cpus);
+
+/** Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are. */
+void use_cpus(int one, int other);
+
+#endif /* SIDES_H */

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Servers side by side: those of `ferry bench servers`, and the echo of `ferry bench flexsc`."""
+
+from collections.abc import Callable, Sequence
+
+from .charts import Bar, draw_bars
+from .document import Absent, Servers, Side
+from .section import Figure, Section, Table, table
+from .words import significant, time, unit, with_error, yes_no
+
+COLOURS = {"flexsc": "orange", "pthreads": "green", "epoll": "blue"}
+
+
+def label(side: Side) -> str:
+    return f"{side.server}: {side.build}"
+
+
+def rate_bar(side: Side) -> Bar:
+    words = f"{side.requests_per_s:,.0f}, {significant(side.ratio)}"
+    return Bar(label(side), words, [(side.requests_per_s, COLOURS[side.build])])
+
+
+def cpu_bar(side: Side) -> Bar:
+    words = f"{time(side.cpu_ns)}, {significant(side.cpu_ratio)}"
+    return Bar(label(side), words, [(side.cpu_ns, COLOURS[side.build])])
+
+
+def figure(name: str, sides: Sequence[Side]) -> Figure:
+    return Figure(
+        name=f"{name}-servers",
+        title="Servers: what they serve, and the CPU time that it takes",
+        panels=[
+            draw_bars(f"{name}-rates", "requests per second", [rate_bar(side) for side in sides]),
+            draw_bars(
+                f"{name}-server-cpu",
+                f"CPU time of the server, {unit()} per request",
+                [cpu_bar(side) for side in sides],
+            ),
+        ],
+        key=[(colour, build) for build, colour in COLOURS.items()],
+        note="On the right: the figure, and times that of pthreads. Medians of the trials on the left, means on the right. The clients have a CPU of "
+        "their own, or share two with the server where it is a mere echo; their CPU time does not "
+        "count.",
+        about={side.server for side in sides},
+    )
+
+
+def servers_table(sides: Sequence[Side]) -> Table:
+    columns: dict[str, Callable[[Side], str]] = {
+        "server": label,
+        "time": lambda side: with_error(side.median, side.se),
+        "requests per s": lambda side: f"{side.requests_per_s:,.0f}",
+        "times pthreads": lambda side: with_error(side.ratio, side.ratio_se),
+        "beyond noise": lambda side: yes_no(side.significant),
+        "times epoll": lambda side: with_error(side.epoll_ratio, side.epoll_ratio_se),
+        "beyond its noise": lambda side: yes_no(side.epoll_significant),
+        "CPU": lambda side: significant(side.cpu_ns),
+        "CPU, times pthreads": lambda side: significant(side.cpu_ratio),
+        "trials": lambda side: str(len(side.trials_ns)),
+    }
+    return table(f"Servers ({unit()} per request)", sides, columns)
+
+
+def figures(name: str, servers: Sequence[Side | Absent]) -> list[Figure]:
+    sides = [one for one in servers if isinstance(one, Side)]
+    return [figure(name, sides)] if sides else []
+
+
+def tables(servers: Sequence[Side | Absent]) -> list[Table]:
+    sides = [one for one in servers if isinstance(one, Side)]
+    return [servers_table(sides)] if sides else []
+
+
+def notes(servers: Sequence[Side | Absent]) -> list[str]:
+    return [f"{one.name}: {one.reason}." for one in servers if isinstance(one, Absent)]
+
+
+def section(name: str, run: Servers) -> Section:
+    return Section(
+        topic="servers",
+        title="an HTTP server and a cache, three builds of each",
+        figures=figures(name, run.servers),
+        tables=tables(run.servers),
+        notes=notes(run.servers),
+    )
