@@ -33,7 +33,7 @@ _ferry() {
 	local options="--help"
 
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report du --help --version" -- "$word")
 		return
 	fi
 	if [[ ${COMP_WORDS[1]} == bench ]]; then
@@ -45,11 +45,19 @@ _ferry() {
 		_ferry_list "$word" "auto loop uring device syscall"
 		return
 		;;
+	--sort)
+		_ferry_list "$word" "name size"
+		return
+		;;
 	esac
 	case ${COMP_WORDS[1]} in
 	probe | check) options+=" --json" ;;
 	run) options+=" --engine --data --json" ;;
 	report) options+=" --output" ;;
+	du)
+		options+=" --all --apparent-size --bytes --max-depth --human-readable --json"
+		options+=" --count-links --summarize --one-file-system --null --exclude --sort"
+		;;
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -16,6 +16,8 @@ from conftest import Ferry
 
 ON_FILES = ("probe", "run", "check")
 COMMANDS = (*ON_FILES, "bench", "report")
+# In du, -h is what it is in other programs of this name, and PATH may be given more than once.
+ALL_COMMANDS = (*COMMANDS, "du")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -30,7 +32,7 @@ def test_help_has_usage_and_an_example(ferry: Ferry, command: str) -> None:
 def test_help_lists_every_command(ferry: Ferry) -> None:
     done = ferry("--help")
     assert done.returncode == 0
-    assert all(f"  {command} ".encode() in done.stdout for command in COMMANDS)
+    assert all(f"  {command} ".encode() in done.stdout for command in ALL_COMMANDS)
     assert ferry("help").stdout == done.stdout
 
 
@@ -191,14 +193,15 @@ def complete(*words: str) -> list[str]:
 
 
 def test_completion_knows_commands_options_and_engines(ferry: Ferry) -> None:
-    assert set(COMMANDS) <= set(complete("ferry", ""))
+    assert set(ALL_COMMANDS) <= set(complete("ferry", ""))
     assert complete("ferry", "run", "--engine", "u") == ["uring"]
     assert complete("ferry", "bench", "d") == ["dispatch"]
     assert complete("ferry", "bench", "batch", "--call", "write,st") == ["write,statx"]
     assert complete("ferry", "bench", "batch", "--wo") == []
     assert complete("ferry", "bench", "flexsc", "--wo") == ["--work"]
     assert complete("ferry", "bench", "apps", "--app", "mdu,t") == ["mdu,total"]
-    for command in COMMANDS:
+    assert complete("ferry", "du", "--sort", "s") == ["size"]
+    for command in ALL_COMMANDS:
         offered = complete("ferry", command, "--")
         usage = ferry(command, "--help").stdout.decode()
         assert "--help" in offered

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""ferry du counts what the machine's du counts, to the byte."""
+
+import json
+import os
+import pty
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Ferry
+
+NOBODY = 65534
+
+
+def fill(folder: Path, seed: int) -> None:
+    """Files, sparse ones, symbolic links, FIFOs, odd names, and hard links within a directory."""
+    chance = random.Random(seed)
+    folders = [folder]
+    for number in range(300):
+        place = chance.choice(folders)
+        names = [f"f{number}", f"new\nline{number}", f"öäü {number}", "é" * 99]
+        path = place / chance.choice(names)
+        if path.exists() or path.is_symlink():
+            continue
+        kind = chance.randrange(8)
+        if kind == 0:
+            path.mkdir()
+            folders.append(path)
+        elif kind == 1:
+            path.symlink_to(chance.choice(["..", "nowhere", "/usr"]))
+        elif kind == 2:
+            with path.open("wb") as file:
+                file.truncate(chance.randrange(1 << 30))
+        elif kind == 3:
+            os.mkfifo(path)
+        else:
+            path.write_bytes(bytes(chance.randrange(20000)))
+            if kind == 4:
+                os.link(path, place / f"link{number}")
+
+
+def link_across(folder: Path) -> None:
+    for number, path in enumerate([p for p in folder.rglob("f*") if p.is_file()][:40]):
+        (folder / f"other{number % 3}").mkdir(exist_ok=True)
+        os.link(path, folder / f"other{number % 3}" / str(number))
+
+
+def du(*args: str | Path, sep: bytes = b"\n", **more: object) -> list[bytes]:
+    done = subprocess.run(
+        ["du", *args],
+        capture_output=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        **more,  # type: ignore[call-overload]
+    )
+    return sorted(done.stdout.split(sep))
+
+
+def counts_directories(tmp_path: Path) -> bool:
+    """Later releases of du leave directories out of apparent sizes."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    size = du("-sb", empty)[-1].split()[0]
+    empty.rmdir()
+    return size != b"0" or empty.parent.stat().st_size == 0
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    fill(folder, 1)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "", "-s", "-h", "-b", "-l", "-x", "-d0", "-d1", "-d 2", "-bh", "-sb", "-hs", "-ld1",
+        "--apparent-size", "--apparent-size -h", "--max-depth=1", "-al", "-alb", "-alh", "-ald1",
+        "--exclude=f1*", "--exclude=*\n*", "--exclude=tree/f*", "--exclude=tree", "--exclude=*e*/*",
+    ],
+)  # fmt: skip
+def test_lines_are_those_of_du(ferry: Ferry, tree: Path, tmp_path: Path, options: str) -> None:
+    apparent = "b" in options.split("=")[0] or "apparent" in options
+    if apparent and not counts_directories(tmp_path):
+        pytest.skip("this du leaves directories out of apparent sizes")
+    args = [*options.split(" "), "-0"] if options else ["-0"]
+    for path in ("tree", "tree/", "./tree", "."):
+        ours = ferry("du", *args, path, cwd=tmp_path)
+        assert (ours.returncode, ours.stderr) == (0, b"")
+        assert sorted(ours.stdout.split(b"\0")) == du(*args, path, sep=b"\0", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_of_random_trees(ferry: Ferry, tmp_path: Path, seed: int) -> None:
+    fill(tmp_path, seed)
+    link_across(tmp_path)
+    for options in ("-s", "-ls", "-sh"):
+        assert sorted(ferry("du", options, tmp_path).stdout.split(b"\n")) == du(options, tmp_path)
+
+
+def test_the_same_sums_on_every_run(ferry: Ferry, tree: Path) -> None:
+    """Hard links count where they come first by name, not where a thread happens to be first."""
+    link_across(tree)
+    outputs = {ferry("du", "-a", tree).stdout for _ in range(10)}
+    assert len(outputs) == 1
+
+
+def test_hard_links_count_once(ferry: Ferry, tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b" / "x").write_bytes(bytes(8192))
+    os.link(tmp_path / "b" / "x", tmp_path / "a" / "y")
+    listed = ferry("du", "-a", "-b", ".", cwd=tmp_path).stdout.decode()
+    assert "./a/y" in listed
+    assert "./b/x" not in listed
+    listed = ferry("du", "-a", "-l", ".", cwd=tmp_path).stdout.decode()
+    assert "./b/x" in listed
+
+
+def test_several_arguments_as_du(ferry: Ferry, tree: Path, tmp_path: Path) -> None:
+    folder = next(path for path in tree.iterdir() if path.is_dir() and not path.is_symlink())
+    file = next(path for path in tree.iterdir() if path.is_file() and not path.is_symlink())
+    for args in ([tree, folder], [folder, tree], [tree, tree], [tree, file], [file, tree]):
+        ours = ferry("du", "-s", *args)
+        assert ours.stdout.splitlines() == subprocess.check_output(["du", "-s", *args]).splitlines()
+
+
+def test_nothing_but_files(ferry: Ferry, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(5000))
+    (tmp_path / "link").symlink_to("file")
+    for name in ("file", "link"):
+        assert ferry("du", name, cwd=tmp_path).stdout.split(b"\n")[:1] == du(name, cwd=tmp_path)[1:]
+
+
+def test_what_cannot_be_read_is_named(ferry: Ferry, tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can become somebody else")
+    for folder in [tmp_path, *tmp_path.parents]:
+        if folder.stat().st_uid == os.getuid() and str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    (tmp_path / "closed").mkdir(mode=0)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / "file").write_bytes(bytes(9000))
+    done = ferry("du", ".", cwd=tmp_path, user=NOBODY, group=NOBODY, extra_groups=[])
+    assert done.returncode == 1
+    message = "ferry: du: cannot read directory './closed': Permission denied\n"
+    assert done.stderr.decode() == message
+    assert sorted(done.stdout.split(b"\n")) == du(
+        ".", cwd=tmp_path, user=NOBODY, group=NOBODY, extra_groups=[]
+    )
+
+
+def test_a_missing_argument_affects_no_other(ferry: Ferry, tmp_path: Path) -> None:
+    done = ferry("du", "missing", ".", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == b"ferry: du: cannot look at 'missing': No such file or directory\n"
+    assert done.stdout.endswith(b"\t.\n")
+
+
+def test_other_file_systems_are_left_out_on_request(ferry_path: Path, tmp_path: Path) -> None:
+    (tmp_path / "mount").mkdir()
+    (tmp_path / "file").write_bytes(bytes(5000))
+    script = f"""
+        mount -t tmpfs none mount && head -c 100000 /dev/zero > mount/file || exit 77
+        for options in -x "" -ax; do
+            '{ferry_path}' du $options . | sort > ours
+            du $options --exclude ours --exclude theirs . | sort > theirs
+            '{ferry_path}' du $options --exclude ours --exclude theirs . | sort > ours
+            cmp ours theirs || exit 1
+        done
+    """
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 77 or b"unshare" in done.stderr:
+        pytest.skip("no mounts here")
+    assert done.returncode == 0, done
+
+
+def test_json_and_sorting(ferry: Ferry, tree: Path) -> None:
+    shown = json.loads(ferry("du", "--json", "-a", tree).stdout)
+    assert shown["version"] == 1
+    assert shown["complete"]
+    entries = {entry["path"]: entry["bytes"] for entry in shown["entries"]}
+    assert entries[str(tree)] == 512 * sum(
+        {(p.lstat().st_ino): p.lstat().st_blocks for p in [tree, *tree.rglob("*")]}.values()
+    )
+    for entry in shown["entries"]:
+        path = Path(entry["path"])
+        assert entry["directory"] == (path.is_dir() and not path.is_symlink())
+    sizes = [
+        entry["bytes"]
+        for entry in json.loads(ferry("du", "--json", "-a", "--sort", "size", tree).stdout)[
+            "entries"
+        ]
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_names_are_sorted_and_directories_come_after_their_contents(
+    ferry: Ferry, tmp_path: Path
+) -> None:
+    for name in ("b", "a", "a/z", "a/c"):
+        (tmp_path / name).mkdir()
+    lines = ferry("du", ".", cwd=tmp_path).stdout.decode().splitlines()
+    assert [line.split("\t")[1] for line in lines] == ["./a/c", "./a/z", "./a", "./b", "."]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["-d", "x"], "the depth 'x'"),
+        (["-d", "-1"], "the depth '-1'"),
+        (["--sort", "colour"], "'colour' is no order; there are name and size"),
+        (["-s", "-a"], "--summarize and --all"),
+        (["-s", "-d", "1"], "--summarize and --max-depth"),
+        (["-d"], "option"),
+    ],
+)
+def test_bad_options(ferry: Ferry, args: list[str], words: str) -> None:
+    done = ferry("du", *args)
+    assert done.returncode == 2
+    assert words in done.stderr.decode()
+    assert done.stderr.startswith(b"ferry: du: ")
+    assert done.stdout == b""
+
+
+def test_a_terminal_shows_progress_and_keeps_none_of_it(ferry_path: Path) -> None:
+    controller, terminal = pty.openpty()
+    subprocess.run(
+        [ferry_path, "du", "-s", "/usr/share"],
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        check=False,
+    )
+    os.close(terminal)
+    shown = os.read(controller, 1 << 16).decode()
+    os.close(controller)
+    assert shown.endswith("\r\033[K")
