@@ -74,8 +74,3 @@ const char *json_string_at(const json_t *object, const char *path, const char *n
 
 	return string ? string : none;
 }
-
-bool json_true_at(const json_t *object, const char *path)
-{
-	return json_is_true(json_at(object, path));
-}

@@ -3,7 +3,6 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -26,7 +25,5 @@ double json_number_at(const json_t *object, const char *path);
 
 /** The string at PATH, or NONE. */
 const char *json_string_at(const json_t *object, const char *path, const char *none);
-
-bool json_true_at(const json_t *object, const char *path);
 
 #endif /* JSON_H */

@@ -17,7 +17,8 @@
 #define LEAST_WIDTH 20
 #define LEAST_TEXT 10 /* of a column of texts */
 
-int terminal_width(void)
+/* The columns of the terminal: $COLUMNS, or what the terminal reports, or 80. */
+static int terminal_width(void)
 {
 	const char *columns = getenv("COLUMNS");
 	long width = columns ? strtol(columns, NULL, 10) : 0;

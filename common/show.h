@@ -8,9 +8,6 @@
 
 #include "record.h"
 
-/** The columns of the terminal: $COLUMNS, or what the terminal says, or 80. */
-int terminal_width(void);
-
 /**
  * Prints RECORDS, whose values COLUMNS pick.  Those that are missing follow below the table, each
  * with its reason, under the value of the first column.

@@ -15,7 +15,6 @@ from lab.tests.manifest import GuestTest
 
 SKIPPED = (4, 77)  # of the kernel's selftests, of Meson
 TIMED_OUT = (124, 137)  # of timeout(1)
-MARK = "\x1eferry-lab"
 MARK_LINE = re.compile(rb"\x1eferry-lab (?P<what>begin|end) (?P<name>\S+)(?: (?P<status>\d+))?\n")
 PARTIAL_MARK = re.compile(rb"\x1e[^\n]*\Z")
 ON_CONSOLE = "ferry-lab: begin "

@@ -9,9 +9,9 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/show.h"
-#include "dispatch.h"
 #include "empty.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/rows.h"
 #include "measure/harness/steps.h"
 
 /* So that slots and results stay in the first cache. */
@@ -149,7 +149,7 @@ static void say_instructions(struct run *run, const struct row *base, const stru
 			    plain->instructions, plain->instructions - base->instructions);
 }
 
-void dispatch_conclude(struct run *run, struct row rows[], size_t count)
+static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 {
 	static const struct {
 		const char *name, *what;

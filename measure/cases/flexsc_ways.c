@@ -25,8 +25,6 @@
 /* Milliseconds until io_uring's thread sleeps: the least there is. */
 #define SQPOLL_IDLE_MS 1
 
-const char *const phase_names[PHASES] = { "claim", "find", "run", "see" };
-
 static int null_file = -1;
 static nlink_t threads_at_first;
 

@@ -29,7 +29,6 @@ struct job {
 };
 
 #define PHASES 4
-extern const char *const phase_names[PHASES];
 
 /** Why this way cannot make the call here, as a constant sentence, or NULL. */
 const char *way_missing(enum way way, const char *call);

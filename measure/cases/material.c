@@ -6,7 +6,6 @@
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -53,11 +52,7 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 	if (type == FTW_D && wants_directory(path))
 		add_directory(path);
 	if (type == FTW_F && S_ISREG(status->st_mode) && wants_file(path, status)) {
-		char *copy = strdup(path);
-
-		if (!copy)
-			return -1;
-		collected->files[collected->file_count++] = copy;
+		collected->files[collected->file_count++] = keep_text("%s", path);
 		names_length += strlen(path) + 1;
 	}
 	return interrupted() || (collected->file_count == FILES && directories == DIRECTORIES);
@@ -84,8 +79,8 @@ static int make_large_file(void)
 int material_collect(struct material *material, const char *directory)
 {
 	*material = (struct material){
-		.files = allocate(FILES + 1, sizeof(char *)),
-		.path_list = allocate(PATHS_SIZE, 1),
+		.files = keep(FILES + 1, sizeof(char *)),
+		.path_list = keep(PATHS_SIZE, 1),
 		.empty_file = open("/dev/null", O_RDONLY | O_CLOEXEC),
 		.large_file = make_large_file(),
 	};
@@ -95,7 +90,6 @@ int material_collect(struct material *material, const char *directory)
 	if (nftw(directory, visit, 16, FTW_PHYS | FTW_MOUNT) < 0 || !directories) {
 		complain("bench: %s: not a tree of files to walk: %s", directory,
 			 errno ? strerror(errno) : "it has no directory");
-		material_free(material);
 		return EXIT_USAGE;
 	}
 	memcpy(material->path_list + list_length, "/bin", sizeof("/bin"));
@@ -104,20 +98,5 @@ int material_collect(struct material *material, const char *directory)
 	complain(material->file_count ? "bench: no memory for a file of 64 MiB" :
 					"bench: %s: it has no file to sum",
 		 directory);
-	material_free(material);
 	return EXIT_USAGE;
-}
-
-void material_free(struct material *material)
-{
-	size_t i;
-
-	for (i = 0; i < material->file_count; i++)
-		free(material->files[i]);
-	free(material->files);
-	free(material->path_list);
-	if (material->large_file >= 0)
-		close(material->large_file);
-	if (material->empty_file >= 0)
-		close(material->empty_file);
 }

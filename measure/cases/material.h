@@ -16,9 +16,7 @@ struct material {
 
 #define SOUGHT "sh"
 
-/** Collects it from DIRECTORY: 0, or an exit status after complaining.  To material_free(). */
+/** Collects it from DIRECTORY, for as long as the process lives: 0, or an exit status. */
 int material_collect(struct material *material, const char *directory);
-
-void material_free(struct material *material);
 
 #endif /* MATERIAL_H */

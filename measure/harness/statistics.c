@@ -146,7 +146,9 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 	return summary;
 }
 
-struct line fit_line(const double x[], const double y[], const double weights[], size_t count)
+/* Weighted least squares over COUNT points, two or more x among them. */
+static struct line fit_line(const double x[], const double y[], const double weights[],
+			    size_t count)
 {
 	double w = 0, mean_x = 0, mean_y = 0, sxx = 0, sxy = 0;
 	struct line line;

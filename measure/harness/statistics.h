@@ -95,9 +95,6 @@ struct line {
 	double a, b; /* y = a + b x */
 };
 
-/** Weighted least squares over COUNT points, two or more x among them. */
-struct line fit_line(const double x[], const double y[], const double weights[], size_t count);
-
 /* Trials of several sizes: values[trial * sizes + size]. */
 struct trials {
 	const double *sizes;

@@ -127,10 +127,11 @@ static void conclude_flexsc(struct run *run, struct settings *settings, const js
 static void conclude_warnings(struct run *run, const json_t *request)
 {
 	struct circumstances at = {
-		.clock = { .vdso = json_true_at(request, "vdso"),
+		.clock = { .vdso = json_is_true(json_object_get(request, "vdso")),
 			   .overhead_ns = json_number_at(request, "overhead"),
 			   .source = "tsc" },
-		.machine = { .user_mode = json_true_at(request, "user_mode"), .cpus = 1 },
+		.machine = { .user_mode = json_is_true(json_object_get(request, "user_mode")),
+			     .cpus = 1 },
 		.others = NAN,
 	};
 
