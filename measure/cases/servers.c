@@ -117,18 +117,30 @@ static const char *path_of(const struct session *session, const struct side *sid
 	return keep_text("%s/%s_%s", session->directory, side->server, builds[side->build]);
 }
 
-/* In the child: ends with its parent at the latest. */
-static _Noreturn void be_server(const struct session *session, const struct side *side, int output)
+/* Starts a program on one CPU; it ends with this process at the latest. */
+static pid_t start(char *const argv[], int output, int cpu)
 {
-	const char *path = path_of(session, side);
-	const char *www =
-		strcmp(side->server, "http") ? NULL : keep_text("%s/www", session->directory);
+	pid_t child = fork();
+	int null;
 
+	if (child)
+		return child;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	use_cpus(session->server_cpu, -1);
-	dup2(output, STDOUT_FILENO);
-	execl(path, path, www, NULL);
+	use_cpus(cpu, -1);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+	    dup2(null, STDERR_FILENO) >= 0)
+		execvp(argv[0], argv);
 	_exit(127);
+}
+
+static pid_t start_server(const struct session *session, const struct side *side, int output)
+{
+	char *argv[] = { keep_text("%s", path_of(session, side)), NULL, NULL };
+
+	if (!strcmp(side->server, "http"))
+		argv[1] = keep_text("%s/www", session->directory);
+	return start(argv, output, session->server_cpu);
 }
 
 /* It prints "... port NUMBER\n" once it listens. */
@@ -169,28 +181,40 @@ static double number_at(const char *text, const char *word, bool before)
 	return end > at ? number : NAN;
 }
 
+/* Whether it ends well by itself. */
+static bool ends_well(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return false;
+		if (interrupted())
+			kill(child, SIGKILL);
+	}
+	return !status;
+}
+
 /* Loads the server: ns per request, and how many requests there were. */
 static bool load_it(const struct session *session, const struct plan *plan, long port,
 		    struct load *load, double *total)
 {
 	char *argv[16] = { keep_text("%s", tool_of(plan)) };
-	struct process process = { .argv = argv,
-				   .input = open("/dev/null", O_RDONLY | O_CLOEXEC),
-				   .output = memfd_create("ferry-bench", MFD_CLOEXEC) };
+	int output = memfd_create("ferry-bench", MFD_CLOEXEC);
 	char *text = allocate(1, OUTPUT_MAX + 1);
-	struct outcome outcome;
+	pid_t child;
+	bool well;
 
 	plan->command(argv, port, session->settings->seconds);
-	use_cpus(session->load_cpu, -1);
-	outcome = process_run(&process);
-	if (pread(process.output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
+	child = start(argv, output, session->load_cpu);
+	well = child > 0 && ends_well(child);
+	if (pread(output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
 		load->ns = 1e9 / number_at(text, plan->rate, false);
 		*total = number_at(text, plan->total, plan->total_is_before);
 	}
 	free(text);
-	close(process.output);
-	close(process.input);
-	return !outcome.status && isfinite(load->ns) && *total > 0;
+	close(output);
+	return well && isfinite(load->ns) && *total > 0;
 }
 
 static double seconds_of(struct timeval time)
@@ -212,9 +236,7 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 		complain("bench: no pipe: %s", strerror(errno));
 		return EXIT_FOUND;
 	}
-	server = fork();
-	if (!server)
-		be_server(session, side, output[1]);
+	server = start_server(session, side, output[1]);
 	close(output[1]);
 	port = server > 0 ? read_port(output[0]) : 0;
 	close(output[0]);

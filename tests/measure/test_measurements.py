@@ -6,8 +6,12 @@ import ctypes
 import io
 import json
 import re
+import shutil
+import signal
 import struct
 import subprocess
+import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -184,6 +188,44 @@ def test_a_load_generator_that_is_missing_is_named(
         "http": "its load generator, wrk, is not installed",
         "cache": "its load generator, memcaslap, is not installed",
     }
+
+
+def processes_of(directory: Path) -> list[str]:
+    """The command lines that name a file below DIRECTORY."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:  # it ended
+            continue
+        if str(directory) in line and "bench" not in line:
+            found.append(line)
+    return found
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 20
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_server_outlives_the_bench(
+    number: int, ferry_path: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    shutil.copytree(ferry_path.parent.parent / "examples" / "servers", tmp_path / "servers")
+    words = ["servers", "--app", "http", "--seconds", "60", "--examples", str(tmp_path)]
+    with subprocess.Popen(
+        [ferry_path, "bench", *words],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as bench:
+        assert soon(lambda: bool(processes_of(tmp_path)))
+        bench.send_signal(number)
+        assert soon(lambda: not processes_of(tmp_path))
+        bench.wait(20)
 
 
 def test_touches_are_compared_with_a_fault_a_page(documents: Documents) -> None:
