@@ -156,7 +156,7 @@ struct ferry_flexsc_set {
  *	-EINVAL, -EBADF, -EFAULT	as flexsc_register()
  */
 #define FERRY_FLEXSC_FEATURE_MEMBARRIER 1L /* the runner needs no FERRY_FLEXSC_FENCES */
-#define FERRY_FLEXSC_FEATURE_BLOCKED 2L	   /* the runner stores BLOCKED; else user space finds out */
+#define FERRY_FLEXSC_FEATURE_BLOCKED 2L	   /* the runner stores BLOCKED */
 
 /* /dev/ferry: flexsc_serve(), and with NULL what flexsc_register(NULL, 0) returns. */
 #define FERRY_IOC_FLEXSC_SERVE _IO(0xfe, 2)
