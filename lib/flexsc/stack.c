@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <ferry/rawcall.h>
+
 #include "switch.h"
 
 #define GUARD (1UL << 20)
@@ -48,6 +50,12 @@ char *ferry__stack_top(struct stack *stack)
 	return (char *)stack - stack->number * COLOUR % COLOURED;
 }
 
+/* Older kernels know neither advice.  That is no error of the thread's, so errno stays. */
+static long advise(void *memory, size_t size, int advice)
+{
+	return ferry_rawcall(SYS_madvise, (long)memory, (long)size, advice, 0, 0, 0);
+}
+
 /* A mapping for COUNT stacks, or for fewer if the address space is limited. */
 static bool map(const struct stack_pool *pool, struct block *block, unsigned long count)
 {
@@ -60,7 +68,7 @@ static bool map(const struct stack_pool *pool, struct block *block, unsigned lon
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 		if (block->memory == MAP_FAILED)
 			continue;
-		madvise(block->memory, size, MADV_NOHUGEPAGE); /* most stacks are a page deep */
+		advise(block->memory, size, MADV_NOHUGEPAGE); /* most stacks are a page deep */
 		block->unused = block->memory;
 		block->end = block->memory + size;
 		return true;
@@ -100,7 +108,7 @@ static struct stack *stack_new(struct stack_pool *pool)
 	char *guard = block->unused, *bottom = guard + pool->guard;
 	struct stack *stack = (struct stack *)(bottom + pool->size) - 1;
 
-	if (madvise(guard, pool->guard, MADV_GUARD_INSTALL) &&
+	if (advise(guard, pool->guard, MADV_GUARD_INSTALL) &&
 	    mprotect(guard, pool->guard, PROT_NONE))
 		return NULL;
 	block->unused = bottom + pool->size;
