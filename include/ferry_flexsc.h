@@ -195,6 +195,9 @@ int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc
  */
 int ferry_thread_join(struct ferry_thread *thread, void **value);
 
+/** The same, for NS nanoseconds at most: -ETIMEDOUT if THREAD still runs, and is to be joined. */
+int ferry_thread_join_for(struct ferry_thread *thread, void **value, long ns);
+
 /** Lets the other threads run first.  Does nothing outside user-level threads. */
 void ferry_thread_yield(void);
 
@@ -212,6 +215,51 @@ long ferry_thread_call3(long nr, long a, long b, long c);
 
 /** ferry_batch(rets, calls, ncall, 0, 0), made in the same way. */
 long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+
+/* ---- locks among user-level threads ---- */
+
+/*
+ * For the threads of one kernel thread.  They need a mutex only where one of them may wait, make a
+ * call or yield in the middle of a change.  All zeros is the initial state; there is nothing to
+ * free.  Waiters get their turn in the order of their arrival.
+ */
+struct ferry_waiters {
+	struct ferry_thread *first, *last;
+};
+
+struct ferry_mutex {
+	struct ferry_thread *owner;
+	struct ferry_waiters waiters;
+};
+
+struct ferry_condition {
+	struct ferry_waiters waiters;
+};
+
+/** 0, or -EDEADLK if the caller holds MUTEX already, or no other thread can run to unlock it. */
+int ferry_mutex_lock(struct ferry_mutex *mutex);
+
+/** 0, or -EBUSY if MUTEX is locked. */
+int ferry_mutex_trylock(struct ferry_mutex *mutex);
+
+/** 0, -EPERM if the caller does not hold MUTEX, or -EBUSY in a signal handler. */
+int ferry_mutex_unlock(struct ferry_mutex *mutex);
+
+/**
+ * Unlocks MUTEX, waits for a signal or a broadcast, and locks MUTEX again; MUTEX may be NULL.  Only
+ * these wake it.  Returns 0, -EPERM if the caller does not hold MUTEX, or -EDEADLK outside
+ * user-level threads.
+ */
+int ferry_condition_wait(struct ferry_condition *condition, struct ferry_mutex *mutex);
+
+/** The same, for NS nanoseconds at most: then -ETIMEDOUT, with MUTEX locked. */
+int ferry_condition_wait_for(struct ferry_condition *condition, struct ferry_mutex *mutex, long ns);
+
+/** Wakes the thread that has waited longest.  Returns 0, or -EBUSY in a signal handler. */
+int ferry_condition_signal(struct ferry_condition *condition);
+
+/** Wakes all threads that wait.  Returns 0, or -EBUSY in a signal handler. */
+int ferry_condition_broadcast(struct ferry_condition *condition);
 
 /* ---- measuring ---- */
 

@@ -192,6 +192,7 @@ static void wake_sleepers(struct scheduler *s, long now)
 	int count = 0;
 
 	while ((thread = ferry__sleepers_take(&s->sleepers, now))) {
+		thread->timed_out = true;
 		queue_put(&due, thread);
 		count++;
 	}

@@ -3,6 +3,7 @@
 #include "scheduler.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "confinement.h"
@@ -154,6 +155,17 @@ struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 void ferry__scheduler_wait(struct scheduler *s)
 {
 	scheduler_switch(s, ferry__scheduler_pick(s), false);
+}
+
+bool ferry__scheduler_wait_until(struct scheduler *s, long until)
+{
+	struct ferry_thread *self = s->current;
+
+	self->timed_out = false;
+	if (until != LONG_MAX && ferry__sleepers_add(&s->sleepers, self, until))
+		return false;
+	ferry__scheduler_wait(s);
+	return !self->timed_out;
 }
 
 void ferry__scheduler_leave(struct scheduler *s)

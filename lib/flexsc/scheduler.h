@@ -65,6 +65,9 @@ void ferry__scheduler_wait(struct scheduler *scheduler);
  */
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
 
+/** The same, until UNTIL (ns of clock_ns()) at most: false if that time has come first. */
+bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
+
 /** Switches to another thread for good: the current one has returned. */
 void ferry__scheduler_leave(struct scheduler *scheduler) __attribute__((__noreturn__));
 
@@ -91,6 +94,13 @@ static inline void scheduler_exit(struct scheduler *s)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	s->posting = s->limit;
+}
+
+/** Makes a thread ready that waits, with or without a time limit. */
+static inline void scheduler_wake(struct scheduler *s, struct ferry_thread *thread)
+{
+	ferry__sleepers_remove(&s->sleepers, thread);
+	queue_put(&s->ready, thread);
 }
 
 /** What a thread does first when it has been switched to. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "thread.h"
+
 static int make_room(struct sleepers *sleepers)
 {
 	size_t room = sleepers->room ? 2 * sleepers->room : 16;
@@ -19,35 +21,67 @@ static int make_room(struct sleepers *sleepers)
 	return 0;
 }
 
-int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until)
+static void put(struct sleepers *sleepers, size_t i, struct sleeper sleeper)
 {
-	size_t i = sleepers->count;
-
-	if (make_room(sleepers))
-		return -ENOMEM;
-	sleepers->count++;
-	for (; i && sleepers->heap[(i - 1) / 2].until > until; i = (i - 1) / 2)
-		sleepers->heap[i] = sleepers->heap[(i - 1) / 2];
-	sleepers->heap[i] = (struct sleeper){ until, thread };
-	return 0;
+	sleepers->heap[i] = sleeper;
+	sleeper.thread->sleeper = i + 1;
 }
 
-/* Puts LAST where the first was, or below. */
-static void sink(struct sleepers *sleepers, struct sleeper last)
+/* Puts NEW at I or nearer to the top. */
+static void rise(struct sleepers *sleepers, size_t i, struct sleeper new)
 {
-	struct sleeper *heap = sleepers->heap;
-	size_t i = 0, child;
+	size_t parent;
 
-	for (;;) {
+	for (; i; i = parent) {
+		parent = (i - 1) / 2;
+		if (sleepers->heap[parent].until <= new.until)
+			break;
+		put(sleepers, i, sleepers->heap[parent]);
+	}
+	put(sleepers, i, new);
+}
+
+/* Puts NEW at I or below. */
+static void sink(struct sleepers *sleepers, size_t i, struct sleeper new)
+{
+	const struct sleeper *heap = sleepers->heap;
+	size_t child;
+
+	for (;; i = child) {
 		child = 2 * i + 1;
 		if (child + 1 < sleepers->count && heap[child + 1].until < heap[child].until)
 			child++;
-		if (child >= sleepers->count || heap[child].until >= last.until)
+		if (child >= sleepers->count || heap[child].until >= new.until)
 			break;
-		heap[i] = heap[child];
-		i = child;
+		put(sleepers, i, heap[child]);
 	}
-	heap[i] = last;
+	put(sleepers, i, new);
+}
+
+int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until)
+{
+	if (make_room(sleepers))
+		return -ENOMEM;
+	sleepers->count++;
+	rise(sleepers, sleepers->count - 1, (struct sleeper){ until, thread });
+	return 0;
+}
+
+void ferry__sleepers_remove(struct sleepers *sleepers, struct ferry_thread *thread)
+{
+	size_t i = thread->sleeper - 1;
+	struct sleeper last;
+
+	if (!thread->sleeper)
+		return;
+	thread->sleeper = 0;
+	last = sleepers->heap[--sleepers->count];
+	if (i == sleepers->count)
+		return;
+	if (i && sleepers->heap[(i - 1) / 2].until > last.until)
+		rise(sleepers, i, last);
+	else
+		sink(sleepers, i, last);
 }
 
 struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now)
@@ -57,9 +91,7 @@ struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now)
 	if (!sleepers->count || sleepers->heap[0].until > now)
 		return NULL;
 	thread = sleepers->heap[0].thread;
-	sleepers->count--;
-	if (sleepers->count)
-		sink(sleepers, sleepers->heap[sleepers->count]);
+	ferry__sleepers_remove(sleepers, thread);
 	return thread;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The user-level threads that sleep: a binary heap, the earliest wake-up on top. */
+/* The user-level threads that wait for a time: a binary heap, the earliest on top. */
 #ifndef FLEXSC_SLEEPERS_H
 #define FLEXSC_SLEEPERS_H
 
@@ -19,6 +19,9 @@ struct sleepers {
 
 /** Adds a thread: 0, or -ENOMEM. */
 int ferry__sleepers_add(struct sleepers *sleepers, struct ferry_thread *thread, long until);
+
+/** Removes a thread if it is there. */
+void ferry__sleepers_remove(struct sleepers *sleepers, struct ferry_thread *thread);
 
 /** Removes and returns a thread whose time has come at NOW, or returns NULL. */
 struct ferry_thread *ferry__sleepers_take(struct sleepers *sleepers, long now);

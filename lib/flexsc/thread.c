@@ -5,6 +5,7 @@
 #include "flexsc.h"
 #include "scheduler.h"
 #include "spin.h"
+#include "waiters.h"
 
 /* ---- spawning and joining ---- */
 
@@ -17,8 +18,7 @@ static void thread_main(void)
 	self->argument = self->start(self->argument);
 	scheduler_enter(ferry__scheduler);
 	self->has_returned = true;
-	if (self->joiner)
-		queue_put(&ferry__scheduler->ready, self->joiner);
+	ferry__waiters_wake(ferry__scheduler, &self->joiner);
 	ferry__scheduler_leave(ferry__scheduler);
 }
 
@@ -105,7 +105,7 @@ static bool waits_for(const struct ferry_thread *thread, const struct ferry_thre
 	return false;
 }
 
-int ferry_thread_join(struct ferry_thread *thread, void **value)
+static int join_until(struct ferry_thread *thread, void **value, long until)
 {
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_thread *self = s->current;
@@ -116,10 +116,13 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 		return -EDEADLK;
 	scheduler_enter(s);
 	self->joining = thread;
-	thread->joiner = self;
 	if (!thread->has_returned)
-		ferry__scheduler_wait(s);
+		ferry__waiters_wait(s, &thread->joiner, until);
 	self->joining = NULL;
+	if (!thread->has_returned) {
+		scheduler_exit(s);
+		return -ETIMEDOUT;
+	}
 	if (value)
 		*value = thread->argument;
 	thread_free(s->flexsc, thread);
@@ -128,6 +131,16 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 	else
 		ferry__scheduler_end();
 	return 0;
+}
+
+int ferry_thread_join(struct ferry_thread *thread, void **value)
+{
+	return join_until(thread, value, NO_LIMIT);
+}
+
+int ferry_thread_join_for(struct ferry_thread *thread, void **value, long ns)
+{
+	return join_until(thread, value, ferry__time_after(ns));
 }
 
 /* ---- waiting ---- */

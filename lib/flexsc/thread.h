@@ -21,10 +21,16 @@ struct ferry_thread {
 	long result; /* of its latest call */
 	int error;   /* errno while another runs, and the exceptions */
 	struct exceptions exceptions;
+	size_t sleeper;			   /* its place among the sleepers, from 1; 0: none */
+	bool timed_out;			   /* its latest wait with a time limit */
 	const struct ferry_entry *pending; /* its call, while there is no entry for it */
 
+	/* Where it waits for another thread, and its neighbours there. */
+	struct ferry_waiters *waits_in;
+	struct ferry_thread *next_waiter, *previous_waiter;
+
 	struct ferry_thread *joining; /* the thread that it waits for */
-	struct ferry_thread *joiner;  /* the thread that waits for it */
+	struct ferry_waiters joiner;  /* the thread that waits for it */
 	bool has_returned;
 	void *(*start)(void *argument);
 	void *argument; /* of start(), then what start() returned */
