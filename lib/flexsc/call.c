@@ -6,7 +6,7 @@
 #include "spin.h"
 
 /* The short way of ferry__scheduler_pick().  Leaves the library. */
-static inline long wait_for_result(struct scheduler *s)
+static inline __attribute__((__always_inline__)) long wait_for_result(struct scheduler *s)
 {
 	struct ferry_thread *next;
 	struct lane *lane;
