@@ -38,9 +38,9 @@ def figure(name: str, sides: Sequence[Side]) -> Figure:
             ),
         ],
         key=[(colour, build) for build, colour in COLOURS.items()],
-        note="On the right: the figure, and times that of pthreads. Medians of the trials on the left, means on the right. The clients have a CPU of "
-        "their own, or share two with the server where it is a mere echo; their CPU time does not "
-        "count.",
+        note="Medians of the trials on the left, means on the right; after each figure, its "
+        "multiple of that of pthreads. The clients have a CPU of their own, or share two with the "
+        "server where it is a mere echo; their CPU time does not count.",
         about={side.server for side in sides},
     )
 

@@ -7,9 +7,9 @@
  *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
- *	stress threads N	N user-level threads at the same time; where each stack takes mappings
- *of its own, no more than these allow stress blocked N	N calls that block at the same time, more
- *than there are stand-ins
+ *	stress threads N	N user-level threads at once; where each stack takes mappings
+ *				of its own, no more than these allow
+ *	stress blocked N	N calls that block at once, more than there are stand-ins
  *
  * Exit status 0, or 1 after a sentence on standard error.
  */
