@@ -198,6 +198,18 @@ int ferry_thread_join(struct ferry_thread *thread, void **value);
 /** The same, for NS nanoseconds at most: -ETIMEDOUT if THREAD still runs, and is to be joined. */
 int ferry_thread_join_for(struct ferry_thread *thread, void **value, long ns);
 
+/** The calling user-level thread, or NULL for the kernel thread's own code. */
+struct ferry_thread *ferry_thread_self(void);
+
+/** The size of a thread's name with its null byte. */
+#define FERRY_THREAD_NAME 32
+
+/** Gives THREAD a name, copied, which debuggers show: 0, or -ERANGE if it is too long. */
+int ferry_thread_set_name(struct ferry_thread *thread, const char *name);
+
+/** The name of THREAD, at first "": valid until the thread is joined or gets another name. */
+const char *ferry_thread_name(const struct ferry_thread *thread);
+
 /** Lets the other threads run first.  Does nothing outside user-level threads. */
 void ferry_thread_yield(void);
 

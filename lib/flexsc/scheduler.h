@@ -42,6 +42,7 @@ struct scheduler {
 	struct sleepers sleepers;
 	struct ferry_flexsc *flexsc;
 	unsigned long threads;	  /* spawned and not joined */
+	struct ferry_thread *all; /* these, the latest first; ferry-gdb.py reads it */
 	struct ferry_thread main; /* the kernel thread's own code */
 	struct lane lane[FERRY_FLEXSC_MAX_RUNNERS];
 };

@@ -63,6 +63,24 @@ static int ensure_scheduler(struct ferry_flexsc *flexsc)
 	return s->flexsc == flexsc && !scheduler_is_inside(s) ? 0 : -EBUSY;
 }
 
+static void add_to_all(struct scheduler *s, struct ferry_thread *thread)
+{
+	thread->next_of_all = s->all;
+	if (s->all)
+		s->all->previous_of_all = thread;
+	s->all = thread;
+}
+
+static void remove_from_all(struct scheduler *s, struct ferry_thread *thread)
+{
+	if (thread->previous_of_all)
+		thread->previous_of_all->next_of_all = thread->next_of_all;
+	else
+		s->all = thread->next_of_all;
+	if (thread->next_of_all)
+		thread->next_of_all->previous_of_all = thread->previous_of_all;
+}
+
 static int spawn(struct scheduler *s, struct ferry_thread **thread, void *(*start)(void *argument),
 		 void *argument)
 {
@@ -75,6 +93,7 @@ static int spawn(struct scheduler *s, struct ferry_thread **thread, void *(*star
 	new->lane = s->give;
 	s->give = s->give->next;
 	s->threads++;
+	add_to_all(s, new);
 	queue_put(&s->ready, new);
 	*thread = new;
 	return 0;
@@ -125,6 +144,7 @@ static int join_until(struct ferry_thread *thread, void **value, long until)
 	}
 	if (value)
 		*value = thread->argument;
+	remove_from_all(s, thread);
 	thread_free(s->flexsc, thread);
 	if (--s->threads)
 		scheduler_exit(s);
@@ -141,6 +161,28 @@ int ferry_thread_join(struct ferry_thread *thread, void **value)
 int ferry_thread_join_for(struct ferry_thread *thread, void **value, long ns)
 {
 	return join_until(thread, value, ferry__time_after(ns));
+}
+
+int ferry_thread_set_name(struct ferry_thread *thread, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	if (size > sizeof(thread->name))
+		return -ERANGE;
+	memcpy(thread->name, name, size);
+	return 0;
+}
+
+const char *ferry_thread_name(const struct ferry_thread *thread)
+{
+	return thread->name;
+}
+
+struct ferry_thread *ferry_thread_self(void)
+{
+	struct scheduler *s = ferry__scheduler;
+
+	return s && s->current != &s->main ? s->current : NULL;
 }
 
 /* ---- waiting ---- */

@@ -29,6 +29,10 @@ struct ferry_thread {
 	struct ferry_waiters *waits_in;
 	struct ferry_thread *next_waiter, *previous_waiter;
 
+	/* Its neighbours among all threads of the scheduler; for debuggers. */
+	struct ferry_thread *next_of_all, *previous_of_all;
+	char name[FERRY_THREAD_NAME];
+
 	struct ferry_thread *joining; /* the thread that it waits for */
 	struct ferry_waiters joiner;  /* the thread that waits for it */
 	bool has_returned;

@@ -108,6 +108,32 @@ static void thread_local_variables_belong_to_the_kernel_thread(void **state)
 	assert_int_equal(visits, THREADS);
 }
 
+/* ---- names ---- */
+
+static void *check_name(void *argument)
+{
+	ferry_thread_yield();
+	if (strcmp(ferry_thread_name(ferry_thread_self()), "named") != 0)
+		return (void *)-1L;
+	return argument;
+}
+
+static void threads_have_names(void **state)
+{
+	static const char long_name[] = "a name that is one byte too long";
+	struct ferry_thread *thread;
+	void *value;
+
+	assert_null(ferry_thread_self());
+	assert_int_equal(ferry_thread_spawn(&thread, *state, check_name, NULL), 0);
+	assert_string_equal(ferry_thread_name(thread), "");
+	assert_int_equal(ferry_thread_set_name(thread, long_name), -ERANGE);
+	assert_int_equal(ferry_thread_set_name(thread, "named"), 0);
+	assert_null(ferry_thread_self());
+	ferry_thread_join(thread, &value);
+	assert_null(value);
+}
+
 /* ---- signal handlers ---- */
 
 static int null;
@@ -290,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_thread_has_its_errno),
 		TEST(thread_local_variables_belong_to_the_kernel_thread),
+		TEST(threads_have_names),
 		TEST(handlers_may_call),
 		TEST(the_library_is_not_entered_twice),
 		cmocka_unit_test(stacks_take_memory_when_touched),
