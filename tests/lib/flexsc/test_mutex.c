@@ -295,9 +295,9 @@ static void limits_and_signals_may_coincide(void **state)
 	assert_null(condition.waiters.first);
 }
 
-static void *sleep_long(void *argument)
+static void *wait_for_signal(void *argument)
 {
-	ferry_thread_sleep(20 * MS);
+	ferry_condition_wait(&condition, NULL);
 	return argument;
 }
 
@@ -307,11 +307,12 @@ static void a_join_may_have_a_limit(void **state)
 	long start_ns = now_ns();
 	void *value = NULL;
 
-	assert_int_equal(ferry_thread_spawn(&thread, *state, sleep_long, &counter), 0);
+	assert_int_equal(ferry_thread_spawn(&thread, *state, wait_for_signal, &counter), 0);
 	assert_int_equal(ferry_thread_join_for(thread, &value, 2 * MS), -ETIMEDOUT);
 	assert_true(now_ns() - start_ns >= 2 * MS);
 	assert_int_equal(ferry_thread_join_for(thread, &value, 0), -ETIMEDOUT);
 	assert_null(value);
+	ferry_condition_signal(&condition);
 	assert_int_equal(ferry_thread_join_for(thread, &value, LONG_MAX), 0);
 	assert_ptr_equal(value, &counter);
 }
