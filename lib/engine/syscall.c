@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The syscall engine: a kernel with the ferry series runs the batch in one crossing. */
+#include <stdatomic.h>
+#include <stdbool.h>
+
 #include <ferry/batchcall.h>
 
 #include "engine.h"
@@ -20,8 +23,22 @@ static int probe(const char **why)
 	return 0;
 }
 
+/*
+ * An absent engine refuses; one that a seccomp filter took away later leaves its batches to the
+ * loop. ferry_batchcall() cannot tell these apart.
+ */
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
+	static atomic_bool present;
+	const char *why;
+	int error;
+
+	if (!atomic_load_explicit(&present, memory_order_relaxed)) {
+		error = probe(&why);
+		if (error)
+			return error;
+		atomic_store_explicit(&present, true, memory_order_relaxed);
+	}
 	return ferry_batchcall(rets, calls, ncall, 0, sizeof(struct ferry_slot));
 }
 
