@@ -97,10 +97,11 @@ static void add_line(void *context, const struct du_item *item)
 
 	if (lines->count == lines->room) {
 		lines->room = lines->room ? 2 * lines->room : 64;
-		more = allocate(lines->room, sizeof(*more));
+		more = (const struct du_item **)allocate(lines->room, sizeof(*more));
 		if (lines->count)
-			memcpy(more, lines->items, lines->count * sizeof(*more));
-		free(lines->items);
+			memcpy((void *)more, (const void *)lines->items,
+			       lines->count * sizeof(*more));
+		free((void *)lines->items);
 		lines->items = more;
 	}
 	lines->items[lines->count++] = item;
@@ -155,12 +156,12 @@ static int count_and_print(const struct du *du, char *const paths[], size_t coun
 	du_sum(&tree);
 	du_visit(&tree, add_line, &lines);
 	if (du->by_size && lines.count)
-		qsort(lines.items, lines.count, sizeof(*lines.items), by_size);
+		qsort((void *)lines.items, lines.count, sizeof(*lines.items), by_size);
 	if (du->json)
 		print_lines_as_json(&lines, complete);
 	else
 		print_lines(du, &lines);
-	free(lines.items);
+	free((void *)lines.items);
 	du_tree_free(&tree);
 	return complete ? EXIT_OK : EXIT_FOUND;
 }
@@ -276,13 +277,13 @@ static int run(int argc, char *argv[])
 	int status;
 
 	du.count.max_depth = UINT_MAX;
-	du.count.exclude = allocate((size_t)argc, sizeof(*du.count.exclude));
+	du.count.exclude = (const char **)allocate((size_t)argc, sizeof(*du.count.exclude));
 	status = parse(&du, argc, argv);
 	if (status < 0)
 		status = optind < argc ?
 				 count_and_print(&du, argv + optind, (size_t)(argc - optind)) :
 				 count_and_print(&du, here, 1);
-	free(du.count.exclude);
+	free((void *)du.count.exclude);
 	return status;
 }
 

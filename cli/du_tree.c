@@ -157,16 +157,16 @@ static void sort_children(struct du_item *item)
 		count++;
 	if (count < 2)
 		return;
-	list = allocate(count, sizeof(struct du_item *));
+	list = (struct du_item **)allocate(count, sizeof(struct du_item *));
 	for (child = item->first; child; child = child->next)
 		list[i++] = child;
-	qsort(list, count, sizeof(struct du_item *), by_name);
+	qsort((void *)list, count, sizeof(struct du_item *), by_name);
 	item->first = NULL;
 	while (count--) {
 		list[count]->next = item->first;
 		item->first = list[count];
 	}
-	free(list);
+	free((void *)list);
 }
 
 void du_sum(struct du_tree *tree)

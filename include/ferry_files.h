@@ -83,6 +83,13 @@ struct ferry_arena {
 #define FERRY_READ_DEVICES 0x1u
 
 /**
+ * Opens each name before it looks at what it is, which saves a call.  A FIFO or a device is not
+ * read then either, but that it was opened may have an effect: a program that waits to write into
+ * the FIFO goes on, a tape rewinds.  Use it for names that are known to be regular files.
+ */
+#define FERRY_READ_OPEN_FIRST 0x2u
+
+/**
  * Reads each of the COUNT files, from its start to its end, as it is at that time.  files[i] says
  * where names[i], a name relative to DIR as in openat(2), goes, and receives the result.
  * ARENA may be NULL if each file has a place.  Each file starts at a multiple of 16 in the arena.

@@ -31,6 +31,23 @@ long ferry__call_statx(struct member *member, int dir, const char *name, int fla
 			    });
 }
 
+long ferry__call_fstat(struct member *member, int fd, struct statx *into)
+{
+	struct stat stat = { .st_size = 0 };
+	long error = call(member, &(struct proxy_call){
+					  .nr = SYS_fstat,
+					  .args = { fd, (long)&stat },
+					  .output = 1,
+					  .output_size = sizeof(stat),
+				  });
+
+	if (error)
+		return error;
+	into->stx_mode = (unsigned short)stat.st_mode;
+	into->stx_size = (unsigned long)stat.st_size;
+	return 0;
+}
+
 long ferry__call_open(struct member *member, int dir, const char *name, int flags)
 {
 	return call(member, &(struct proxy_call){

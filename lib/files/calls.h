@@ -14,6 +14,9 @@
 
 long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
 		       unsigned int mask, struct statx *into);
+/** The type and size of an open file, in the fields of statx(). */
+long ferry__call_fstat(struct member *member, int fd, struct statx *into);
+
 long ferry__call_open(struct member *member, int dir, const char *name, int flags);
 
 /** As ferry__call_open(), with symbolic links nowhere in NAME, where the kernel can do that. */

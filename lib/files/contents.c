@@ -137,23 +137,50 @@ void ferry__contents_store(struct ferry_file *file, struct place *place, int err
 		file->data = place->data;
 }
 
+static void read_and_close(struct reading *of, const struct statx *stat, struct ferry_file *file,
+			   struct shared_arena *arena)
+{
+	struct place place;
+
+	of->by_position = is_regular(stat);
+	file->error = ferry__place_init(&place, file, stat->stx_size, arena);
+	if (!file->error)
+		ferry__contents_store(file, &place, read_open(of, stat, &place));
+	ferry__call_close(of->member, of->fd);
+}
+
 void ferry__contents_read(struct member *member, int dir, const char *name,
 			  const struct statx *stat, struct ferry_file *file,
 			  struct shared_arena *arena)
 {
-	struct reading reading = { .member = member, .by_position = is_regular(stat) };
-	struct place place;
-	long fd;
+	long fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
 
 	file->length = 0;
-	fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
-	if (fd < 0) {
-		file->error = (int)fd;
+	file->error = fd < 0 ? (int)fd : 0;
+	if (fd >= 0)
+		read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, stat, file,
+			       arena);
+}
+
+void ferry__contents_open_first(struct member *member, int dir, const char *name,
+				unsigned int flags, struct ferry_file *file,
+				struct shared_arena *arena)
+{
+	long fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
+	struct statx stat;
+	long error;
+
+	file->length = 0;
+	file->error = fd < 0 ? (int)fd : 0;
+	if (fd < 0)
+		return;
+	error = ferry__call_fstat(member, (int)fd, &stat);
+	if (!error)
+		error = ferry__contents_allowed(&stat, flags);
+	if (error) {
+		ferry__call_close(member, (int)fd);
+		file->error = (int)error;
 		return;
 	}
-	reading.fd = (int)fd;
-	file->error = ferry__place_init(&place, file, stat->stx_size, arena);
-	if (!file->error)
-		ferry__contents_store(file, &place, read_open(&reading, stat, &place));
-	ferry__call_close(member, reading.fd);
+	read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, &stat, file, arena);
 }

@@ -28,6 +28,11 @@ void ferry__contents_read(struct member *member, int dir, const char *name,
 			  const struct statx *stat, struct ferry_file *file,
 			  struct shared_arena *arena);
 
+/** The same for a name that nobody has looked at; FLAGS are those of ferry_read_files(). */
+void ferry__contents_open_first(struct member *member, int dir, const char *name,
+				unsigned int flags, struct ferry_file *file,
+				struct shared_arena *arena);
+
 /** Stores in FILE what is now in PLACE, and ERROR. */
 void ferry__contents_store(struct ferry_file *file, struct place *place, int error);
 

@@ -18,7 +18,7 @@
 
 /* A member waits for the disk if it gave up the CPU once for so many items, or more often. */
 #define ITEMS_FOR_WAIT 4
-#define ITEMS_FOR_LOOK 16
+#define ITEMS_FOR_LOOK 32
 
 static long now(void)
 {
@@ -198,6 +198,13 @@ static void set_limits(struct crew *crew)
 	/* Each call through a proxy waits, which says nothing about the disk. */
 	if (options->timeout_ms)
 		crew->most = crew->cpus;
+}
+
+void ferry__crew_run_alone(struct crew *crew)
+{
+	crew->cpus = 1;
+	crew->most = 1;
+	work_as(crew, true);
 }
 
 void ferry__crew_run(struct crew *crew, unsigned int threads)

@@ -49,6 +49,9 @@ void ferry__crew_init(struct crew *crew, void (*work)(struct member *member),
  */
 void ferry__crew_run(struct crew *crew, unsigned int threads);
 
+/** Works without any helper, for a job so small that even to count CPUs takes too long. */
+void ferry__crew_run_alone(struct crew *crew);
+
 /** Adds a helper if there are CPUs for one. */
 void ferry__crew_add_for_cpu(struct crew *crew);
 

@@ -151,6 +151,12 @@ static long await(struct member *member, struct proxy *proxy)
 	return 0;
 }
 
+/* Whether the call always fills the whole output. */
+static bool has_fixed_size(long nr)
+{
+	return nr == SYS_statx || nr == SYS_fstat;
+}
+
 static size_t output_size(const struct proxy_call *call)
 {
 	return call->output_size < OUTPUT_SIZE ? call->output_size : OUTPUT_SIZE;
@@ -166,7 +172,7 @@ static void ask(struct proxy *proxy, const struct proxy_call *call, size_t name_
 	}
 	if (call->output) {
 		proxy->args[call->output] = (long)proxy->output;
-		if (call->nr != SYS_statx) /* all others have the size after the output */
+		if (!has_fixed_size(call->nr)) /* the size follows the output */
 			proxy->args[call->output + 1] = (long)output_size(call);
 	}
 	proxy->state = ASKED;
@@ -177,7 +183,7 @@ static void ask(struct proxy *proxy, const struct proxy_call *call, size_t name_
 static long take_answer(struct proxy *proxy, const struct proxy_call *call)
 {
 	long result = proxy->result;
-	size_t size = call->nr == SYS_statx ? output_size(call) : (size_t)result;
+	size_t size = has_fixed_size(call->nr) ? output_size(call) : (size_t)result;
 
 	if (call->output && result >= 0)
 		memcpy((void *)call->args[call->output], proxy->output, size);

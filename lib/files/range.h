@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "crew.h"
+
+#define MOST_AT_FIRST 1024U
+
 struct range {
 	atomic_size_t next; /* may pass the end */
 	size_t count;
@@ -28,12 +32,18 @@ static inline bool ferry__range_take(struct range *range, struct piece *piece)
 	return true;
 }
 
-/** Threads that are of use if each is to have WORTH items. */
-static inline unsigned int ferry__range_threads(const struct range *range, size_t worth)
+/** Runs CREW on RANGE, with a thread for each WORTH items at first. */
+static inline void ferry__range_run(struct crew *crew, const struct range *range, size_t worth)
 {
 	size_t threads = range->count / worth;
 
-	return threads < 1 ? 1 : threads > 1024 ? 1024 : (unsigned int)threads;
+	if (range->count <= range->piece)
+		ferry__crew_run_alone(crew);
+	else if (threads < 2)
+		ferry__crew_run(crew, 1);
+	else
+		ferry__crew_run(crew,
+				threads > MOST_AT_FIRST ? MOST_AT_FIRST : (unsigned int)threads);
 }
 
 #endif /* FILES_RANGE_H */

@@ -55,11 +55,11 @@ static void read_in_batch(struct job *job, struct read_request requests[], size_
 		ferry__read_batch(job->engine, job->dir, requests, count, job->arena_or_null);
 }
 
-static void read_piece(struct member *member, struct job *job, struct piece piece)
+static void look_and_read(struct member *member, struct job *job, struct piece piece)
 {
 	struct statx stats[READ_BATCH_MOST];
 	struct read_request requests[READ_BATCH_MOST], *request;
-	size_t count = 0, failed = 0, i;
+	size_t count = 0, i;
 
 	look(member, job, piece, stats);
 	for (i = piece.first; i < piece.end; i++)
@@ -75,6 +75,19 @@ static void read_piece(struct member *member, struct job *job, struct piece piec
 		if (!request->done)
 			ferry__contents_read(member, job->dir, request->name, request->stat,
 					     request->file, job->arena_or_null);
+}
+
+static void read_piece(struct member *member, struct job *job, struct piece piece)
+{
+	size_t failed = 0, i;
+
+	/* An engine of one crossing looks at a whole piece at once: that costs little. */
+	if (job->flags & FERRY_READ_OPEN_FIRST && job->engine == FERRY_LOOP)
+		for (i = piece.first; i < piece.end; i++)
+			ferry__contents_open_first(member, job->dir, job->name[i], job->flags,
+						   &job->files[i], job->arena_or_null);
+	else
+		look_and_read(member, job, piece);
 	for (i = piece.first; i < piece.end; i++)
 		failed += job->files[i].error != 0;
 	atomic_fetch_add_explicit(&job->failed, failed, memory_order_relaxed);
@@ -124,7 +137,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 	};
 	int saved = errno;
 
-	if (flags & ~FERRY_READ_DEVICES || !is_usable(arena))
+	if (flags & ~(FERRY_READ_DEVICES | FERRY_READ_OPEN_FIRST) || !is_usable(arena))
 		return -EINVAL;
 	if (!count)
 		return 0;
@@ -137,7 +150,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 	ferry__crew_init(&job.crew, work, options);
 	if (count >= READ_BATCH_WORTH && !job.crew.options->timeout_ms)
 		job.engine = ferry__engine_of_one_crossing();
-	ferry__crew_run(&job.crew, ferry__range_threads(&job.names, WORTH_A_THREAD));
+	ferry__range_run(&job.crew, &job.names, WORTH_A_THREAD);
 	if (arena)
 		arena->used = job.arena.used;
 	errno = saved;

@@ -82,7 +82,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 	ferry__crew_init(&job.crew, work, options);
 	if (count >= STATX_BATCH_WORTH && !job.crew.options->timeout_ms)
 		job.request.engine = ferry__engine_of_one_crossing();
-	ferry__crew_run(&job.crew, ferry__range_threads(&job.names, WORTH_A_THREAD));
+	ferry__range_run(&job.crew, &job.names, WORTH_A_THREAD);
 	errno = saved;
 	return finish(&job);
 }

@@ -63,12 +63,16 @@ static struct ferry_file read_one(const char *name, unsigned int flags, size_t r
 
 static void assert_read(const char *name, size_t size)
 {
-	struct ferry_file file = read_one(name, 0, 0);
+	unsigned int flags;
 
-	assert_int_equal(file.error, 0);
-	assert_int_equal(file.length, size);
-	assert_non_null(file.data);
-	assert_true(is_content(name, file.data, size));
+	for (flags = 0; flags <= FERRY_READ_OPEN_FIRST; flags += FERRY_READ_OPEN_FIRST) {
+		struct ferry_file file = read_one(name, flags, 0);
+
+		assert_int_equal(file.error, 0);
+		assert_int_equal(file.length, size);
+		assert_non_null(file.data);
+		assert_true(is_content(name, file.data, size));
+	}
 }
 
 /* ---- sizes and kinds ---- */
@@ -91,9 +95,22 @@ static void make_socket(const char *name)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	strcpy(address.sun_path, name);
+	memcpy(address.sun_path, name, strlen(name));
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
+}
+
+static void assert_not_waited_for(unsigned int flags)
+{
+	const unsigned int devices = flags | FERRY_READ_DEVICES;
+
+	assert_int_equal(read_one("fifo", flags, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("fifo", devices, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("socket", flags, 0).error, -ENXIO);
+	assert_int_equal(read_one("directory", flags, 0).error, -EISDIR);
+	assert_int_equal(read_one("missing", flags, 0).error, -ENOENT);
+	assert_int_equal(read_one("/dev/zero", flags, 0).error, -EOPNOTSUPP);
+	assert_int_equal(read_one("/dev/null", devices, 0).error, 0);
 }
 
 static void test_special_files_are_not_waited_for(void **state)
@@ -102,12 +119,8 @@ static void test_special_files_are_not_waited_for(void **state)
 	make_directory("directory");
 	make_socket("socket");
 	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(read_one("fifo", 0, 0).error, -EOPNOTSUPP);
-	assert_int_equal(read_one("fifo", FERRY_READ_DEVICES, 0).error, -EOPNOTSUPP);
-	assert_int_equal(read_one("socket", 0, 0).error, -ENXIO);
-	assert_int_equal(read_one("directory", 0, 0).error, -EISDIR);
-	assert_int_equal(read_one("/dev/zero", 0, 0).error, -EOPNOTSUPP);
-	assert_int_equal(read_one("/dev/null", FERRY_READ_DEVICES, 0).error, 0);
+	assert_not_waited_for(0);
+	assert_not_waited_for(FERRY_READ_OPEN_FIRST);
 }
 
 /* A FIFO that was opened, if only for a moment, wakes the one that waits for a reader. */
@@ -309,13 +322,13 @@ static char **make_many(void)
 	return names;
 }
 
-static void read_many(char **names, const struct ferry_files_options *options)
+static void read_many(char **names, unsigned int flags, const struct ferry_files_options *options)
 {
 	struct ferry_file *files = calloc(MANY, sizeof(*files));
 	struct ferry_arena arena = new_arena();
 	size_t i;
 
-	assert_int_equal(ferry_read_files(AT_FDCWD, (const char *const *)names, MANY, 0, files,
+	assert_int_equal(ferry_read_files(AT_FDCWD, (const char *const *)names, MANY, flags, files,
 					  &arena, options),
 			 MANY / 10);
 	for (i = 0; i < MANY; i++) {
@@ -337,11 +350,13 @@ static void test_many_with_any_number_of_threads(void **state)
 	char **names = make_many();
 
 	(void)state;
-	read_many(names, NULL);
-	read_many(names, &one);
-	read_many(names, &two);
-	read_many(names, &eight);
-	read_many(names, &timed);
+	read_many(names, 0, NULL);
+	read_many(names, 0, &one);
+	read_many(names, 0, &two);
+	read_many(names, 0, &eight);
+	read_many(names, 0, &timed);
+	read_many(names, FERRY_READ_OPEN_FIRST, NULL);
+	read_many(names, FERRY_READ_OPEN_FIRST, &timed);
 	free_names(names, MANY);
 }
 
@@ -386,7 +401,7 @@ static void test_mistakes(void **state)
 	errno = 77;
 	assert_int_equal(ferry_read_files(AT_FDCWD, NULL, 1, 0, &file, NULL, NULL), -EINVAL);
 	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, NULL, NULL, NULL), -EINVAL);
-	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 2, &file, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 4, &file, NULL, NULL), -EINVAL);
 	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, &bad, NULL), -EINVAL);
 	assert_int_equal(ferry_read_files(AT_FDCWD, NULL, 0, 0, NULL, NULL, NULL), 0);
 	assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, NULL, NULL), 1);

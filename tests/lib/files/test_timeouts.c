@@ -22,7 +22,7 @@
 #include "tests/lib/unit/child.h"
 #include "tree.h"
 
-static const struct ferry_files_options limited = { .timeout_ms = 100 };
+static const struct ferry_files_options limited = { .timeout_ms = 1000 };
 
 static int fuse = -1;
 
