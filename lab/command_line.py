@@ -30,7 +30,9 @@ from lab.kernels.style import check_style
 from lab.targets import DEFAULT_TARGETS, SOURCES, STOCK_TARGETS, TEST_TARGETS, find_target
 from lab.tested import record, versions_tested
 from lab.tests.manifest import BENCHES, read_benches, read_tests
-from lab.tests.run_tests import count, exit_status, run_tests, summary, write_record
+from lab.tests.own_selftests import TEST as SELFTESTS
+from lab.tests.own_selftests import compare_selftests
+from lab.tests.run_tests import count, exit_status, report, run_tests, summary, write_record
 from lab.tests.session import Result
 
 INTERRUPTED = 130
@@ -143,6 +145,10 @@ def run_test(args: argparse.Namespace) -> int:
             kernel = build(target)
             selftests = build_selftests(kernel)
             found[name] = run_tests(kernel, chosen, build_directory(args), selftests)
+        if target in DEFAULT_TARGETS and args.full and fnmatch.fnmatch(SELFTESTS.name, args.only or "*"):
+            result = compare_selftests(target)
+            report(build(target), result)
+            found.setdefault(name, []).append(result)
             if args.record and not args.only and exit_status(count(found[name])) == 0:
                 record(name, kernel.source_version)
     counts = count(itertools.chain(*found.values()))

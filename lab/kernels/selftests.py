@@ -1,16 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""Builds the kernel selftests that the series adds, against the patched kernel's own headers."""
+"""Builds kernel selftests, against the kernel's own headers: the series' and the kernel's."""
 
 import os
+import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+from lab import LabError
 from lab.cache import locked, log_file, make_directory
 from lab.debian.sources import fetch
 from lab.kernels.build import Kernel, prepared_tree
-from lab.kernels.make import run_logged
+from lab.kernels.make import run_logged, run_to
 
-PLACE = "tools/testing/selftests/ferry"
+SELFTESTS = "tools/testing/selftests"
+PLACE = f"{SELFTESTS}/ferry"
+# The kernel's own tests of what the series touches.
+OWN = (
+    "clone3",
+    "futex/functional",
+    "mm",
+    "pidfd",
+    "ptrace",
+    "rseq",
+    "seccomp",
+    "signal",
+    "x86",
+)
+# Programs that need arguments, run for minutes, or take memory and devices that guests lack.
+LEFT_OUT = re.compile(
+    r".*(benchmark|stress|param_test|hugetlb|memory-failure|hmm|gup_|compaction|khugepaged"
+    r"|migration|transhuge|helper|ksm_tests|random|race|\.so).*"
+)
 
 
 def build_selftests(kernel: Kernel) -> Path:
@@ -33,13 +54,59 @@ def build_selftests(kernel: Kernel) -> Path:
 
 
 def compile_them(kernel: Kernel, tree: Path, output: Path) -> None:
-    """User-mode Linux exports no headers; programs for it use those of x86."""
-    headers = make_directory(tree / "objects-headers")
     log = log_file(f"selftests-{kernel.target.name}")
     log.unlink(missing_ok=True)
     what = f"the selftests of {kernel.target.name}"
-    run_logged(what, ["make", "-s", f"O={headers}", "ARCH=x86", "headers"], tree, log)
-    includes = f"KHDR_INCLUDES=-isystem {headers}/usr/include"
+    includes = include_headers(what, tree, log)
     run_logged(
         what, ["make", "-s", "-C", PLACE, f"OUTPUT={output}", "ARCH=x86", includes], tree, log
+    )
+
+
+def include_headers(what: str, tree: Path, log: Path) -> str:
+    """User-mode Linux exports no headers; programs for it use those of x86."""
+    headers = make_directory(tree / "objects-headers")
+    run_logged(what, ["make", "-s", f"O={headers}", "ARCH=x86", "headers"], tree, log)
+    return f"KHDR_INCLUDES=-isystem {headers}/usr/include"
+
+
+def build_own_selftests(kernel: Kernel) -> Sequence[Path]:
+    """The directories with the kernel's own programs, beside the image of KERNEL."""
+    target = kernel.target
+    output = kernel.directory / "own-selftests"
+    with locked(f"selftests-{target.name}"):
+        if not output.is_dir():
+            partial = kernel.directory / ".own-selftests"
+            shutil.rmtree(partial, ignore_errors=True)
+            make_directory(partial)
+            log = log_file(f"own-selftests-{target.name}")
+            log.unlink(missing_ok=True)
+            with prepared_tree(target, fetch(target.source)) as tree:
+                includes = include_headers(f"the selftests of {target.name}", tree, log)
+                for name in OWN:
+                    compile_own(tree, name, partial / name, includes, log)
+            os.replace(partial, output)
+    return [output / name for name in OWN]
+
+
+def compile_own(tree: Path, name: str, output: Path, includes: str, log: Path) -> None:
+    """Some programs of a directory may need what this machine does not have."""
+    make = ["make", "-k", "-s", f"-j{os.cpu_count() or 1}", "-C", f"{SELFTESTS}/{name}"]
+    run_to(
+        log,
+        ["nice", *make, f"OUTPUT={make_directory(output)}", "ARCH=x86", includes],
+        tree,
+        lambda _: None,
+    )
+    if not programs_in(output):
+        raise LabError(f"building the kernel's own selftests in {name} failed; see {log}")
+
+
+def programs_in(directory: Path) -> list[str]:
+    """The programs in there that run by themselves."""
+    return sorted(
+        path.name
+        for path in directory.iterdir()
+        if path.is_file() and os.access(path, os.X_OK) and not LEFT_OUT.fullmatch(path.name)
+        if path.suffix != ".sh"
     )
