@@ -199,7 +199,7 @@ static void enter_library(int signal)
 
 	(void)signal;
 	entered += ferry_thread_spawn(&thread, NULL, visit, NULL) == -EBUSY;
-	ferry_thread_sleep(1000);
+	ferry_thread_yield();
 	handled++;
 }
 
