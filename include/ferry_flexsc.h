@@ -28,7 +28,6 @@ extern "C" {
 
 #define FERRY_FLEXSC_MAX_RUNNERS 64
 
-/** The most stand-ins for runners whose call blocks; at this number, calls wait for one to end. */
 #define FERRY_FLEXSC_MAX_STANDINS 1024
 
 /** spin_ns of options: a runner without work sleeps at once. */
@@ -52,6 +51,11 @@ struct ferry_flexsc_options {
 	/* Of each user-level thread's stack, in bytes: 16384 to 1 GiB; default 262144.  It is
 	 * address space, of which only what has been touched takes memory. */
 	size_t stack_size;
+
+	/* The most threads that stand in for runners whose call blocks, up to
+	 * FERRY_FLEXSC_MAX_STANDINS; default 256.  When so many calls block, those behind them
+	 * wait until one returns. */
+	unsigned int standins;
 };
 
 #define FERRY_FLEXSC_USER 1U  /* runners stay in user space even if the kernel has flexsc */
@@ -169,8 +173,9 @@ void ferry_flexsc_confined(void);
  * In a signal handler that interrupts the library, a call is a plain call, yield does nothing,
  * and spawn and join return -EBUSY.
  *
- * If a call blocks its runner while others wait behind it, another runner takes these over
- * within milliseconds; there can be up to 64 such runners.
+ * A call that has to wait for a descriptor that can be polled makes its thread wait, but no
+ * runner.  If another call blocks its runner while others wait behind it, a stand-in takes these
+ * over; the option standins limits their number.
  *
  * The functions may be called for threads of the calling kernel thread only.  A guard of 1 MiB
  * lies below each stack: a thread that overflows its stack by less than that ends by SIGSEGV.
@@ -181,7 +186,7 @@ struct ferry_thread;
  * Starts a thread at start(argument), which runs once the caller waits or yields.  All
  * threads of one kernel thread use the same FLEXSC.  Returns 0, -ENOMEM when there is no memory,
  * address space or mapping for its stack, -ENOSYS on a processor that ferry cannot switch stacks
- * on or for a kernel thread with a shadow stack, -EAGAIN while other
+ * on or for a kernel thread with a shadow stack, -EMFILE, -EAGAIN while other
  * kernel threads' user-level threads use up the entries, or -EBUSY for another FLEXSC or in a
  * signal handler.
  */

@@ -1,127 +1,80 @@
 // SPDX-License-Identifier: MIT
 /* A user-level thread's calls: the path that decides what flexsc costs. */
-#include "direct.h"
 #include "here.h"
-#include "scheduler.h"
-#include "spin.h"
+#include "post.h"
+#include "waiting_call.h"
 
-/* The short way of ferry__scheduler_pick().  Leaves the library. */
-static inline __attribute__((__always_inline__)) long wait_for_result(struct scheduler *s)
+static __attribute__((__noinline__)) long call_specially(long nr, long a, long b, long c, long d,
+							 long e, long f)
 {
-	struct ferry_thread *next;
-	struct lane *lane;
+	const __s64 arg[] = { a, b, c, d, e, f };
+	struct scheduler *s = ferry__scheduler;
 	long result;
 
-	if (FERRY_UNLIKELY(s->left <= 0 || s->ready.first)) {
-		next = ferry__scheduler_pick(s);
-	} else {
-		s->left--;
-		lane = s->turn;
-		s->turn = lane->next;
-		next = lane_collect(lane);
-		if (FERRY_UNLIKELY(!next))
-			next = ferry__scheduler_pick(s);
-	}
-	result = scheduler_switch(s, next, false)->result;
+	if (!s || scheduler_is_inside(s))
+		return ferry__call_here(nr, arg);
+	scheduler_enter(s);
+	if (way_of(nr) >= WAITS_FOR_FD)
+		result = ferry__waiting_call(s, nr, arg);
+	else
+		result = ferry__post(s, nr, arg);
 	scheduler_exit(s);
 	return result;
 }
 
-/* Makes CALL once there is an entry for it; room is already counted. */
-static long post_pending(struct scheduler *s, const struct ferry_entry *call)
+/* Whether call NR, whose first argument is A, is just posted. */
+static inline bool is_just_posted(const struct scheduler *s, long nr, long a)
 {
-	struct ferry_thread *self = s->current;
-	long result;
+	unsigned char way = way_of(nr);
 
-	if (s->timed)
-		self->times.asked = clock_ns();
-	self->pending = call;
-	queue_put(&self->lane->full, self);
-	ferry__lane_post_pending(self->lane);
-	result = wait_for_result(s);
-	if (s->timed)
-		self->times.seen = clock_ns();
-	return result;
-}
-
-/* Separate functions, so that the common case needs no stack.  Room is already counted. */
-static __attribute__((__noinline__)) long call_slowly(long nr, long a, long b, long c, long d,
-						      long e, long f)
-{
-	struct ferry_entry call;
-
-	entry_fill(&call, nr, a, b, c, d, e, f);
-	return post_pending(ferry__scheduler, &call);
-}
-
-static __attribute__((__noinline__)) long call_directly(long nr, long a, long b, long c, long d,
-							long e, long f)
-{
-	const __s64 arg[] = { a, b, c, d, e, f };
-	struct scheduler *s = ferry__scheduler;
-
-	if (!s || s->posting < 0 || scheduler_keys_differ(s) || ferry__depends_on_caller(nr, arg))
-		return ferry__call_here(nr, arg);
-	scheduler_enter(s);
-	s->current->lane->room--;
-	return call_slowly(nr, a, b, c, d, e, f);
+	if (scheduler_keys_differ(s) || post_would_be_alone(s))
+		return false;
+	return FERRY_LIKELY(way <= s->posting) ||
+	       (way == WAITS_FOR_FD && s->posting >= ANY_RUNNER &&
+		poller_is_plain(&s->poller, (unsigned long)a));
 }
 
 long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f)
 {
 	struct scheduler *s = ferry__scheduler;
-	struct ferry_entry *entry;
-	struct ferry_thread *self;
-	struct lane *lane;
+	long result;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting) || scheduler_keys_differ(s)))
-		return call_directly(nr, a, b, c, d, e, f);
+	if (FERRY_UNLIKELY(!s || !is_just_posted(s, nr, a)))
+		return call_specially(nr, a, b, c, d, e, f);
 	scheduler_enter(s);
-	self = s->current;
-	lane = self->lane;
-	if (FERRY_UNLIKELY(--lane->room < 0))
-		return call_slowly(nr, a, b, c, d, e, f);
-	entry = ring_claim(&lane->ring, self);
-	entry_fill(entry, nr, a, b, c, d, e, f);
-	lane_submit(lane, entry);
-	return wait_for_result(s);
+	result = post_call(s, nr, a, b, c, d, e, f);
+	scheduler_exit(s);
+	return result;
 }
 
 /* For the most frequent calls: twelve instructions fewer, wrapper included. */
 long ferry_thread_call3(long nr, long a, long b, long c)
 {
 	struct scheduler *s = ferry__scheduler;
-	struct ferry_entry *entry;
-	struct ferry_thread *self;
-	struct lane *lane;
+	long result;
 
-	if (FERRY_UNLIKELY(!s || !may_be_posted(nr, s->posting) || scheduler_keys_differ(s)))
-		return call_directly(nr, a, b, c, 0, 0, 0);
+	if (FERRY_UNLIKELY(!s || !is_just_posted(s, nr, a)))
+		return call_specially(nr, a, b, c, 0, 0, 0);
 	scheduler_enter(s);
-	self = s->current;
-	lane = self->lane;
-	if (FERRY_UNLIKELY(--lane->room < 0))
-		return call_slowly(nr, a, b, c, 0, 0, 0);
-	entry = ring_claim(&lane->ring, self);
-	entry->nr = (short)nr;
-	entry->arg[0] = a;
-	entry->arg[1] = b;
-	entry->arg[2] = c;
-	lane_submit(lane, entry);
-	return wait_for_result(s);
+	result = post_call3(s, nr, a, b, c);
+	scheduler_exit(s);
+	return result;
 }
 
 long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	struct scheduler *s = ferry__scheduler;
 	struct ferry_entry call;
+	long result;
 
 	if (!s || scheduler_keys_differ(s) || !ferry__batch_may_be_posted(calls, ncall, s->posting))
 		return ferry__batch_here(rets, calls, ncall);
 	scheduler_enter(s);
 	entry_fill(&call, FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0, 0, 0);
 	s->current->lane->room--;
-	return post_pending(s, &call);
+	result = ferry__post_pending(s, &call);
+	scheduler_exit(s);
+	return result;
 }
 
 struct ferry_flexsc_times ferry_flexsc_times(void)

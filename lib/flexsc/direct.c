@@ -376,7 +376,8 @@ static const struct row {
 
 unsigned char ferry__who[FERRY_BLOCKED_LIMIT];
 
-__attribute__((constructor)) static void fill_in(void)
+/* Before the constructor that fills in ferry__way. */
+__attribute__((constructor(1000))) static void fill_in(void)
 {
 	size_t i;
 

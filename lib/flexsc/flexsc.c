@@ -15,10 +15,16 @@
 #include "topology.h"
 
 #define DEFAULT_ENTRIES 128
+#define DEFAULT_STANDINS 256
 #define DEFAULT_SPIN_NS 50000L
 
-/* While a runner makes a call, its waiter looks this often whether it is done. */
+/* A crossing is slow that takes longer than posting a call and waking a runner: in a simulation. */
+#define SLOW_CROSSING_NS 2000L
+#define CROSSINGS 16
+
+/* How often a waiter looks whether its call is done, and while it is not begun, at its runner. */
 #define LOOK_AGAIN_NS 1000000000L
+#define LOOK_AT_RUNNER_NS 1000000L
 
 /* nr of an entry whose call the poster made itself: arg[0] is the result. */
 #define MADE_HERE (-1)
@@ -29,7 +35,8 @@ static int check(const struct ferry_flexsc_options *options)
 {
 	unsigned int entries = options->entries;
 
-	if (options->runners > FERRY_FLEXSC_MAX_RUNNERS || options->spin_ns < FERRY_NO_SPIN)
+	if (options->runners > FERRY_FLEXSC_MAX_RUNNERS || options->spin_ns < FERRY_NO_SPIN ||
+	    options->standins > FERRY_FLEXSC_MAX_STANDINS)
 		return -EINVAL;
 	if (entries && (entries < WORD_BITS || entries > FERRY_FLEXSC_MAX_ENTRIES ||
 			(entries & (entries - 1))))
@@ -60,6 +67,21 @@ static int choose_place(struct ferry_flexsc *flexsc, const struct ferry_flexsc_o
 	return 0;
 }
 
+/* Not the time of one, in which the thread may have waited for its CPU. */
+static long fastest_crossing_ns(void)
+{
+	long fastest = LONG_MAX, took, start, i;
+
+	for (i = 0; i < CROSSINGS; i++) {
+		start = clock_ns();
+		ferry_rawcall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+		took = clock_ns() - start;
+		if (took < fastest)
+			fastest = took;
+	}
+	return fastest;
+}
+
 static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
 	static unsigned long starts;
@@ -70,6 +92,8 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->id = __atomic_add_fetch(&starts, 1, __ATOMIC_RELAXED);
 	flexsc->trusts = options->flags & FERRY_FLEXSC_UNCONFINED;
 	flexsc->key_rights = key_rights();
+	flexsc->standins = options->standins ? options->standins : DEFAULT_STANDINS;
+	flexsc->crossings_are_slow = fastest_crossing_ns() > SLOW_CROSSING_NS;
 	pthread_mutex_init(&flexsc->mutex, NULL);
 	ferry__stack_pool_init(&flexsc->stacks,
 			       options->stack_size ? options->stack_size : DEFAULT_STACK);
@@ -335,9 +359,10 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 		begun = entry_is_begun(entry);
 		if (ferry__entries_expect_wake(&entry, 1, runner->set->flags))
 			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
-					  begun ? LOOK_AGAIN_NS : HELD_UP_NS);
+					  begun ? LOOK_AGAIN_NS : LOOK_AT_RUNNER_NS);
 		ferry__entry_expect_none(entry);
-		if (!begun && !entry_is_begun(entry) && ferry__runner_withdraw(runner, entry, 1))
+		if (!begun && !entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
+		    ferry__runner_withdraw(runner, entry, 1))
 			return 1;
 	}
 	return 0;

@@ -4,6 +4,7 @@
 #define FLEXSC_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include <ferry_flexsc.h>
 
@@ -16,11 +17,13 @@
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */
 	unsigned int slots;
+	unsigned int standins;	 /* at most */
 	unsigned int flags;	 /* of each set */
 	unsigned long id;	 /* no other ever has it in this process */
 	bool trusts;		 /* FERRY_FLEXSC_UNCONFINED */
 	unsigned int key_rights; /* of each runner */
 	enum flexsc_place place; /* of each runner */
+	bool crossings_are_slow;
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
 

@@ -8,6 +8,9 @@
 /* Far enough below 0 for all threads that memory has room for. */
 #define TIMED_ROOM (-1000000000)
 
+/* What a bell takes of the room, so that the short way does not meet it. */
+#define BELL_ROOM 100000000
+
 int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc)
 {
 	static const unsigned int never = FERRY_RUNNER_ABSENT;
@@ -46,18 +49,42 @@ void ferry__lane_post_pending(struct lane *lane)
 	}
 }
 
-void ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
-				const struct ferry_entry *entry)
+bool ferry__lane_post_bell(struct lane *lane, struct bell *bell)
 {
-	thread_note_times(thread, entry);
+	if (lane->ring.has_bell)
+		return true;
+	if (!ferry__ring_post_bell(&lane->ring, bell))
+		return false;
+	lane->room -= BELL_ROOM + 1;
+	return true;
+}
+
+void ferry__lane_leave(struct lane *lane, const struct ring *old)
+{
+	lane->room += (int)ring_calls(old) + (old->has_bell ? BELL_ROOM : 0);
+}
+
+struct ferry_thread *ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
+						const struct ferry_entry *entry)
+{
+	if (ring_collect_bell(&lane->ring, thread)) {
+		lane->room += BELL_ROOM;
+		thread = NULL;
+	} else {
+		thread_note_times(thread, entry);
+	}
 	ferry__lane_post_pending(lane);
+	return thread;
 }
 
 void ferry__lane_collect_all(struct lane *lane, struct queue *ready)
 {
 	unsigned int head = lane->ring.head;
+	bool had_bell = lane->ring.has_bell;
 
 	ferry__ring_collect(&lane->ring, ready);
 	lane->room += (int)(lane->ring.head - head);
+	if (had_bell && !lane->ring.has_bell)
+		lane->room += BELL_ROOM;
 	ferry__lane_post_pending(lane);
 }

@@ -24,9 +24,10 @@ struct lane {
 	unsigned int slot;
 	bool timed; /* notes when calls are posted */
 
-	/* The ring's progress when it was last looked at, and when it got there; 0: unknown. */
+	/* The ring's progress when it was last looked at, when it got there, and when to look next.
+	 */
 	unsigned int progress;
-	long still_since;
+	long still_since, look_at; /* ns */
 };
 
 /** Sets up a lane to the runner that serves SLOT: 0, or -EAGAIN if it has no entries left. */
@@ -41,9 +42,15 @@ void ferry__lane_post_pending(struct lane *lane);
 /** Collects all calls that are done, in any order: their threads go to READY. */
 void ferry__lane_collect_all(struct lane *lane, struct queue *ready);
 
-/** The rest of lane_collect() where calls are pending or timed. */
-void ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
-				const struct ferry_entry *entry);
+/** ferry__ring_post_bell(). */
+bool ferry__lane_post_bell(struct lane *lane, struct bell *bell);
+
+/** The lane's ring is another one now: what was under way in OLD is so no longer. */
+void ferry__lane_leave(struct lane *lane, const struct ring *old);
+
+/** The rest of lane_collect() where calls are pending or timed, or THREAD is none but the bell. */
+struct ferry_thread *ferry__lane_collect_slowly(struct lane *lane, struct ferry_thread *thread,
+						const struct ferry_entry *entry);
 
 /** Gives ENTRY, whose call is filled in, to the runner. */
 static inline void lane_submit(struct lane *lane, struct ferry_entry *entry)
@@ -69,7 +76,7 @@ static inline struct ferry_thread *lane_collect(struct lane *lane)
 	lane->ring.head = head + 1;
 	__builtin_prefetch(entry + 1); /* the next one to collect, but for the last in the ring */
 	if (FERRY_UNLIKELY(++lane->room <= 0))
-		ferry__lane_collect_slowly(lane, thread, entry);
+		return ferry__lane_collect_slowly(lane, thread, entry);
 	return thread;
 }
 

@@ -24,15 +24,35 @@ void ferry__ring_close(const struct ring *ring)
 	ferry__runner_free_ring(ring->runner, ring->entry);
 }
 
+bool ferry__ring_post_bell(struct ring *ring, struct bell *bell)
+{
+	static const __u64 one = 1;
+	struct ferry_entry *entry;
+
+	if (ring->has_bell)
+		return true;
+	if (ring_calls(ring) == RING)
+		return false;
+	ring->has_bell = true;
+	entry = ring_claim(ring, &bell->waiter);
+	entry_fill(entry, SYS_write, bell->eventfd, (long)&one, sizeof(one), 0, 0, 0);
+	ferry__entry_submit(ring->runner->set, entry);
+	return true;
+}
+
 static void collect(struct ring *ring, unsigned int index, struct queue *ready)
 {
 	struct ferry_entry *entry = &ring->entry[index];
 	struct ferry_thread *thread = ring->waiter[index];
 
-	thread->result = entry_is_refused(entry) ? ferry__entry_run(entry) : entry->result;
-	thread_note_times(thread, entry);
+	if (entry_is_refused(entry))
+		entry->result = ferry__entry_run(entry);
 	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
 	ring_leave_hole(ring, index);
+	if (ring_collect_bell(ring, thread))
+		return;
+	thread->result = entry->result;
+	thread_note_times(thread, entry);
 	queue_put(ready, thread);
 }
 

@@ -13,6 +13,17 @@
 
 #define RING WORD_BITS
 
+/*
+ * Wakes the scheduler from its epoll: a posted call that writes to the eventfd.  The write comes
+ * before the call is DONE, so both are counted: while more bells have rung than were collected,
+ * one is about to be DONE, and its ring is not to be waited for by that bell.
+ */
+struct bell {
+	struct ferry_thread waiter; /* no thread, and thus without lane; it must be first */
+	int eventfd;
+	long rung; /* less those that were collected */
+};
+
 struct ring {
 	struct ferry_entry *entry;
 	unsigned int head, tail; /* of the calls under way; modulo RING they are indexes */
@@ -20,6 +31,7 @@ struct ring {
 	struct ferry_thread *waiter[RING]; /* NULL: a hole */
 	struct runner *runner;
 	int tid;	   /* of the kernel thread that posts here */
+	bool has_bell;	   /* one of the calls is the scheduler's: see ferry__ring_post_bell() */
 	struct ring *next; /* of those that are held up */
 };
 
@@ -28,6 +40,19 @@ int ferry__ring_open(struct ring *ring, struct ferry_flexsc *flexsc, unsigned in
 
 /** Gives the entries back: no call is under way. */
 void ferry__ring_close(const struct ring *ring);
+
+/** Has the bell ring once the runner comes to it.  False if there is no entry for that. */
+bool ferry__ring_post_bell(struct ring *ring, struct bell *bell);
+
+/** Whether WAITER is a bell's; then the bell, which is over, is counted. */
+static inline bool ring_collect_bell(struct ring *ring, struct ferry_thread *waiter)
+{
+	if (waiter->lane)
+		return false;
+	((struct bell *)waiter)->rung--;
+	ring->has_bell = false;
+	return true;
+}
 
 /** Puts the threads whose calls are done into READY, whatever the order; head is then no hole. */
 void ferry__ring_collect(struct ring *ring, struct queue *ready);
@@ -45,10 +70,10 @@ static inline unsigned int ring_progress(const struct ring *ring)
 	return ring->head + ring->holes;
 }
 
-/** Calls that are neither collected nor withdrawn. */
+/** Calls of threads that are neither collected nor withdrawn. */
 static inline unsigned int ring_under_way(const struct ring *ring)
 {
-	return ring->tail - ring_progress(ring);
+	return ring->tail - ring_progress(ring) - ring->has_bell;
 }
 
 /** Entries from the oldest call to the youngest one, holes included. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runner.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,7 +107,7 @@ int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **ru
 	struct runner *new;
 	int error;
 
-	if (flexsc->count == flexsc->slots + FERRY_FLEXSC_MAX_STANDINS)
+	if (flexsc->count == flexsc->slots + flexsc->standins)
 		return -EAGAIN;
 	new = runner_new(flexsc, cpu);
 	if (!new)
@@ -129,6 +132,49 @@ void ferry__runner_end(struct ferry_flexsc *flexsc, struct runner *runner)
 		pthread_join(runner->thread, NULL);
 	}
 	runner_delete(runner, flexsc->entries);
+}
+
+/* In "/proc/self/task/TID/stat" the state follows the name: "17 (ferry-runner) S ...". */
+static char state_of(int tid)
+{
+	char path[64], line[64];
+	const char *end;
+	long fd, length;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = ferry_rawcall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return 'S';
+	length = ferry_rawcall(SYS_read, fd, (long)line, sizeof(line) - 1, 0, 0, 0);
+	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	line[length > 0 ? length : 0] = '\0';
+	end = strrchr(line, ')');
+	return end && end[1] ? end[2] : 'S';
+}
+
+static const struct ferry_entry *begun_call(const struct ferry_flexsc_set *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->count; i++)
+		if (entry_is_begun(&set->entry[i]))
+			return &set->entry[i];
+	return NULL;
+}
+
+/* The call must be begun before and after: between two calls the runner may sleep as well. */
+bool ferry__runner_is_blocked(const struct runner *runner)
+{
+	const struct ferry_entry *call = begun_call(runner->set);
+	int tid = __atomic_load_n(&runner->tid, __ATOMIC_RELAXED);
+	char state;
+
+	if (__atomic_load_n(&runner->set->runner, __ATOMIC_RELAXED) == FERRY_RUNNER_BLOCKED)
+		return true;
+	if (!tid || !call)
+		return false;
+	state = state_of(tid);
+	return (state == 'S' || state == 'D') && entry_is_begun(call);
 }
 
 long ferry__runner_cpu_ns(const struct runner *runner)

@@ -11,9 +11,6 @@
 #define WORD_BITS 64
 #define MAX_WORDS (FERRY_FLEXSC_MAX_ENTRIES / WORD_BITS)
 
-/* While a runner is in one call for so long, calls behind it go to another runner. */
-#define HELD_UP_NS 1000000L
-
 struct ferry_flexsc;
 
 struct runner {
@@ -45,6 +42,12 @@ void ferry__runner_end(struct ferry_flexsc *flexsc, struct runner *runner);
  */
 int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
 			  const struct runner *blocked);
+
+/**
+ * Whether the runner's thread sleeps in a call.  A thread that waits for a CPU does not sleep.
+ * Where /proc is missing, whoever is in a call counts as asleep.
+ */
+bool ferry__runner_is_blocked(const struct runner *runner);
 
 /** CPU time that the runner's thread has used, ns. */
 long ferry__runner_cpu_ns(const struct runner *runner);

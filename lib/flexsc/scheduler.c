@@ -9,6 +9,7 @@
 #include "confinement.h"
 #include "flexsc.h"
 #include "idle.h"
+#include "relief.h"
 #include "spin.h"
 
 _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("initial-exec")));
@@ -18,6 +19,9 @@ _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("i
 
 /* Switches between two looks, whatever the time: a load may change. */
 #define MAX_STRIDE 256
+
+/* A bell may have rung before anyone waited for it, so waiting takes no longer. */
+#define BELL_TIME_NS 1000000L
 
 static int open_lanes(struct scheduler *new)
 {
@@ -43,6 +47,20 @@ static void close_lanes(struct scheduler *old)
 		ferry__ring_close(&old->lane[i].ring);
 }
 
+/* Runs in the thread that forked: others do not exist in the child. */
+static void live_as_child(void)
+{
+	if (!ferry__scheduler)
+		return;
+	ferry__cancel_calls(ferry__scheduler);
+	ferry__poller_restart(ferry__scheduler);
+}
+
+__attribute__((constructor)) static void prepare_for_forks(void)
+{
+	pthread_atfork(NULL, NULL, live_as_child);
+}
+
 int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 {
 	struct scheduler *new = calloc(1, sizeof(*new));
@@ -50,6 +68,11 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 
 	if (!new)
 		return -ENOMEM;
+	error = ferry__poller_start(new);
+	if (error) {
+		free(new);
+		return error;
+	}
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
 	new->stride = 1;
@@ -64,6 +87,7 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	error = open_lanes(new);
 	if (error) {
 		close_lanes(new);
+		ferry__poller_end(new);
 		free(new);
 		return error;
 	}
@@ -72,20 +96,34 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	return 0;
 }
 
+/* All threads have ended, and so have their calls, but bells may still be under way. */
+static void wait_for_bells(struct scheduler *old)
+{
+	unsigned int i;
+	bool under_way;
+
+	do {
+		ferry__relief_collect(old);
+		under_way = old->held_up;
+		for (i = 0; i < old->lanes; i++) {
+			ferry__lane_collect_all(&old->lane[i], &old->ready);
+			under_way |= old->lane[i].ring.has_bell;
+		}
+		if (under_way)
+			ferry__poller_look(old, BELL_TIME_NS);
+	} while (under_way);
+}
+
 void ferry__scheduler_end(void)
 {
 	struct scheduler *old = ferry__scheduler;
-	struct ring *ring;
 
-	ferry__scheduler = NULL;
+	wait_for_bells(old);
 	close_lanes(old);
-	while ((ring = old->held_up)) {
-		old->held_up = ring->next;
-		ferry__ring_close(ring);
-		free(ring);
-	}
 	ferry__sleepers_free(&old->sleepers);
+	ferry__poller_end(old);
 	__atomic_sub_fetch(&old->flexsc->users, 1, __ATOMIC_RELEASE);
+	ferry__scheduler = NULL;
 	free(old);
 }
 
@@ -166,6 +204,29 @@ bool ferry__scheduler_wait_until(struct scheduler *s, long until)
 		return false;
 	ferry__scheduler_wait(s);
 	return !self->timed_out;
+}
+
+void ferry__scheduler_took_turn(struct scheduler *s)
+{
+	if (--s->left > 0)
+		return;
+	look_around(s);
+	if (!s->ready.first)
+		return;
+	queue_put(&s->ready, s->current);
+	ferry__scheduler_wait(s);
+}
+
+bool ferry__scheduler_is_alone(const struct scheduler *s)
+{
+	unsigned int i;
+
+	if (s->ready.first || s->held_up)
+		return false;
+	for (i = 0; i < s->lanes; i++)
+		if (ring_calls(&s->lane[i].ring))
+			return false;
+	return true;
 }
 
 void ferry__scheduler_leave(struct scheduler *s)

@@ -10,6 +10,7 @@
 #include "direct.h"
 #include "exceptions.h"
 #include "lane.h"
+#include "poller.h"
 #include "sleepers.h"
 
 /* A limit that means: a signal handler has interrupted the library, which must not be entered. */
@@ -40,6 +41,8 @@ struct scheduler {
 #endif
 	struct ring *held_up; /* rings with one call that blocks its runner: no longer a lane's */
 	struct sleepers sleepers;
+	struct poller poller;
+	struct bell bell;
 	struct ferry_flexsc *flexsc;
 	unsigned long threads;	  /* spawned and not joined */
 	struct ferry_thread *all; /* these, the latest first; ferry-gdb.py reads it */
@@ -60,17 +63,30 @@ void ferry__scheduler_end(void);
 /** Switches to a thread that can go on; returns once another thread switches back. */
 void ferry__scheduler_wait(struct scheduler *scheduler);
 
+/** The same, until UNTIL (ns of clock_ns()) at most: false if that time has come first. */
+bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
+
+/** The current thread has done without a switch what takes time: others may get their turn. */
+void ferry__scheduler_took_turn(struct scheduler *scheduler);
+
+/** Whether no other thread is ready and no call is posted. */
+bool ferry__scheduler_is_alone(const struct scheduler *scheduler);
+
 /**
  * The thread to switch to: one that is ready, or one whose call is done.  Each look around makes
  * ready whoever waits for time or a call, so no thread starves.
  */
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
 
-/** The same, until UNTIL (ns of clock_ns()) at most: false if that time has come first. */
-bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
-
 /** Switches to another thread for good: the current one has returned. */
 void ferry__scheduler_leave(struct scheduler *scheduler) __attribute__((__noreturn__));
+
+/** Makes a thread ready that waits, with or without a time limit. */
+static inline void scheduler_wake(struct scheduler *s, struct ferry_thread *thread)
+{
+	ferry__sleepers_remove(&s->sleepers, thread);
+	queue_put(&s->ready, thread);
+}
 
 /** Whether the caller is a signal handler that has interrupted the library. */
 static inline bool scheduler_is_inside(const struct scheduler *s)
@@ -95,13 +111,6 @@ static inline void scheduler_exit(struct scheduler *s)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	s->posting = s->limit;
-}
-
-/** Makes a thread ready that waits, with or without a time limit. */
-static inline void scheduler_wake(struct scheduler *s, struct ferry_thread *thread)
-{
-	ferry__sleepers_remove(&s->sleepers, thread);
-	queue_put(&s->ready, thread);
 }
 
 /** What a thread does first when it has been switched to. */

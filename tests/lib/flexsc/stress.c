@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -430,49 +431,51 @@ static void threads(long count)
 
 /* ---- blocked ---- */
 
-static int blocked_pipe[2];
-static long bytes_left;
+/* Of one file: only the first, which is of another open, can hold the lock. */
+static int locked, waiting;
 
-static void *read_byte(void *argument)
+static void *take_lock(void *argument)
 {
-	char byte;
-
-	check(ferry_read(blocked_pipe[0], &byte, 1), 1);
+	check(ferry_thread_call3(SYS_flock, waiting, LOCK_SH, 0), 0);
 	return argument;
 }
 
-static void *write_bytes(void *argument)
+static void open_lock(void)
 {
-	for (; bytes_left; bytes_left--)
-		if (write(blocked_pipe[1], "x", 1) != 1)
-			err(1, "a write to the pipe");
-	return argument;
+	char path[] = "/tmp/ferry-lock-XXXXXX";
+
+	locked = mkstemp(path);
+	waiting = open(path, O_RDWR | O_CLOEXEC);
+	if (locked < 0 || waiting < 0 || flock(locked, LOCK_EX))
+		err(1, "no lock");
+	unlink(path);
 }
 
 static void blocked(long count)
 {
-	static const struct ferry_flexsc_options two = { .runners = 2 };
+	static const struct ferry_flexsc_options two = {
+		.runners = 2,
+		.standins = FERRY_FLEXSC_MAX_STANDINS,
+	};
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	struct ferry_thread **readers = calloc((size_t)count, sizeof(*readers));
-	pthread_t writer;
+	struct ferry_thread **threads = calloc((size_t)count, sizeof(*threads));
 	long i;
 
-	if (!readers || pipe(blocked_pipe))
-		err(1, "no pipe");
+	if (!threads)
+		err(1, "no memory");
+	open_lock();
 	flexsc = start(&two);
 	for (i = 0; i < count; i++)
-		if (ferry_thread_spawn(&readers[i], flexsc, read_byte, NULL))
+		if (ferry_thread_spawn(&threads[i], flexsc, take_lock, NULL))
 			errx(1, "no user-level thread");
 	/* Other threads still run meanwhile, and while calls wait for a stand-in. */
 	while (running_threads() < FERRY_FLEXSC_MAX_STANDINS)
 		ferry_thread_sleep(1000000);
 	ferry_thread_sleep(20000000);
-	bytes_left = count;
-	pthread_create(&writer, NULL, write_bytes, NULL);
+	flock(locked, LOCK_UN);
 	for (i = 0; i < count; i++)
-		ferry_thread_join(readers[i], NULL);
-	pthread_join(writer, NULL);
-	free(readers);
+		ferry_thread_join(threads[i], NULL);
+	free(threads);
 	stop();
 }
 

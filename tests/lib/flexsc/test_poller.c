@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: MIT
+/* User-level threads whose calls wait for descriptors: no runner waits with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ferry_flexsc.h>
+
+#define MANY 500
+
+static int with_defaults(void **state)
+{
+	return ferry_flexsc_start((struct ferry_flexsc **)state, NULL);
+}
+
+static int stop(void **state)
+{
+	return ferry_flexsc_stop(*state);
+}
+
+static int kernel_threads(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	int count = -2; /* "." and ".." */
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static struct ferry_thread *spawn(void **state, void *(*start)(void *), void *argument)
+{
+	struct ferry_thread *thread;
+
+	assert_int_equal(ferry_thread_spawn(&thread, *state, start, argument), 0);
+	return thread;
+}
+
+static long result_of(struct ferry_thread *thread)
+{
+	void *result;
+
+	assert_int_equal(ferry_thread_join(thread, &result), 0);
+	return (long)result;
+}
+
+static void close_both(const int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void stream_pair(int fds[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* ---- waiting ---- */
+
+static void *read_byte(void *fd)
+{
+	char byte;
+
+	return (void *)ferry_read(*(const int *)fd, &byte, 1);
+}
+
+static void no_runner_waits(void **state, int (*make_pair)(int fds[2]))
+{
+	static int fds[MANY][2];
+	struct ferry_thread *readers[MANY];
+	int before = kernel_threads(), i;
+
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(make_pair(fds[i]), 0);
+		readers[i] = spawn(state, read_byte, &fds[i][0]);
+	}
+	ferry_thread_sleep(20000000);
+	assert_int_equal(kernel_threads(), before);
+	for (i = MANY; i--;)
+		assert_int_equal(write(fds[i][1], "x", 1), 1);
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(result_of(readers[i]), 1);
+		close_both(fds[i]);
+	}
+	assert_int_equal(kernel_threads(), before);
+}
+
+static int make_stream(int fds[2])
+{
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+}
+
+static int make_datagram(int fds[2])
+{
+	return socketpair(AF_UNIX, SOCK_DGRAM, 0, fds);
+}
+
+static void no_runner_waits_for_pipes(void **state)
+{
+	no_runner_waits(state, pipe);
+}
+
+static void no_runner_waits_for_streams(void **state)
+{
+	no_runner_waits(state, make_stream);
+}
+
+static void no_runner_waits_for_datagrams(void **state)
+{
+	no_runner_waits(state, make_datagram);
+}
+
+/* ---- each call ---- */
+
+struct exchange {
+	int fds[2];
+	size_t size;
+	char *data;
+};
+
+static void *receive_all(void *argument)
+{
+	struct exchange *exchange = argument;
+
+	return (void *)ferry_recv(exchange->fds[0], exchange->data, exchange->size, MSG_WAITALL);
+}
+
+static void *send_all(void *argument)
+{
+	struct exchange *exchange = argument;
+
+	return (void *)ferry_write(exchange->fds[1], exchange->data, exchange->size);
+}
+
+static void *sendv_all(void *argument)
+{
+	struct exchange *exchange = argument;
+	size_t half = exchange->size / 2;
+	const struct iovec parts[] = { { exchange->data, 5 },
+				       { NULL, 0 },
+				       { exchange->data + 5, half },
+				       { exchange->data + 5 + half, exchange->size - half - 5 } };
+
+	return (void *)ferry_writev(exchange->fds[1], parts, 4);
+}
+
+static void *sendmsg_all(void *argument)
+{
+	struct exchange *exchange = argument;
+	struct iovec parts[] = { { exchange->data, 100000 },
+				 { exchange->data + 100000, exchange->size - 100000 } };
+	const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	return (void *)ferry_sendmsg(exchange->fds[1], &message, 0);
+}
+
+static void *read_all(void *argument)
+{
+	struct exchange *exchange = argument;
+	size_t done = 0;
+	long length;
+
+	while (done < exchange->size) {
+		length = ferry_read(exchange->fds[0], exchange->data + done, exchange->size - done);
+		if (length <= 0)
+			break;
+		done += (size_t)length;
+	}
+	return (void *)done;
+}
+
+#define LARGE 3000000
+
+/* Far more than fits into the buffers between: both calls wait several times, and do it all. */
+static void all_is_exchanged(void **state, int (*make_pair)(int fds[2]), void *(*sender)(void *),
+			     void *(*receiver)(void *))
+{
+	struct exchange in = { .size = LARGE }, out = { .size = LARGE };
+	struct ferry_thread *sending, *receiving;
+	size_t i;
+
+	assert_int_equal(make_pair(in.fds), 0);
+	memcpy(out.fds, in.fds, sizeof(in.fds));
+	in.data = calloc(1, LARGE);
+	out.data = malloc(LARGE);
+	for (i = 0; i < LARGE; i++)
+		out.data[i] = (char)(i * 7 / 5);
+	sending = spawn(state, sender, &out);
+	receiving = spawn(state, receiver, &in);
+	assert_int_equal(result_of(sending), LARGE);
+	assert_int_equal(result_of(receiving), LARGE);
+	assert_memory_equal(in.data, out.data, LARGE);
+	free(in.data);
+	free(out.data);
+	close_both(in.fds);
+}
+
+static void a_call_writes_all_its_bytes(void **state)
+{
+	all_is_exchanged(state, make_stream, send_all, receive_all);
+	all_is_exchanged(state, make_stream, sendv_all, read_all);
+	all_is_exchanged(state, make_stream, sendmsg_all, receive_all);
+	all_is_exchanged(state, pipe, send_all, read_all);
+	all_is_exchanged(state, pipe, sendv_all, read_all);
+}
+
+static void *accept_and_read(void *listener)
+{
+	long fd = ferry_accept4(*(const int *)listener, NULL, NULL, SOCK_CLOEXEC);
+	char byte = 0;
+
+	if (fd < 0 || ferry_recv((int)fd, &byte, 1, 0) != 1)
+		return NULL;
+	ferry_close((int)fd);
+	return (void *)(long)byte;
+}
+
+static void *connect_and_write(void *address)
+{
+	long fd = ferry_thread_call3(SYS_socket, AF_INET, SOCK_STREAM, 0);
+
+	if (ferry_connect((int)fd, address, sizeof(struct sockaddr_in)))
+		return (void *)-1;
+	ferry_send((int)fd, "x", 1, 0);
+	return (void *)ferry_close((int)fd);
+}
+
+static int listen_on(struct sockaddr_in *address)
+{
+	socklen_t size = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	*address = (struct sockaddr_in){ .sin_family = AF_INET,
+					 .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	assert_int_equal(bind(fd, (struct sockaddr *)address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);
+	assert_int_equal(listen(fd, 100), 0);
+	return fd;
+}
+
+/* Accepted descriptors get the numbers of those that were closed. */
+static void connections_are_accepted(void **state)
+{
+	struct ferry_thread *servers[20], *clients[20];
+	struct sockaddr_in address;
+	int listener = listen_on(&address), i, round;
+
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 20; i++)
+			servers[i] = spawn(state, accept_and_read, &listener);
+		for (i = 0; i < 20; i++)
+			clients[i] = spawn(state, connect_and_write, &address);
+		for (i = 0; i < 20; i++) {
+			assert_int_equal(result_of(servers[i]), 'x');
+			assert_int_equal(result_of(clients[i]), 0);
+		}
+	}
+	close(listener);
+}
+
+static void *read_event(void *fd)
+{
+	long count = 0;
+
+	return ferry_read(*(const int *)fd, &count, sizeof(count)) == 8 ? (void *)count : NULL;
+}
+
+static void *write_event(void *fd)
+{
+	long count = 5;
+
+	return (void *)ferry_write(*(const int *)fd, &count, sizeof(count));
+}
+
+static void an_eventfd_is_waited_for(void **state)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+	struct ferry_thread *reader = spawn(state, read_event, &fd);
+	struct ferry_thread *writer = spawn(state, write_event, &fd);
+
+	assert_int_equal(result_of(reader), 5);
+	assert_int_equal(result_of(writer), 8);
+	close(fd);
+}
+
+static void *poll_two(void *argument)
+{
+	const int *fds = argument;
+	struct pollfd polled[] = { { fds[0], POLLIN, 0 }, { -1, 0, 0 }, { fds[1], POLLIN, 0 } };
+
+	if (ferry_poll(polled, 3, 10000) != 1)
+		return NULL;
+	return (void *)(long)(polled[0].revents | polled[2].revents << 8);
+}
+
+static void *poll_in_vain(void *argument)
+{
+	struct pollfd polled = { *(const int *)argument, POLLIN, 0 };
+
+	return (void *)ferry_poll(&polled, 1, 5);
+}
+
+static void poll_waits_for_several(void **state)
+{
+	int first[2], second[2], both[2];
+	struct ferry_thread *thread;
+
+	stream_pair(first);
+	stream_pair(second);
+	both[0] = first[0];
+	both[1] = second[0];
+	thread = spawn(state, poll_two, both);
+	assert_int_equal(result_of(spawn(state, poll_in_vain, &first[0])), 0);
+	assert_int_equal(write(second[1], "x", 1), 1);
+	assert_int_equal(result_of(thread), POLLIN << 8);
+	close_both(first);
+	close_both(second);
+}
+
+#ifdef SYS_epoll_wait
+static void *wait_in_epoll(void *epoll)
+{
+	struct epoll_event event = { 0 };
+
+	if (ferry_thread_call(SYS_epoll_wait, *(const int *)epoll, (long)&event, 1, 10000, 0, 0) !=
+	    1)
+		return NULL;
+	return (void *)(long)event.data.fd;
+}
+
+static void a_programs_own_epoll_is_waited_for(void **state)
+{
+	int fds[2], epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = { .events = EPOLLIN };
+	struct ferry_thread *thread;
+
+	stream_pair(fds);
+	event.data.fd = fds[0];
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event);
+	thread = spawn(state, wait_in_epoll, &epoll);
+	ferry_thread_yield();
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(thread), fds[0]);
+	close(epoll);
+	close_both(fds);
+}
+#endif
+
+/* ---- what plain calls do, too ---- */
+
+static void no_blocking_is_asked_for(void **state)
+{
+	int fds[2];
+	char byte;
+
+	stream_pair(fds);
+	assert_int_equal(result_of(spawn(state, poll_in_vain, &fds[0])), 0);
+	assert_int_equal(fcntl(fds[0], F_GETFL) & O_NONBLOCK, 0);
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	assert_int_equal(result_of(spawn(state, read_byte, &fds[0])), -EAGAIN);
+	assert_int_equal(recv(fds[1], &byte, 1, MSG_DONTWAIT), -1);
+	close_both(fds);
+}
+
+static void no_blocking_is_asked_for_later(void **state)
+{
+	struct ferry_thread *thread;
+	int fds[2];
+
+	stream_pair(fds);
+	thread = spawn(state, read_byte, &fds[0]);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(thread), 1);
+	thread = spawn(state, read_byte, &fds[0]);
+	ferry_thread_yield();
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	assert_int_equal(result_of(thread), -EAGAIN);
+	close_both(fds);
+}
+
+static void time_limits_hold(void **state)
+{
+	struct timeval limit = { 0, 30000 };
+	long start_ns = now_ns();
+	int fds[2];
+
+	stream_pair(fds);
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	assert_int_equal(result_of(spawn(state, read_byte, &fds[0])), -EAGAIN);
+	assert_true(now_ns() - start_ns >= 30000000L);
+	close_both(fds);
+}
+
+static void the_end_is_read(void **state)
+{
+	struct ferry_thread *thread;
+	int fds[2];
+
+	stream_pair(fds);
+	thread = spawn(state, read_byte, &fds[0]);
+	ferry_thread_yield();
+	close(fds[1]);
+	assert_int_equal(result_of(thread), 0);
+	close(fds[0]);
+}
+
+/* The end arrives together with the bytes: a thread must not wait for an event after it. */
+static void the_end_is_read_after_the_last_bytes(void **state)
+{
+	struct exchange exchange = { .size = 100 };
+	struct ferry_thread *thread;
+	char data[100];
+
+	exchange.data = data;
+	stream_pair(exchange.fds);
+	thread = spawn(state, read_all, &exchange);
+	ferry_thread_yield();
+	assert_int_equal(write(exchange.fds[1], "0123456789", 10), 10);
+	close(exchange.fds[1]);
+	assert_int_equal(result_of(thread), 10);
+	close(exchange.fds[0]);
+}
+
+static void *close_fd(void *fd)
+{
+	return (void *)ferry_close(*(const int *)fd);
+}
+
+static void who_waits_learns_of_a_close(void **state)
+{
+	struct ferry_thread *reader, *other;
+	int fds[2], copy;
+
+	stream_pair(fds);
+	copy = dup(fds[0]);
+	reader = spawn(state, read_byte, &fds[0]);
+	other = spawn(state, read_byte, &copy);
+	ferry_thread_yield();
+	assert_int_equal(result_of(spawn(state, close_fd, &fds[0])), 0);
+	assert_int_equal(result_of(reader), -EBADF);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(other), 1);
+	close(copy);
+	close(fds[1]);
+}
+
+/* close() is called behind the library's back, so it learns of it from its check. */
+static void a_number_may_mean_another_file(void **state)
+{
+	struct ferry_thread *stale, *reader;
+	int old[2], new[2], number;
+
+	stream_pair(old);
+	number = old[0];
+	stale = spawn(state, read_byte, &number);
+	ferry_thread_sleep(30000000);
+	close_both(old);
+	stream_pair(new);
+	assert_int_equal(new[0], number);
+	reader = spawn(state, read_byte, &number);
+	ferry_thread_yield();
+	assert_int_equal(result_of(stale), -EBADF);
+	assert_int_equal(write(new[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), 1);
+	close_both(new);
+}
+
+static void a_number_may_mean_another_kind_of_file(void **state)
+{
+	struct ferry_thread *thread;
+	int fds[2], file = memfd_create("file", 0), i;
+
+	assert_int_equal(write(file, "abc", 3), 3);
+	stream_pair(fds);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(write(fds[1], "x", 1), 1);
+		assert_int_equal(result_of(spawn(state, read_byte, &fds[0])), 1);
+	}
+	lseek(file, 2, SEEK_SET);
+	dup2(file, fds[0]);
+	assert_int_equal(result_of(spawn(state, read_byte, &fds[0])), 1);
+	assert_int_equal(result_of(spawn(state, read_byte, &fds[0])), 0);
+	close_both(fds);
+	stream_pair(fds);
+	thread = spawn(state, read_byte, &fds[0]);
+	ferry_thread_yield();
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(thread), 1);
+	close_both(fds);
+	close(file);
+}
+
+static void *accept_plainly(void *listener)
+{
+	return (void *)(long)accept(*(const int *)listener, NULL, NULL);
+}
+
+static void *accept_one(void *listener)
+{
+	long fd = ferry_accept4(*(const int *)listener, NULL, NULL, 0);
+
+	return (void *)(fd < 0 ? fd : ferry_close((int)fd));
+}
+
+/* Another kernel thread may take the connection first; then the user-level thread waits on. */
+static void a_lost_race_hangs_nobody(void **state)
+{
+	struct sockaddr_in address;
+	int listener = listen_on(&address), i;
+	struct ferry_thread *thread = spawn(state, accept_one, &listener);
+	pthread_t rival;
+	void *fd;
+
+	pthread_create(&rival, NULL, accept_plainly, &listener);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(result_of(spawn(state, connect_and_write, &address)), 0);
+	assert_int_equal(result_of(thread), 0);
+	pthread_join(rival, &fd);
+	close((int)(long)fd);
+	close(listener);
+}
+
+/* An abstract address of this process. */
+static socklen_t own_address(struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+			   (size_t)snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
+					    "ferry-%d", getpid()));
+}
+
+/* An address that is given makes a full receiver invisible to poll(). */
+static void *send_datagrams(void *fd)
+{
+	struct sockaddr_un address;
+	socklen_t size = own_address(&address);
+	long i, sent = 0;
+
+	for (i = 0; i < 100; i++)
+		sent += ferry_thread_call(SYS_sendto, *(const int *)fd, (long)"x", 1, 0,
+					  (long)&address, (long)size);
+	return (void *)sent;
+}
+
+static void *receive_datagrams(void *fd)
+{
+	long i, received = 0;
+	char byte;
+
+	ferry_thread_sleep(20000000);
+	for (i = 0; i < 100; i++)
+		received += ferry_recv(*(const int *)fd, &byte, 1, 0);
+	return (void *)received;
+}
+
+static void a_full_receiver_of_datagrams_is_waited_for(void **state)
+{
+	struct sockaddr_un address;
+	socklen_t size = own_address(&address);
+	int receiver = socket(AF_UNIX, SOCK_DGRAM, 0), sender = socket(AF_UNIX, SOCK_DGRAM, 0);
+	struct ferry_thread *sending, *receiving;
+
+	assert_int_equal(bind(receiver, (struct sockaddr *)&address, size), 0);
+	sending = spawn(state, send_datagrams, &sender);
+	receiving = spawn(state, receive_datagrams, &receiver);
+	assert_int_equal(result_of(sending), 100);
+	assert_int_equal(result_of(receiving), 100);
+	close(receiver);
+	close(sender);
+}
+
+/* ---- together with posted calls ---- */
+
+static void *call_until(void *argument)
+{
+	const bool *over = argument;
+	long calls = 0;
+
+	while (!__atomic_load_n(over, __ATOMIC_RELAXED)) {
+		ferry_getpid();
+		calls++;
+	}
+	return (void *)calls;
+}
+
+static void *echo(void *argument)
+{
+	int fd = *(const int *)argument, i;
+	char byte;
+
+	for (i = 0; i < 1000; i++)
+		if (ferry_read(fd, &byte, 1) != 1 || ferry_write(fd, &byte, 1) != 1)
+			return "no echo";
+	return NULL;
+}
+
+static void *play(void *argument)
+{
+	int fd = *(const int *)argument, i;
+	char byte;
+
+	for (i = 0; i < 1000; i++)
+		if (write(fd, "x", 1) != 1 || read(fd, &byte, 1) != 1)
+			return "no answer";
+	return NULL;
+}
+
+static void descriptors_are_polled_while_others_call(void **state)
+{
+	struct ferry_thread *thread, *caller;
+	bool over = false;
+	pthread_t player;
+	void *complaint;
+	int fds[2];
+
+	stream_pair(fds);
+	thread = spawn(state, echo, &fds[0]);
+	caller = spawn(state, call_until, &over);
+	pthread_create(&player, NULL, play, &fds[1]);
+	assert_null(result_of(thread));
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	assert_true(result_of(caller) > 0);
+	pthread_join(player, &complaint);
+	assert_null(complaint);
+	close_both(fds);
+}
+
+static void *write_after_lock(void *argument)
+{
+	struct exchange *exchange = argument;
+	int file = (int)exchange->size;
+
+	if (ferry_thread_call3(SYS_flock, file, 2 /* LOCK_EX */, 0))
+		return "no lock";
+	return ferry_write(exchange->fds[1], "x", 1) == 1 ? NULL : "no write";
+}
+
+static void *unlock_later(void *file)
+{
+	struct timespec a_while = { 0, 20000000 };
+
+	nanosleep(&a_while, NULL);
+	close(*(const int *)file);
+	return NULL;
+}
+
+/* The scheduler sleeps for descriptors and for a call that blocks its runner, at the same time. */
+static void a_sleep_ends_with_either(void **state)
+{
+	char path[] = "/tmp/ferry-lock-XXXXXX";
+	int locked = mkstemp(path), again = open(path, O_RDWR | O_CLOEXEC), round;
+	struct exchange exchange = { .size = (size_t)again };
+	struct ferry_thread *reader, *writer;
+	pthread_t unlocker;
+
+	unlink(path);
+	stream_pair(exchange.fds);
+	for (round = 0; round < 2; round++) {
+		assert_int_equal(ferry_thread_call3(SYS_flock, locked, 2, 0), 0);
+		reader = spawn(state, read_byte, &exchange.fds[0]);
+		writer = spawn(state, write_after_lock, &exchange);
+		if (!round) {
+			ferry_thread_sleep(5000000);
+			ferry_thread_call3(SYS_flock, locked, 8 /* LOCK_UN */, 0);
+		} else {
+			pthread_create(&unlocker, NULL, unlock_later, &locked);
+		}
+		assert_int_equal(result_of(reader), 1);
+		assert_null(result_of(writer));
+		ferry_thread_call3(SYS_flock, again, 8, 0);
+	}
+	pthread_join(unlocker, NULL);
+	close(again);
+	close_both(exchange.fds);
+}
+
+/* ---- forks ---- */
+
+static void *fork_and_wait(void *argument)
+{
+	int status = -1;
+	pid_t child;
+
+	(void)argument;
+	ferry_thread_sleep(1000000);
+	child = fork();
+	if (!child)
+		return NULL;
+	waitpid(child, &status, 0);
+	return (void *)(long)(status + 1);
+}
+
+/* The child has an epoll of its own: what it does there does not reach the parent's. */
+static void a_child_leaves_the_parents_waits_alone(void **state)
+{
+	struct ferry_thread *reader, *forker;
+	long forked, got;
+	int fds[2], own[2];
+
+	stream_pair(fds);
+	reader = spawn(state, read_byte, &fds[0]);
+	forker = spawn(state, fork_and_wait, NULL);
+	forked = result_of(forker);
+	if (!forked) {
+		got = result_of(reader);
+		stream_pair(own);
+		reader = spawn(state, read_byte, &own[0]);
+		ferry_thread_yield();
+		_exit(got == -ECANCELED && write(own[1], "x", 1) == 1 && result_of(reader) == 1 ?
+			      0 :
+			      1);
+	}
+	assert_int_equal(forked, 1);
+	assert_int_equal(write(fds[1], "y", 1), 1);
+	assert_int_equal(result_of(reader), 1);
+	close_both(fds);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_defaults, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(no_runner_waits_for_pipes),
+		TEST(no_runner_waits_for_streams),
+		TEST(no_runner_waits_for_datagrams),
+		TEST(a_call_writes_all_its_bytes),
+		TEST(connections_are_accepted),
+		TEST(an_eventfd_is_waited_for),
+		TEST(poll_waits_for_several),
+#ifdef SYS_epoll_wait
+		TEST(a_programs_own_epoll_is_waited_for),
+#endif
+		TEST(no_blocking_is_asked_for),
+		TEST(no_blocking_is_asked_for_later),
+		TEST(time_limits_hold),
+		TEST(the_end_is_read),
+		TEST(the_end_is_read_after_the_last_bytes),
+		TEST(who_waits_learns_of_a_close),
+		TEST(a_number_may_mean_another_file),
+		TEST(a_number_may_mean_another_kind_of_file),
+		TEST(a_lost_race_hangs_nobody),
+		TEST(a_full_receiver_of_datagrams_is_waited_for),
+		TEST(descriptors_are_polled_while_others_call),
+		TEST(a_sleep_ends_with_either),
+		TEST(a_child_leaves_the_parents_waits_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
