@@ -82,8 +82,9 @@ const char *ferry_flexsc_place(const char **why);
  * the result is -EINVAL for another word, and -errno where the selected place is not available.
  *
  * Runners block all signals except SIGPIPE, SIGXFSZ and those that a fault raises; SIGTTIN and
- * SIGTTOU are as in the thread that starts them.  After a fork the child has no runners: the poster makes its calls at once, calls under way end
- * with -ECANCELED, and ferry_flexsc_stop() frees the memory.
+ * SIGTTOU are as in the thread that starts them.  After a fork the child has no runners: the
+ * poster makes its calls at once, calls under way end with -ECANCELED, and ferry_flexsc_stop()
+ * frees the memory.
  */
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options);
 
