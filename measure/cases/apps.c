@@ -71,7 +71,7 @@ static const struct app apps[] = {
 	  true,
 	  false,
 	  { SOUGHT, path_list },
-	  { "sh", "-c", "PATH=$1; command -v " SOUGHT, "sh", path_list } },
+	  { "sh", "-c", "PATH=$1; command -v $2", "sh", path_list, SOUGHT } },
 	{ "sigset",
 	  "Both ask for the disposition of every signal, and print it.",
 	  "sh -c :",
