@@ -272,7 +272,7 @@ def test_the_slow_are_cut_off_but_not_the_idle(program: Path) -> None:
 def test_thousands_of_connections(program: Path) -> None:
     with running(program) as server:
         before = server.descriptors()
-        clients = [server.connect() for _ in range(900)]
+        clients = [server.connect() for _ in range(2000)]
         for i, client in enumerate(clients):
             client.sendall(b"set k%d 0 0 1\r\n1\r\n" % i)
         for i, client in enumerate(clients):
