@@ -42,6 +42,8 @@ void server_option(struct server *server, int letter, const char *argument)
 	case 't':
 		server->timeout = parse_number("-t", argument, 1, 1000000);
 		break;
+	default:
+		break;
 	}
 }
 
