@@ -137,7 +137,8 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
 
 /**
  * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
- * the runner is held up in another call for a millisecond, the calling thread makes the call.
+ * the runner sleeps in another call, the calling thread makes the call.  Returns -EINVAL for a
+ * ticket that is void and has not been given out again.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 

@@ -29,6 +29,9 @@
 /* nr of an entry whose call the poster made itself: arg[0] is the result. */
 #define MADE_HERE (-1)
 
+/* nr of an entry whose call has moved to another runner: arg[0] is the new ticket. */
+#define MOVED (-2)
+
 /* ---- starting and stopping ---- */
 
 static int check(const struct ferry_flexsc_options *options)
@@ -321,13 +324,91 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 	return result;
 }
 
+/* Frees the entries that the call of TICKET has left, and returns the ticket of where it is. */
+static long follow(const struct ferry_flexsc *flexsc, long ticket)
+{
+	const struct ferry_entry *entry;
+	long next;
+
+	for (;; ticket = next) {
+		entry = entry_of(flexsc, ticket);
+		if (entry->nr != MOVED)
+			return ticket;
+		next = entry->arg[0];
+		ferry__runner_free(runner_of(flexsc, ticket), entry);
+	}
+}
+
+static struct ferry_entry *current_entry(const struct ferry_flexsc *flexsc, long *ticket)
+{
+	struct ferry_entry *entry;
+
+	while ((entry = entry_of(flexsc, *ticket))->nr == MOVED)
+		*ticket = entry->arg[0];
+	return entry;
+}
+
+/* A runner that does not block, instead of BLOCKED; NULL if there are too many. */
+static struct runner *other_runner(struct ferry_flexsc *flexsc, const struct runner *blocked)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < flexsc->slots; slot++)
+		if (flexsc_slot(flexsc, slot) == blocked)
+			break;
+	if (slot == flexsc->slots)
+		slot = 0;
+	else if (ferry__runner_replace(flexsc, slot, blocked))
+		return NULL;
+	return flexsc_slot(flexsc, slot);
+}
+
+/* Moves a withdrawn call to another runner.  Without one, it goes back to where it was. */
+static void move(struct ferry_flexsc *flexsc, struct runner *from, struct ferry_entry *old)
+{
+	struct runner *to = other_runner(flexsc, from);
+	struct ferry_entry *new = to ? ferry__runner_claim(flexsc, to) : NULL;
+
+	if (!new) {
+		ferry__entry_submit(from->set, old);
+		return;
+	}
+	entry_fill(new, old->nr, old->arg[0], old->arg[1], old->arg[2], old->arg[3], old->arg[4],
+		   old->arg[5]);
+	new->result = old->result;
+	__atomic_store_n(&new->argc, __atomic_load_n(&old->argc, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
+	old->nr = MOVED;
+	old->arg[0] = ticket_of(flexsc, to, new);
+	ferry__entry_submit(to->set, new);
+}
+
+/* A call behind one that blocks is not made otherwise: nobody sleeps on it. */
+static void move_if_behind(struct ferry_flexsc *flexsc, struct runner *runner,
+			   struct ferry_entry *entry)
+{
+	long now = clock_ns();
+
+	if (now - __atomic_load_n(&runner->looked_ns, __ATOMIC_RELAXED) < LOOK_AT_RUNNER_NS)
+		return;
+	__atomic_store_n(&runner->looked_ns, now, __ATOMIC_RELAXED);
+	if (!entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
+	    ferry__runner_withdraw(runner, entry, 1))
+		move(flexsc, runner, entry);
+}
+
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 {
+	long first = ticket;
+	struct ferry_entry *entry = current_entry(flexsc, &ticket);
 	struct runner *runner = runner_of(flexsc, ticket);
-	struct ferry_entry *entry = entry_of(flexsc, ticket);
 
-	if (!is_over(runner, entry))
+	if (!is_over(runner, entry)) {
+		if (!entry_is_begun(entry))
+			move_if_behind(flexsc, runner, entry);
 		return 0;
+	}
+	follow(flexsc, first);
 	*result = collect(runner, entry);
 	return 1;
 }
@@ -368,12 +449,17 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 	return 0;
 }
 
-long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
+long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long first)
 {
-	struct runner *runner = runner_of(flexsc, ticket);
-	struct ferry_entry *entry = entry_of(flexsc, ticket);
-	long result;
+	struct ferry_entry *entry;
+	struct runner *runner;
+	long result, ticket;
 
+	if (ferry__runner_has_free(runner_of(flexsc, first), entry_of(flexsc, first)))
+		return -EINVAL;
+	ticket = follow(flexsc, first);
+	runner = runner_of(flexsc, ticket);
+	entry = entry_of(flexsc, ticket);
 	if (spin_until_over(flexsc, runner, entry) || !sleep_until_over(runner, entry))
 		return collect(runner, entry);
 	result = ferry__entry_run(entry);

@@ -89,6 +89,7 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 	if (flexsc->trusts || runner->place == IN_USER) /* posters decide */
 		runner->limit = ALIKE_RUNNER;
 	runner->tid = 0;
+	runner->looked_ns = 0;
 	pthread_mutex_init(&runner->withdrawing, NULL);
 	for (i = 0; i < MAX_WORDS; i++)
 		runner->free[i] = i < flexsc->entries / WORD_BITS ? ~0UL : 0;
@@ -234,6 +235,15 @@ void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry)
 
 	__atomic_fetch_or(&runner->free[index / WORD_BITS], 1UL << index % WORD_BITS,
 			  __ATOMIC_RELEASE);
+}
+
+bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entry *entry)
+{
+	long index = entry - runner->set->entry;
+
+	return __atomic_load_n(&runner->free[index / WORD_BITS], __ATOMIC_RELAXED) >>
+		       index % WORD_BITS &
+	       1;
 }
 
 unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,

@@ -21,6 +21,7 @@ struct runner {
 	int limit; /* of enum who: what it takes in user space instead */
 	pid_t tid; /* 0 until it runs; atomic */
 	pthread_t thread;
+	long looked_ns; /* when a thread that polls has last looked whether it blocks; atomic */
 	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
 
 	/* Bit i of word w: entry 64 w + i is free.  Atomic. */
@@ -61,6 +62,9 @@ void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ri
 struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner);
 
 void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry);
+
+/** Whether ENTRY is not claimed. */
+bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entry *entry);
 
 /** ferry__set_withdraw(), by one thread at a time. */
 unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,

@@ -140,12 +140,12 @@ static bool has_work(const struct server *server)
 	return must_stop(server);
 }
 
-/* Longer spinning would have avoided a short sleep; before a long sleep it was wasted. */
-static void adapt(struct server *server, long slept_ns)
+/* Spinning through a short gap would have avoided the sleep; through a long one it is wasted. */
+static void adapt(struct server *server, long gap_ns)
 {
 	long most = (long)server->set->spin_ns;
 
-	if (slept_ns < most)
+	if (gap_ns < most)
 		server->spin_ns = most;
 	else if (server->spin_ns > most / LEAST_SPIN)
 		server->spin_ns /= 2;
@@ -154,14 +154,12 @@ static void adapt(struct server *server, long slept_ns)
 static void sleep_until_posted(struct server *server)
 {
 	unsigned int *word = &server->set->runner;
-	long start;
 
 	__atomic_store_n(word, FERRY_RUNNER_ASLEEP, __ATOMIC_RELAXED);
 	ferry__set_heavy_fence(server->flags);
 	if (!has_work(server)) {
-		start = clock_ns();
 		ferry__futex_wait(word, FERRY_RUNNER_ASLEEP, NO_TIMEOUT);
-		adapt(server, clock_ns() - start);
+		adapt(server, clock_ns() - server->idle_since);
 	}
 	__atomic_store_n(word, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
 	server->steps = 0;

@@ -253,6 +253,28 @@ static void a_call_behind_one_that_blocks_is_made_by_the_waiter(void **state)
 	close(fds[1]);
 }
 
+/* Nobody waits for the second call, so it is polling that has it made by another runner. */
+static void a_polled_call_behind_one_that_blocks_is_made(void **state)
+{
+	struct timespec a_while = { 0, 1000000 };
+	long reading, behind, result = 0;
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	reading = ferry_flexsc_post(*state, SYS_read, (const long[]){ fds[0], (long)&byte, 1 }, 3);
+	nanosleep(&a_while, NULL);
+	behind = ferry_flexsc_post(*state, SYS_getpid, NULL, 0);
+	while (!ferry_flexsc_poll(*state, behind, &result))
+		;
+	assert_int_equal(result, getpid());
+	assert_int_equal(ferry_flexsc_wait(*state, behind), -EINVAL);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(ferry_flexsc_wait(*state, reading), 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* ---- calls made by the calling thread ---- */
 
 /* If the runner made these, they would return or change something of another thread. */
@@ -850,6 +872,7 @@ int main(void)
 		ON_ONE(a_batch_with_calls_of_the_thread_is_run_by_the_thread),
 		ON_BOTH(any_thread_may_call),
 		ON_ONE(a_call_behind_one_that_blocks_is_made_by_the_waiter),
+		ON_ONE(a_polled_call_behind_one_that_blocks_is_made),
 		ON_ONE(calls_of_the_thread_are_made_by_the_thread),
 		ON_BOTH(threads_call_and_are_joined),
 		ON_BOTH(threads_may_wait_for_each_other_in_the_kernel),
