@@ -40,7 +40,7 @@ static bool unwinds_alone(void)
 	int during = -1;
 
 	try {
-		counts_uncaught guard = { &during };
+		[[maybe_unused]] const counts_uncaught guard = { &during };
 		throw 1;
 	} catch (int) {
 		ferry_thread_yield();
