@@ -176,16 +176,23 @@ static void sleep_until_news(struct scheduler *s)
 
 void ferry__idle(struct scheduler *s)
 {
+	long now;
+
 	if (has_calls(s)) {
 		if (spin(s))
 			return;
 		collect_all(s);
 	}
-	wake_sleepers(s, clock_ns());
-	look_at_calls(s, clock_ns());
+	now = clock_ns();
+	wake_sleepers(s, now);
+	look_at_calls(s, now);
 	if (s->ready.first || has_news(s, false))
 		return;
 	sleep_until_news(s);
-	if (!s->ready.first)
-		s->left = 0; /* it was the time that ended the sleep, or a bell */
+	now = clock_ns();
+	if (!s->ready.first) /* it was the time that ended the sleep, or a bell */
+		ferry__look_around(s, now);
+	/* The stride is that of a load, which sleeping says nothing about. */
+	s->looked_ns = now;
+	s->left = s->stride;
 }

@@ -186,7 +186,6 @@ struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 		if (thread)
 			return thread;
 		ferry__idle(s);
-		s->looked_ns = clock_ns(); /* idling says nothing about the load */
 	}
 }
 
