@@ -10,6 +10,7 @@ extern const struct group credentials_group;
 extern const struct group descriptors_group;
 extern const struct group files_group;
 extern const struct group forwarding_group;
+extern const struct group interruptions_group;
 extern const struct group jumps_group;
 extern const struct group memory_group;
 extern const struct group numbers_group;

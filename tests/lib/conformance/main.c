@@ -21,6 +21,7 @@ static const struct named_group groups[] = {
 	{ "sockets", &sockets_group },
 	{ "descriptors", &descriptors_group },
 	{ "signals", &signals_group },
+	{ "interruptions", &interruptions_group },
 	{ "processes", &processes_group },
 	{ "threads", &threads_group },
 	{ "seccomp", &seccomp_group },

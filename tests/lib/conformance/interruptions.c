@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What comes between the interruption of a call and the decision what becomes of it: a stop, the
+ * freezer, a tracer, a handler that changes the slots.  Signal delivery decides, as without a
+ * batch.
+ */
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "groups.h"
+
+/* Environment: how often each test repeats. */
+#define REPEATS "FERRY_REPEATS"
+
+#define PATIENCE_MS 10000
+
+static int repeats(void)
+{
+	const char *text = getenv(REPEATS);
+
+	return text ? atoi(text) : 3;
+}
+
+static void handle(int sig)
+{
+	(void)sig;
+}
+
+static void catch_signal(int sig, void (*handler)(int), int flags)
+{
+	const struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	expect(!sigaction(sig, &action, NULL));
+}
+
+/* The state of PID in /proc/PID/stat, 0 if it is no more. */
+static char state_of(pid_t pid)
+{
+	char path[64];
+	char text[512];
+	ssize_t size;
+	char *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	end = strrchr(text, ')');
+	return end ? end[2] : 0;
+}
+
+static void wait_until_asleep(pid_t pid)
+{
+	int i;
+
+	for (i = 0; state_of(pid) != 'S'; i++) {
+		expect(i < PATIENCE_MS);
+		usleep(1000);
+	}
+}
+
+/* Kills PID and fails if it does not end. */
+static void expect_end(pid_t pid)
+{
+	pid_t ended = 0;
+	int status;
+	int i;
+
+	for (i = 0; i < PATIENCE_MS && !ended; i++) {
+		ended = waitpid(pid, &status, WNOHANG);
+		usleep(1000);
+	}
+	if (!ended) {
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+	}
+	expect_equal(ended, pid);
+	expect_equal(status, 0);
+}
+
+/* ---- calls that wait ---- */
+
+struct wait {
+	struct ferry_slot slot;
+	int sig; /* has a handler without SA_RESTART */
+	long result;
+};
+
+static const unsigned long no_signals;
+
+/* A batch that waits, and then makes another call. */
+static void wait_for_signal(void *arg)
+{
+	const struct wait *wait = arg;
+	const struct ferry_slot calls[] = { wait->slot, SLOT(SYS_getppid) };
+	long rets[2] = { UNTOUCHED, UNTOUCHED };
+
+	catch_signal(wait->sig, handle, 0);
+	expect_equal(run_batch(rets, calls, 2), 1);
+	expect_equal(rets[0], wait->result);
+	expect_equal(rets[1], getppid());
+}
+
+static struct ferry_slot read_nothing(void)
+{
+	static char byte;
+	int ends[2];
+
+	expect(!pipe2(ends, O_CLOEXEC));
+	return SLOT(SYS_read, ends[0], &byte, 1);
+}
+
+static void interrupt_while_stopped(struct ferry_slot slot)
+{
+	struct wait wait = { slot, SIGUSR1, -EINTR };
+	pid_t pid = child_start(wait_for_signal, &wait);
+	int status;
+
+	wait_until_asleep(pid);
+	kill(pid, SIGSTOP);
+	expect_equal(waitpid(pid, &status, WUNTRACED), pid);
+	kill(pid, SIGUSR1);
+	kill(pid, SIGCONT);
+	expect_end(pid);
+}
+
+static void a_signal_during_a_stop_ends_the_call(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		interrupt_while_stopped(read_nothing());
+		interrupt_while_stopped(SLOT(SYS_ppoll, NULL, 0, NULL, &no_signals, 8));
+		interrupt_while_stopped(SLOT(SYS_rt_sigsuspend, &no_signals, 8));
+	}
+}
+
+/* ---- the freezer of cgroup 2 ---- */
+
+#define GROUPS "/tmp/ferry-cgroup"
+#define FROZEN GROUPS "/frozen"
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+static void wait_until_frozen(bool frozen)
+{
+	char text[256] = "";
+	int i;
+
+	for (i = 0; !strstr(text, frozen ? "frozen 1" : "frozen 0"); i++) {
+		int fd = open(FROZEN "/cgroup.events", O_RDONLY | O_CLOEXEC);
+		ssize_t size = read(fd, text, sizeof(text) - 1);
+
+		close(fd);
+		expect(size > 0 && i < PATIENCE_MS);
+		text[size] = '\0';
+		usleep(1000);
+	}
+}
+
+static void interrupt_while_frozen(struct ferry_slot slot)
+{
+	struct wait wait = { slot, SIGUSR1, -EINTR };
+	pid_t pid = child_start(wait_for_signal, &wait);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", pid);
+	expect(put(FROZEN "/cgroup.procs", number));
+	wait_until_asleep(pid);
+	expect(put(FROZEN "/cgroup.freeze", "1"));
+	wait_until_frozen(true);
+	kill(pid, SIGUSR1);
+	expect(put(FROZEN "/cgroup.freeze", "0"));
+	expect_end(pid);
+}
+
+static void a_signal_in_the_freezer_ends_the_call(void **state)
+{
+	int i;
+
+	(void)state;
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		suite_skip("mounting a control group hierarchy takes privileges");
+	mkdir(GROUPS, 0700);
+	if (mount("none", GROUPS, "cgroup2", 0, NULL) || (mkdir(FROZEN, 0700) && errno != EEXIST))
+		suite_skip("there is no freezer of cgroup 2");
+	for (i = 0; i < repeats(); i++) {
+		interrupt_while_frozen(read_nothing());
+		interrupt_while_frozen(SLOT(SYS_rt_sigsuspend, &no_signals, 8));
+	}
+	rmdir(FROZEN);
+	umount(GROUPS);
+	rmdir(GROUPS);
+}
+
+/* ---- tracers that take signals away, or send others ---- */
+
+/* SEIZE does not make a tracer see calls, so the batch stays in the kernel. */
+static void replace_signal(pid_t pid, int sig, int by)
+{
+	int status;
+
+	wait_until_asleep(pid);
+	expect(!ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_EXITKILL));
+	kill(pid, sig);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(WIFSTOPPED(status));
+	expect(!ptrace(PTRACE_CONT, pid, NULL, (void *)(long)by));
+}
+
+static void detach(pid_t pid)
+{
+	int status;
+
+	expect(!ptrace(PTRACE_INTERRUPT, pid, NULL, NULL));
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(!ptrace(PTRACE_DETACH, pid, NULL, NULL));
+}
+
+static void a_signal_that_a_tracer_sends_ends_the_call(void **state)
+{
+	struct wait wait = { .sig = SIGUSR1, .result = -EINTR };
+	pid_t pid;
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		wait.slot = read_nothing();
+		pid = child_start(wait_for_signal, &wait);
+		replace_signal(pid, SIGCHLD, SIGUSR1);
+		expect_end(pid);
+	}
+}
+
+static void a_signal_that_a_tracer_takes_away_does_not(void **state)
+{
+	struct wait wait = { .sig = SIGUSR1, .result = 1 };
+	static char byte;
+	int ends[2];
+	pid_t pid;
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		expect(!pipe2(ends, O_CLOEXEC));
+		wait.slot = SLOT(SYS_read, ends[0], &byte, 1);
+		pid = child_start(wait_for_signal, &wait);
+		replace_signal(pid, SIGUSR1, 0);
+		wait_until_asleep(pid);
+		detach(pid);
+		wait_until_asleep(pid);
+		expect_equal(write(ends[1], "x", 1), 1);
+		expect_end(pid);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
+/* ---- the init process of a namespace, which default actions do not affect ---- */
+
+static int file;
+
+static int be_init(void *arg)
+{
+	const unsigned long mask = 1UL << (SIGTERM - 1);
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_write, file, "a", 1),
+		SLOT(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, 8),
+		SLOT(SYS_write, file, "b", 1),
+		SLOT(SYS_getpid),
+	};
+	long rets[4];
+
+	(void)arg;
+	signal(SIGTERM, SIG_DFL);
+	ferry_rawcall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8, 0, 0);
+	kill(getpid(), SIGTERM);
+	return run_batch(rets, calls, 4) == 3 && rets[0] == 1 && rets[1] == 0 && rets[2] == 1 &&
+			       rets[3] == 1 ?
+		       0 :
+		       1;
+}
+
+static void init_ignores_what_would_end_others(void **state)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	int status;
+	pid_t pid;
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		file = memfd_create("init", MFD_CLOEXEC);
+		pid = clone(be_init, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, NULL);
+		if (pid < 0)
+			suite_skip("a namespace takes privileges");
+		expect_equal(waitpid(pid, &status, 0), pid);
+		expect_equal(status, 0);
+		expect_equal(lseek(file, 0, SEEK_END), 2);
+		close(file);
+	}
+}
+
+/* ---- handlers that change the slots ---- */
+
+static struct ferry_slot changing[1];
+static int wake_fd;
+
+static void change_slot(int sig)
+{
+	(void)sig;
+	changing[0] = jumping(SLOT(SYS_getppid), 0, 0, -1);
+	(void)!write(wake_fd, "w", 1);
+}
+
+static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
+{
+	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+	int ends[2];
+	char byte;
+	long ret;
+	int i;
+
+	(void)state;
+	expect(!pipe2(ends, O_CLOEXEC));
+	wake_fd = ends[1];
+	catch_signal(SIGALRM, change_slot, SA_RESTART);
+	for (i = 0; i < repeats(); i++) {
+		changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
+		expect(!setitimer(ITIMER_REAL, &soon, NULL));
+		expect_equal(run_batch(&ret, changing, 1), 0);
+		expect_equal(ret, 1);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static char *slots_to_unmap;
+
+static void unmap(int sig)
+{
+	(void)sig;
+	munmap(slots_to_unmap + PAGE, PAGE);
+}
+
+static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
+{
+	static long rets[128];
+	struct ferry_slot *calls;
+	int i;
+
+	(void)state;
+	if (!strcmp(way->name, "uring") || !strcmp(way->name, "auto"))
+		suite_skip("the uring engine looks at slots ahead of time");
+	slots_to_unmap =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect(slots_to_unmap != MAP_FAILED);
+	calls = (struct ferry_slot *)slots_to_unmap;
+	for (i = 0; i < 128; i++) {
+		calls[i] = SLOT(SYS_getpid);
+		rets[i] = UNTOUCHED;
+	}
+	calls[0] = jumping(SLOT(SYS_kill, getpid(), SIGUSR1), 0, 99, 0);
+	catch_signal(SIGUSR1, unmap, 0);
+	expect_equal(run_batch(rets, calls, 128), 0);
+	expect_equal(rets[0], 0);
+	for (i = 1; i < 128; i++)
+		expect_equal(rets[i], UNTOUCHED);
+}
+
+/* ---- results that look like the kernel's codes for restarts ---- */
+
+static void own_by_group(void *arg)
+{
+	int ends[2];
+	long ret;
+
+	(void)arg;
+	expect(!setpgid(0, 0));
+	expect(!pipe2(ends, O_CLOEXEC));
+	expect(!fcntl(ends[0], F_SETOWN, -getpid()));
+	const struct ferry_slot call = SLOT(SYS_fcntl, ends[0], F_GETOWN, 0);
+	expect_equal(run_batch(&ret, &call, 1), 0);
+	expect_equal(ret, -getpid());
+}
+
+/* The owner of a descriptor may be process group 513, which is -513. */
+static void a_result_may_look_like_a_restart(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	for (pid = 512; pid <= 516; pid++) {
+		char before[16];
+
+		snprintf(before, sizeof(before), "%d", pid - 1);
+		if (!put("/proc/sys/kernel/ns_last_pid", before))
+			suite_skip("choosing process IDs takes privileges");
+		expect_child(own_by_group, NULL);
+	}
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_signal_during_a_stop_ends_the_call),
+	cmocka_unit_test(a_signal_in_the_freezer_ends_the_call),
+	cmocka_unit_test(a_signal_that_a_tracer_sends_ends_the_call),
+	cmocka_unit_test(a_signal_that_a_tracer_takes_away_does_not),
+	cmocka_unit_test(init_ignores_what_would_end_others),
+	cmocka_unit_test(a_restarted_call_is_the_one_that_was_interrupted),
+	cmocka_unit_test(a_slot_that_a_handler_unmaps_does_not_run),
+	cmocka_unit_test(a_result_may_look_like_a_restart),
+};
+
+GROUP(interruptions_group, tests);
