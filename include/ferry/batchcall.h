@@ -61,8 +61,8 @@ static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot call
 
 /*
  * Whether ANSWER is one that the kernel's batch() gives to a batch that it ran or will not
- * run.  All others leave the rest to user space: -EOPNOTSUPP, or whatever a seccomp filter
- * answers in the kernel's place, be it to the first entry or to the one after a signal.
+ * run.  All others are a seccomp filter's, to the first entry or to the one after a signal.
+ * They leave the rest to user space.
  */
 static inline int ferry_batch_is_over(long answer)
 {
@@ -79,12 +79,15 @@ static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
 	long position = flags;
 	long answer = ferry_batchcall_raw(rets, calls, ncall, &position, size);
 
+	if (FERRY_UNLIKELY(ferry_is_partial(answer)))
+		return ferry_loop_resume(answer, rets, calls, ncall);
 	if (FERRY_LIKELY(ferry_batch_is_over(answer)))
 		return answer;
 	if (position == flags) { /* it did not begin */
 		answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
 		if (answer || !ncall)
 			return answer;
+		return ferry_loop(rets, calls, ncall);
 	}
 	return ferry_loop_resume(position, rets, calls, ncall);
 }

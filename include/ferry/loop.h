@@ -290,9 +290,9 @@ static inline long ferry_loop(long rets[], const struct ferry_slot calls[], unsi
 
 /* Completes the call of the slot under CURSOR, which a signal interrupted, as the kernel would. */
 static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
-				      const struct ferry_slot calls[])
+				      const struct ferry_slot calls[], int eintr)
 {
-	long result = ferry_rawcall(__NR_restart_syscall, 0, 0, 0, 0, 0, 0);
+	long result = eintr ? -EINTR : ferry_rawcall(__NR_restart_syscall, 0, 0, 0, 0, 0, 0);
 	unsigned long head;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): the kernel has read the slot */
@@ -301,22 +301,25 @@ static inline void ferry_restart_slot(struct ferry_cursor *cursor, long rets[],
 	ferry_cursor_jump(cursor, calls, head, result);
 }
 
-/**
- * Runs the rest of a batch that a kernel left with -EOPNOTSUPP, after which FLAGS holds the
- * position.  Returns as ferry_loop().
- */
-static inline long ferry_loop_resume(long flags, long rets[], const struct ferry_slot calls[],
+/** Whether a kernel left the rest of the batch to user space: ANSWER holds the position. */
+static inline int ferry_is_partial(long answer)
+{
+	return answer >= FERRY_BATCH_PARTIAL;
+}
+
+/** Runs the rest of a batch from POSITION, which the kernel answered.  Returns as ferry_loop(). */
+static inline long ferry_loop_resume(long position, long rets[], const struct ferry_slot calls[],
 				     unsigned long ncall)
 {
-	struct ferry_cursor cursor;
+	unsigned long start = FERRY_RESUME_INDEX((unsigned long)position);
+	struct ferry_cursor cursor = ferry_cursor_at(start, calls);
 
-	if (!(flags & FERRY_BATCH_RESUME))
-		return ferry_loop(rets, calls, ncall);
-	cursor = ferry_cursor_at((unsigned long)flags >> FERRY_RESUME_SHIFT, calls);
+	if (start)
+		cursor.from -= FERRY_RESUME_SKIPPED(position);
 	/* The kernel has read that slot, so it can be read. */
 	cursor.readable = ferry_page_end(calls, cursor.slot, ncall);
-	if (flags & FERRY_BATCH_RESTART)
-		ferry_restart_slot(&cursor, rets, calls);
+	if (position & (FERRY_BATCH_RESTART | FERRY_BATCH_EINTR))
+		ferry_restart_slot(&cursor, rets, calls, !!(position & FERRY_BATCH_EINTR));
 	if (cursor.slot)
 		ferry_loop_until(&cursor, calls + ncall, rets, calls, ncall);
 	return ferry_cursor_last(&cursor, calls);

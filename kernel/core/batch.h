@@ -4,58 +4,64 @@
 
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/sched/signal.h>
 
 /* The context of a batch: a system call, or an ioctl on the module's device. */
 struct ferry_caller {
 	struct pt_regs *regs; /* hold the call of the current slot */
-	/*
-	 * The flags to continue with after -ERESTARTNOINTR or -EOPNOTSUPP; 0 means
-	 * those that the batch began with.  0 at the start, like stopped.
-	 */
+	/* Where to continue after a restart, or a refusal; 0 at the start, like refused. */
 	unsigned long position;
-	enum {
-		NOT_STOPPED,
-		STOPPED_REFUSING, /* user space has to make this call */
-		STOPPED_FAULTING, /* a result cannot be accessed; SIGSEGV is pending */
-		STOPPED_FOR_SIGNALS,
-	} stopped;
+	bool refused; /* user space has to make the current call */
 };
 
-/* Replaces a result; caller->stopped holds the state of the batch. */
-#define FERRY_NO_RESULT (-ERESTARTNOINTR)
-
-/* Implements batch(2) for current, except that it returns the position in caller->position. */
-long ferry_batch(struct ferry_caller *caller, long __user *rets,
+/*
+ * Implements batch(2) for current.  The result may also be one of -ERESTART*: current is to
+ * handle its signals, and to call this again with caller->position as FLAGS.
+ */
+long ferry_batch(struct ferry_caller *caller, s64 __user *rets,
 		 const struct ferry_slot __user *calls, unsigned long ncall, unsigned long flags,
 		 unsigned long size);
 
-/*
- * Provided by the caller: makes a call for a task under seccomp, audit, tracepoints
- * or ptrace; or sets caller->stopped to STOPPED_REFUSING and returns
- * FERRY_NO_RESULT.  NR is restart_syscall to continue a call after a signal.
- */
-long ferry_watched_call(struct ferry_caller *caller, unsigned long nr);
-
-/* Makes call NR, whose arguments are in REGS, unless it is blocked. */
-long ferry_make_call(struct pt_regs *regs, unsigned long nr);
+/* Makes call NR, whose arguments are in CALLER's registers, unless it is blocked. */
+long ferry_run_call(struct ferry_caller *caller, unsigned int nr);
 
 /*
- * Runs a slot with number NR, which is not negative, by ferry_make_call() or
- * ferry_watched_call().
+ * Does what the exit to user space does between two calls of a loop, except for signals.
+ * What it cannot do leaves signal_pending() true.
  */
-long ferry_run_call(struct ferry_caller *caller, unsigned long nr);
-
-/* Continues the call that a signal interrupted. */
-long ferry_restart_call(void);
-
-/* Does what the exit to user space does between two calls of a loop, except for signals. */
 void ferry_do_pending_work(struct pt_regs *regs);
 
-/* Whether RESULT is one of -ERESTART* or FERRY_NO_RESULT, which user space must not see. */
-static __always_inline bool ferry_is_internal(long result)
+/* Whether RESULT is one of -ERESTART*, if there are signals; or -ENOIOCTLCMD, from a driver. */
+static __always_inline bool ferry_is_restart(long result)
 {
 	return unlikely((unsigned long)(result + ERESTART_RESTARTBLOCK) <=
 			ERESTART_RESTARTBLOCK - ERESTARTSYS);
 }
+
+/*
+ * Whether signal delivery decides what comes of a call that ended with RESULT, as it would
+ * for a call from user space.
+ */
+static inline bool ferry_is_interrupted(long result)
+{
+	return ferry_is_restart(result) && result != -ENOIOCTLCMD && signal_pending(current);
+}
+
+/*
+ * What the outer call returns for such a RESULT.  A call with a restart function never starts
+ * anew: a handler ends it, and otherwise the outer call continues it.
+ */
+static inline long ferry_outer_result(long result)
+{
+	return result == -ERESTART_RESTARTBLOCK ? -ERESTARTNOHAND : result;
+}
+
+/*
+ * Where outer calls learn that a handler ended the current call: batch() in its flags, its
+ * alias in the upper half of ncall, and flexsc_serve() in the address of the set.
+ */
+#define FERRY_ALIAS_SHIFT 32
+#define FERRY_ALIAS_POSITIONS (U32_MAX | 0x7fffUL << FERRY_SKIPPED_SHIFT)
+#define FERRY_SERVE_EINTR 1UL
 
 #endif /* _FERRY_BATCH_H */

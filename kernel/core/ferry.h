@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interface between ferry's system calls and the kernel's entry code.
+ * System calls that make others: the interface between them, the entry code, seccomp and
+ * signal delivery.
  */
 #ifndef _LINUX_FERRY_H
 #define _LINUX_FERRY_H
@@ -41,38 +42,44 @@ static __always_inline bool ferry_has_jumps(const struct ferry_head *head)
 enum { FERRY_BAD_RET = 1, FERRY_BAD_SLOT };
 
 /*
- * A system call that makes others reports them to ptrace, seccomp, audit and
- * tracepoints, as entry code does for calls from user space.  The caller's
- * registers hold the call: number, arguments, and -ENOSYS as its result.
+ * Makes call NR, whose arguments are in REGS, the registers of current, for a task with
+ * entry work.  seccomp, audit and tracepoints see it as a call from user space.  Tracers and
+ * SIGSYS handlers also change the registers of that call, and only user space has those: for
+ * them it sets *REFUSED, does nothing, and returns a value without meaning.
+ * subcall() in <asm/ferry.h> makes calls for any task.
  */
-
-/* The work at the entry of a call.  False: do not make the call, its result is set. */
-bool subcall_enter(struct pt_regs *regs);
-
-/* The work at the exit of a call, whose result is set. */
-void subcall_exit(struct pt_regs *regs);
-
-/* Reports that a call that was allowed before, and exited, is entered again. */
-void subcall_reenter(struct pt_regs *regs);
-
-#ifdef CONFIG_SECCOMP_FILTER
-/* Whether a filter answers the call in current's registers with SIGSYS. */
-bool seccomp_traps(void);
+long subcall_with_work(struct pt_regs *regs, unsigned int nr, bool *refused);
 
 /*
- * Whether seccomp makes the call in current's registers fail, or kills for it.  In strict
- * mode it does so for every call that asks.
+ * Audit and tracepoints expect calls one after another, not nested.  So they see the outer
+ * call exit, as if to be restarted, before the calls that it makes, and enter again after
+ * them.  Returns whether there is anything to resume.
  */
-bool seccomp_refuses(void);
-#else
-static inline bool seccomp_traps(void)
-{
-	return false;
-}
+bool subcall_suspend_outer(struct pt_regs *regs);
+void subcall_resume_outer(struct pt_regs *regs);
 
-static inline bool seccomp_refuses(void)
+/*
+ * Whether seccomp permits the call in current's registers.  Where it would raise SIGSYS or
+ * stop for a tracer, it sets *REFUSED.
+ */
+#ifdef CONFIG_SECCOMP
+bool seccomp_permit_subcall(bool *refused);
+#else
+static inline bool seccomp_permit_subcall(bool *refused)
 {
-	return false;
+	return true;
+}
+#endif
+
+/*
+ * Signal delivery is about to run a handler with SA_FLAGS.  If that ends a call within
+ * another, the outer call is restarted and told so.
+ */
+#ifdef CONFIG_FERRY_BATCH
+void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags);
+#else
+static inline void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
+{
 }
 #endif
 

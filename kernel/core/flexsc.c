@@ -35,10 +35,10 @@
 #include <linux/uaccess.h>
 #include <uapi/linux/membarrier.h>
 #include <asm/ferry.h>
+#include <asm/syscall.h>
 #include <asm/unistd.h>
 
 #include "flexsc.h"
-#include "restart.h"
 
 /* Idle steps between two checks of the clock and of all entries. */
 #define IDLE_STEPS 16
@@ -69,6 +69,7 @@ struct server {
 
 	struct ferry_head head; /* of the current entry */
 	bool blocked;		/* in its call */
+	bool interrupted;	/* a handler ended the call that was left */
 	unsigned int position;	/* where the next call is expected */
 	unsigned int steps;	/* without work */
 	u64 idle_since;		/* ns; 0: not measured yet */
@@ -132,7 +133,7 @@ static long heavy_fence(struct server *s)
 		return 0;
 	}
 	ferry_set_args(s->regs, args);
-	return ferry_dispatch(s->regs, __NR_membarrier);
+	return subcall_dispatch(s->regs, __NR_membarrier);
 }
 
 /* CLOCK_MONOTONIC in the caller's time namespace. */
@@ -341,66 +342,54 @@ static long run_batch(struct server *s)
 {
 	struct ferry_caller *caller = s->caller;
 	unsigned long args[FERRY_MAX_ARGS];
-	long result;
 
 	/* Watchers must see the batch as well as its calls, so user space has to make it. */
 	if (ferry_watched()) {
-		caller->stopped = STOPPED_REFUSING;
-		return FERRY_NO_RESULT;
+		caller->refused = true;
+		return -ERESTARTNOINTR;
 	}
-	ferry_get_args(s->regs, args);
-	result = ferry_batch(caller, (long __user *)args[0],
-			     (const struct ferry_slot __user *)args[1], args[2], args[FLAGS_ARG],
-			     args[4]);
-	return caller->stopped == STOPPED_REFUSING ? FERRY_NO_RESULT : result;
-}
-
-static long restart(struct server *s)
-{
-	if (ferry_watched())
-		return ferry_watched_call(s->caller, __NR_restart_syscall);
-	return ferry_restart_call();
+	syscall_get_arguments(current, s->regs, args);
+	if (s->interrupted)
+		args[FLAGS_ARG] |= FERRY_BATCH_EINTR;
+	return ferry_batch(caller, (s64 __user *)args[0],
+			   (const struct ferry_slot __user *)args[1], args[2], args[FLAGS_ARG],
+			   args[4]);
 }
 
 static long make_call(struct server *s)
 {
 	short nr = nr_of(&s->head);
 
-	s->caller->stopped = NOT_STOPPED;
+	s->caller->refused = false;
 	s->caller->position = 0;
 	if (nr < 0 || (argc_of(&s->head) & ~FERRY_ARGC_WAITED) > FERRY_MAX_ARGS)
 		return -ENOSYS;
-	if (unlikely(begun_of(s->head.first_word) == FERRY_BEGUN_RESTART))
-		return restart(s);
 	if (unlikely(nr == FERRY_NR_BATCH))
 		return run_batch(s);
+	if (unlikely(s->interrupted))
+		return -EINTR;
+	if (unlikely(begun_of(s->head.first_word) == FERRY_BEGUN_RESTART))
+		return subcall(s->regs, __NR_restart_syscall, &s->caller->refused);
 	return ferry_run_call(s->caller, nr);
 }
 
 /*
- * Settles a call that ended with *RESULT, a value user space must not see.  Returns 0
- * if *RESULT now holds the final result; or the value to leave with, and the entry
- * stays begun.
+ * Settles a call that ended with RESULT and has no result for user space yet.  Returns 0 if
+ * RESULT is final; or the value to leave with, and the entry stays begun.
  */
-static noinline long settle(struct server *s, struct ferry_entry __user *entry, long *result)
+static noinline long settle(struct server *s, struct ferry_entry __user *entry, long result)
 {
 	struct ferry_caller *caller = s->caller;
 
 	if (caller->position && put_user(caller->position, &entry->arg[FLAGS_ARG]))
 		return -EFAULT;
-	if (caller->stopped == STOPPED_REFUSING)
+	if (caller->refused)
 		return -EOPNOTSUPP;
-	if (caller->position)
-		return -ERESTARTNOINTR;
-	if (*result == -ENOIOCTLCMD) /* in the range of restart codes, but from a driver */
+	if (!ferry_is_interrupted(result))
 		return 0;
-	if (!ferry_call_restarts(*result)) {
-		*result = -EINTR;
-		return 0;
-	}
-	if (*result == -ERESTART_RESTARTBLOCK && put_user(FERRY_BEGUN_RESTART, &entry->begun))
+	if (result == -ERESTART_RESTARTBLOCK && put_user(FERRY_BEGUN_RESTART, &entry->begun))
 		return -EFAULT;
-	return -ERESTARTNOINTR;
+	return ferry_outer_result(result);
 }
 
 /* Stores RESULT and publishes STATUS.  Returns 1 if a thread sleeps on it, otherwise 0. */
@@ -461,8 +450,8 @@ static long run(struct server *s)
 	ferry_report_sleep(s);
 	result = make_call(s);
 	ferry_report_sleep(NULL);
-	if (ferry_is_internal(result)) {
-		long left = settle(s, entry_at(s, 0), &result);
+	if (ferry_is_restart(result) || s->caller->refused) {
+		long left = settle(s, entry_at(s, 0), result);
 
 		if (left)
 			return left;
@@ -643,9 +632,10 @@ long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
 	return size < s.size ? -EINVAL : 0;
 }
 
-long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set)
+long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set,
+			bool interrupted)
 {
-	struct server s = { .caller = caller, .regs = caller->regs };
+	struct server s = { .caller = caller, .regs = caller->regs, .interrupted = interrupted };
 	long left = read_set(&s, set) ?: check_eventfd(s.eventfd);
 
 	if (left)
@@ -653,6 +643,7 @@ long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __u
 	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))
 		return -EFAULT;
 	left = resume(&s);
+	s.interrupted = false;
 	if (!left && heavy_fence(&s))
 		return -EPERM;
 	/* Makes at least one step, so that signals cannot keep it from all work. */

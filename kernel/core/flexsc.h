@@ -21,9 +21,11 @@ long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size);
 
 /*
  * Makes current the runner of SET, and returns the result of flexsc_serve(); or
- * -ERESTARTNOINTR to be called again after pending signals have been handled.
- * Between two calls all state is in the set.
+ * one of -ERESTART* to be called again after pending signals have been handled, with
+ * INTERRUPTED if a handler ended the call that was left.  Between two calls all other state
+ * is in the set.
  */
-long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set);
+long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set,
+			bool interrupted);
 
 #endif /* _FERRY_FLEXSC_H */

@@ -1,92 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides whether a call in a batch is restarted after a signal.
+ * Keeps interrupted calls while signals are handled, so that a restart makes the same call
+ * although a handler has changed the slot.
  *
- * For a call outside a batch, the signal code decides this when it sets up a
- * handler.  A batch has to know earlier: it returns to user space to be restarted
- * as a whole, either at the interrupted slot or after it.  So this code looks ahead
- * at the signals, in the order of get_signal().  If another thread changes a
- * disposition afterwards, the decision stands; outside a batch the same race exists
- * just before the decision.
+ * There is room for the latest calls of all tasks.  A batch that never continues thus leaks
+ * nothing; one whose call has been displaced fetches the slot again.
  */
 #include <linux/errno.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
-#include <linux/signal.h>
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <asm/ferry.h>
+#include <asm/syscall.h>
 
 #include "restart.h"
 
-/* It is stable while the task runs. */
-static struct sighand_struct *own_sighand(void)
+#define KEPT_BITS 6
+
+struct kept_call {
+	const struct task_struct *task;
+	u64 start_time; /* of the task: another may get its address */
+	const struct ferry_slot __user *slot;
+	struct ferry_head head;
+	unsigned long args[FERRY_MAX_ARGS];
+};
+
+static struct kept_call kept_calls[1 << KEPT_BITS];
+static DEFINE_SPINLOCK(kept_lock); /* protects kept_calls[] */
+
+static struct kept_call *place(void)
 {
-	return rcu_dereference_protected(current->sighand, true);
+	return &kept_calls[hash_ptr(current, KEPT_BITS)];
 }
 
-static __sighandler_t disposition(int sig)
+void ferry_keep_call(const struct ferry_slot __user *slot, const struct ferry_head *head,
+		     struct pt_regs *regs)
 {
-	return own_sighand()->action[sig - 1].sa.sa_handler;
+	struct kept_call call = {
+		.task = current,
+		.start_time = current->start_time,
+		.slot = slot,
+		.head = *head,
+	};
+
+	syscall_get_arguments(current, regs, call.args);
+	spin_lock(&kept_lock);
+	*place() = call;
+	spin_unlock(&kept_lock);
 }
 
-/* Whether delivering SIG neither runs a handler nor kills the task. */
-static bool passes_by(int sig)
+bool ferry_take_back_call(const struct ferry_slot __user *slot, struct ferry_head *head,
+			  struct pt_regs *regs)
 {
-	if (disposition(sig) == SIG_IGN)
-		return true;
-	return disposition(sig) == SIG_DFL && (sig_kernel_ignore(sig) || sig_kernel_stop(sig));
-}
+	struct kept_call call;
 
-/* The first signal in PENDING that has a handler or kills; 0 if there is none. */
-static int first_signal(struct sigpending *pending)
-{
-	sigset_t skipped = current->blocked;
-	int sig;
-
-	while ((sig = next_signal(pending, &skipped)) && passes_by(sig))
-		sigaddset(&skipped, sig);
-	return sig;
-}
-
-/* The same for the signals of the task and of its process.  The siglock is held. */
-static int next_effect(void)
-{
-	int sig = first_signal(&current->pending);
-
-	lockdep_assert_held(&own_sighand()->siglock);
-	return sig ?: first_signal(&current->signal->shared_pending);
-}
-
-bool ferry_call_restarts(long code)
-{
-	bool restarts = true;
-	int sig;
-
-	/* Without a signal, nothing restarts the batch. */
-	if (!signal_pending(current))
+	spin_lock(&kept_lock);
+	call = *place();
+	if (call.task == current)
+		place()->task = NULL;
+	spin_unlock(&kept_lock);
+	if (call.task != current || call.start_time != current->start_time || call.slot != slot)
 		return false;
-	if (code == -ERESTARTNOINTR)
-		return true;
-	spin_lock_irq(&own_sighand()->siglock);
-	sig = next_effect();
-	if (sig && disposition(sig) != SIG_DFL)
-		restarts = code == -ERESTARTSYS &&
-			   (own_sighand()->action[sig - 1].sa.sa_flags & SA_RESTART);
-	spin_unlock_irq(&own_sighand()->siglock);
-	return restarts;
-}
-
-bool ferry_signal_kills(void)
-{
-	bool kills;
-	int sig;
-
-	if (!signal_pending(current))
-		return false;
-	/* A tracer may suppress the signal, unless it is SIGKILL. */
-	if (current->ptrace)
-		return fatal_signal_pending(current);
-	spin_lock_irq(&own_sighand()->siglock);
-	sig = next_effect();
-	kills = sig && disposition(sig) == SIG_DFL;
-	spin_unlock_irq(&own_sighand()->siglock);
-	return kills;
+	*head = call.head;
+	ferry_set_args(regs, call.args);
+	return true;
 }

@@ -2,15 +2,14 @@
 #ifndef _FERRY_RESTART_H
 #define _FERRY_RESTART_H
 
-#include <linux/types.h>
+#include <linux/ferry.h>
 
-/*
- * Whether a call that ended with CODE, one of -ERESTART*, is restarted after the
- * pending signals have been handled.  If not, it ends with -EINTR.
- */
-bool ferry_call_restarts(long code);
+/* Keeps the call of SLOT, as fetched into HEAD and REGS, because a signal interrupted it. */
+void ferry_keep_call(const struct ferry_slot __user *slot, const struct ferry_head *head,
+		     struct pt_regs *regs);
 
-/* Whether a pending signal is about to end the process. */
-bool ferry_signal_kills(void);
+/* Puts the call that current kept for SLOT back into HEAD and REGS.  False: it is lost. */
+bool ferry_take_back_call(const struct ferry_slot __user *slot, struct ferry_head *head,
+			  struct pt_regs *regs);
 
 #endif /* _FERRY_RESTART_H */

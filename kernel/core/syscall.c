@@ -1,82 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * batch() as a system call.
- *
- * The caller's registers do double duty: while a slot runs they hold its call,
- * so that handlers, tracers, seccomp, audit and /proc find it where they look
- * for any other call.  The caller's own values are restored before batch() returns.
- */
-#include <linux/container_of.h>
+/* batch() as a system call: it keeps its position in one of the caller's registers. */
+#include <linux/compat.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/restart_block.h>
+#include <linux/seccomp.h>
 #include <linux/syscalls.h>
 #include <asm/ferry.h>
 #include <asm/syscall.h>
 
-#include "batch.h"
 #include "syscall.h"
 
-#define FLAGS_REGISTER 3 /* the argument of batch() that carries the position */
+/* The argument that holds the position, or the part of it, that a handler ends a call with. */
+static const struct {
+	int nr;
+	u8 arg;
+	unsigned long bit;
+} outer_calls[] = {
+	{ FERRY_NR_BATCH, 3, FERRY_BATCH_EINTR },
+	{ FERRY_NR_BATCH_ALIAS, 2, (unsigned long)FERRY_BATCH_EINTR << FERRY_ALIAS_SHIFT },
+	{ FERRY_NR_FLEXSC_SERVE, 0, FERRY_SERVE_EINTR },
+};
 
-static void get_registers(struct pt_regs *regs, struct ferry_registers *saved)
+void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
 {
-	ferry_get_args(regs, saved->arg);
-	saved->nr = ferry_get_nr(regs);
-}
+	long error = syscall_get_error(current, regs);
+	int nr = syscall_get_nr(current, regs);
+	unsigned long args[FERRY_MAX_ARGS];
+	size_t i;
 
-static void set_registers(struct pt_regs *regs, const struct ferry_registers *saved)
-{
-	ferry_set_args(regs, saved->arg);
-	ferry_set_nr(regs, saved->nr);
-}
-
-/*
- * Watchers (ptrace, seccomp, audit, tracepoints) expect calls one after another, not
- * nested.  So they see the outer call exit before its first inner call, like a call
- * that will be restarted, and enter again after its last.
- */
-static void report_exit(struct ferry_outer_call *call, struct pt_regs *regs)
-{
-	struct ferry_registers slot;
-
-	get_registers(regs, &slot);
-	set_registers(regs, &call->saved);
-	syscall_set_return_value(current, regs, -ERESTARTNOINTR, 0);
-	subcall_exit(regs);
-	/* A tracer may have changed the registers that the caller gets back. */
-	get_registers(regs, &call->saved);
-	set_registers(regs, &slot);
-	call->reported = true;
-}
-
-long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
-{
-	struct ferry_outer_call *call = container_of(caller, struct ferry_outer_call, caller);
-	struct pt_regs *regs = caller->regs;
-	long result;
-
-	if (!call->reported)
-		report_exit(call, regs);
-	ferry_set_nr(regs, nr);
-	syscall_set_return_value(current, regs, -ENOSYS, 0);
-	/*
-	 * A SIGSYS handler reads the call from the registers and leaves its result
-	 * there.  Only a call from user space has such registers.
-	 */
-	if (ferry_dispatched_to_user() || seccomp_traps()) {
-		caller->stopped = STOPPED_REFUSING;
-		return FERRY_NO_RESULT;
+	/* The numbers of other ABIs mean other calls. */
+	if (in_compat_syscall())
+		return;
+	if (error != -ERESTARTNOHAND && (error != -ERESTARTSYS || sa_flags & SA_RESTART))
+		return;
+	for (i = 0; i < ARRAY_SIZE(outer_calls); i++) {
+		if (outer_calls[i].nr != nr)
+			continue;
+		syscall_get_arguments(current, regs, args);
+		args[outer_calls[i].arg] |= outer_calls[i].bit;
+		ferry_set_args(regs, args);
+		syscall_set_return_value(current, regs, -ERESTARTNOINTR, 0);
 	}
-	if (subcall_enter(regs)) {
-		/* A tracer may have changed the number; blocked calls stay blocked. */
-		if (nr == __NR_restart_syscall && ferry_get_nr(regs) == nr)
-			result = ferry_restart_call();
-		else
-			result = ferry_make_call(regs, ferry_get_nr(regs));
-		syscall_set_return_value(current, regs, 0, result);
-	}
-	subcall_exit(regs);
-	return syscall_get_return_value(current, regs);
+}
+
+static int count_filters(void)
+{
+#ifdef CONFIG_SECCOMP_FILTER
+	if (current->seccomp.mode != SECCOMP_MODE_STRICT)
+		return atomic_read(&current->seccomp.filter_count);
+#endif
+	return -1;
 }
 
 void ferry_outer_begin(struct ferry_outer_call *call)
@@ -85,44 +59,60 @@ void ferry_outer_begin(struct ferry_outer_call *call)
 
 	call->caller.regs = regs;
 	call->caller.position = 0;
-	call->caller.stopped = NOT_STOPPED;
-	call->reported = false;
-	get_registers(regs, &call->saved);
+	call->caller.refused = false;
+	call->filters = count_filters();
+	call->nr = syscall_get_nr(current, regs);
+	syscall_get_arguments(current, regs, call->arg);
+	call->suspended = ferry_watched() && subcall_suspend_outer(regs);
 }
 
-long ferry_outer_end(struct ferry_outer_call *call, long answer)
+void ferry_outer_end(struct ferry_outer_call *call)
 {
 	struct pt_regs *regs = call->caller.regs;
 
-	set_registers(regs, &call->saved);
-	if (call->reported) {
-		syscall_set_return_value(current, regs, -ENOSYS, 0);
-		subcall_reenter(regs);
-	}
-	/* A filter installed since the call began may not allow it again. */
-	if (answer == -ERESTARTNOINTR && seccomp_refuses())
-		return -EOPNOTSUPP;
-	return answer;
+	ferry_set_nr(regs, call->nr);
+	ferry_set_args(regs, call->arg);
+	if (call->suspended)
+		subcall_resume_outer(regs);
 }
 
-long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
-	      unsigned long flags, unsigned long size)
+bool ferry_filters_changed(const struct ferry_outer_call *call)
 {
-	struct ferry_outer_call call;
+	return call->filters != count_filters();
+}
+
+long ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
+		       const struct ferry_slot __user *calls, unsigned long ncall,
+		       unsigned long flags, unsigned long size, unsigned long positions)
+{
+	struct ferry_caller *caller = &call->caller;
 	long answer;
 
-	ferry_outer_begin(&call);
-	answer = ferry_batch(&call.caller, rets, calls, ncall, flags, size);
-	if (answer == -ERESTARTNOINTR)
-		call.saved.nr = __NR_batch; /* even for the alias, because that ignores flags */
-	/* Only the kernel stores a position in flags; the caller passed 0. */
-	if (call.caller.position || flags & FERRY_BATCH_RESUME)
-		call.saved.arg[FLAGS_REGISTER] = call.caller.position;
-	return ferry_outer_end(&call, answer);
+	ferry_outer_begin(call);
+	answer = ferry_batch(caller, rets, calls, ncall, flags, size);
+	if (!ferry_is_restart(answer))
+		return answer;
+	if (!(caller->position & ~positions) && !ferry_filters_changed(call))
+		return answer;
+	/* User space continues.  An interrupted call must not begin anew after a handler. */
+	if (caller->position & FERRY_BATCH_INTERRUPTED) {
+		if (!(caller->position & FERRY_BATCH_RESTART))
+			current->restart_block.fn = do_no_restart_syscall;
+		caller->position |= FERRY_BATCH_RESTART;
+	}
+	return FERRY_BATCH_PARTIAL | (caller->position & ~FERRY_BATCH_INTERRUPTED);
 }
 
 SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,
 		unsigned long, ncall, unsigned long, flags, unsigned long, size)
 {
-	return do_batch(rets, calls, ncall, flags, size);
+	struct ferry_outer_call call;
+	long answer = ferry_outer_batch(&call, (s64 __user *)rets, calls, ncall, flags, size, ~0UL);
+
+	if (ferry_is_restart(answer))
+		call.arg[3] = call.caller.position;
+	else if (flags & FERRY_BATCH_RESUME)
+		call.arg[3] = 0; /* as before the restart */
+	ferry_outer_end(&call);
+	return answer;
 }

@@ -6,30 +6,34 @@
 
 #include "batch.h"
 
-struct ferry_registers {
+/* A system call that makes others. */
+struct ferry_outer_call {
+	struct ferry_caller caller;
+	bool suspended; /* for audit and tracepoints */
+	int filters;	/* the number of seccomp filters that allowed this call */
+	/* The caller's values of the registers that it borrows. */
 	unsigned long arg[FERRY_MAX_ARGS];
 	unsigned long nr;
 };
 
-/* A system call that makes others. */
-struct ferry_outer_call {
-	struct ferry_caller caller;
-	/* Tracers saw it exit, and see its inner calls instead. */
-	bool reported;
-	struct ferry_registers saved; /* the caller's values of the registers that it borrows */
-};
-
-/* From here on, the inner calls own the registers ... */
+/*
+ * From here on the inner calls own the registers.  While one runs they hold its call, where
+ * handlers, seccomp, audit and /proc look for it.
+ */
 void ferry_outer_begin(struct ferry_outer_call *call);
 
-/*
- * ... up to here, where those in call->saved are restored.  Returns ANSWER; or -EOPNOTSUPP
- * if ANSWER would restart the call and seccomp does not allow that.
- */
-long ferry_outer_end(struct ferry_outer_call *call, long answer);
+/* Up to here, where those in *CALL are restored. */
+void ferry_outer_end(struct ferry_outer_call *call);
 
-/* Implements batch(2) for current, whose registers hold the system call. */
-long do_batch(long __user *rets, const struct ferry_slot __user *calls, unsigned long ncall,
-	      unsigned long flags, unsigned long size);
+/* Whether a restart of the call would have to pass filters that did not allow it before. */
+bool ferry_filters_changed(const struct ferry_outer_call *call);
+
+/*
+ * Runs a batch between the two; POSITIONS is what the caller can hold of a position, as a
+ * mask.  Returns the answer of batch(2), and the position for a restart in call->caller.
+ */
+long ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
+		       const struct ferry_slot __user *calls, unsigned long ncall,
+		       unsigned long flags, unsigned long size, unsigned long positions);
 
 #endif /* _FERRY_SYSCALL_H */

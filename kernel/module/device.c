@@ -11,7 +11,6 @@
 #include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/kernel.h>
-#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <asm/ferry.h>
@@ -20,17 +19,11 @@
 #include "../core/flexsc.h"
 #include "device.h"
 
-/* Checked before each call: a filter that a slot installs stops the batch. */
-long ferry_watched_call(struct ferry_caller *caller, unsigned long nr)
+/* Asked before each call: a filter that a slot installs stops the batch. */
+long subcall_with_work(struct pt_regs *regs, unsigned int nr, bool *refused)
 {
-	caller->stopped = STOPPED_REFUSING;
-	return FERRY_NO_RESULT;
-}
-
-/* A tracer that wants to see calls stops the task first, which is then checked again. */
-static bool is_watched(void)
-{
-	return ferry_watched() || current->ptrace;
+	*refused = true;
+	return -ERESTARTNOINTR;
 }
 
 /* Reads all of them in one user access. */
@@ -52,99 +45,86 @@ fault:
 }
 
 /*
- * Runs the batch in separate registers; its number in the caller's registers marks that one
- * is running.  Handlers read only the arguments, which come with each slot.
+ * Stores POSITION, where the batch left with ANSWER, for the ioctl or the caller to continue.
+ * The results of ioctls are int, so a partial answer becomes an error.
  */
-static __always_inline long run_batch(const struct ferry_batch_args *args,
-				      struct pt_regs *caller_regs, unsigned long *position)
+static noinline long store_position(struct ferry_batch_args __user *user, unsigned long position,
+				    long answer)
 {
-	struct pt_regs regs __uninitialized;
-	struct ferry_caller caller = { .regs = &regs };
-	unsigned long nr = ferry_get_nr(caller_regs);
-	long answer;
-
-	ferry_set_nr(caller_regs, FERRY_NR_BATCH);
-	answer = ferry_batch(&caller, u64_to_user_ptr(args->rets),
-			     u64_to_user_ptr(args->calls), args->ncall,
-			     args->flags, args->size);
-	ferry_set_nr(caller_regs, nr);
-	*position = caller.position;
-	return answer;
-}
-
-static __always_inline long batch_ioctl(struct ferry_batch_args __user *user)
-{
-	struct pt_regs *caller_regs = current_pt_regs();
-	struct ferry_batch_args args;
-	unsigned long position;
-	long answer;
-
-	if (read_args(&args, user))
-		return -EFAULT;
-	if (is_watched() && args.flags != FERRY_BATCH_QUERY)
-		return -EOPNOTSUPP;
-	answer = run_batch(&args, caller_regs, &position);
-	if (likely(!position && !(args.flags & FERRY_BATCH_RESUME)))
-		return answer;
-	if (!put_user(position, &user->flags))
+	/*
+	 * Continuing takes another ioctl.  A filter that a slot installed was not active when
+	 * this one was made, and need not allow another.
+	 */
+	if (answer >= FERRY_BATCH_PARTIAL || (answer == -ERESTARTNOINTR && ferry_watched()))
+		answer = -EOPNOTSUPP;
+	if (!put_user(ferry_is_restart(answer) || answer == -EOPNOTSUPP ? position : 0,
+		      &user->flags))
 		return answer;
 	/* Without its position, the restarted batch would run again from the start. */
 	force_sig_fault(SIGSEGV, SEGV_MAPERR, &user->flags);
 	return -EFAULT;
 }
 
-/* Like run_batch(): the posted calls are in separate registers. */
-static long serve_ioctl(struct ferry_flexsc_set __user *set)
+static __always_inline long batch_ioctl(struct ferry_batch_args __user *user, bool interrupted)
 {
-	struct pt_regs *caller_regs = current_pt_regs();
 	struct pt_regs regs __uninitialized;
 	struct ferry_caller caller = { .regs = &regs };
-	unsigned long nr = ferry_get_nr(caller_regs);
+	struct ferry_batch_args args;
 	long answer;
 
-	if (is_watched())
+	if (read_args(&args, user))
+		return -EFAULT;
+	if (unlikely(interrupted && args.flags & FERRY_BATCH_RESUME))
+		args.flags |= FERRY_BATCH_EINTR;
+	answer = ferry_batch(&caller, u64_to_user_ptr(args.rets), u64_to_user_ptr(args.calls),
+			     args.ncall, args.flags, args.size);
+	if (likely(!ferry_is_restart(answer) && answer < FERRY_BATCH_PARTIAL &&
+		   !(args.flags & FERRY_BATCH_RESUME)))
+		return answer;
+	return store_position(user, caller.position, answer);
+}
+
+static long serve_ioctl(struct ferry_flexsc_set __user *set, bool interrupted)
+{
+	struct pt_regs regs __uninitialized;
+	struct ferry_caller caller = { .regs = &regs };
+	long answer;
+
+	if (ferry_watched())
 		return -EOPNOTSUPP;
 	if (!set)
 		return FERRY_FLEXSC_ANSWER;
-	ferry_set_nr(caller_regs, FERRY_NR_FLEXSC_SERVE);
-	answer = ferry_flexsc_serve(&caller, set);
-	ferry_set_nr(caller_regs, nr);
-	return answer;
+	answer = ferry_flexsc_serve(&caller, set, interrupted);
+	return answer == -ERESTARTNOINTR && ferry_watched() ? -EOPNOTSUPP : answer;
 }
 
-/* Whether a slot or a posted call made this ioctl. */
-static bool is_nested(void)
-{
-	unsigned long nr = ferry_get_nr(current_pt_regs());
-
-	return nr == FERRY_NR_BATCH || nr == FERRY_NR_FLEXSC_SERVE;
-}
-
+/*
+ * The number in the registers says whether a slot or a posted call made this ioctl.  Marks in
+ * its upper half, which has no meaning to the kernel, come back when the ioctl is restarted.
+ */
 static long control(struct file *file, unsigned int command, unsigned long argument)
 {
+	struct pt_regs *regs = current_pt_regs();
+	bool interrupted = regs->orig_ax & FERRY_MARK_EINTR;
 	long answer;
 
 	if (command != FERRY_IOC_BATCH && command != FERRY_IOC_FLEXSC_SERVE)
 		return -ENOTTY;
 	/* A slot must not run a batch: nothing would bound the depth of the stack. */
-	if (is_nested())
+	if (regs->orig_ax == FERRY_NR_BATCH)
 		return -ENOSYS;
+	regs->orig_ax = FERRY_NR_BATCH;
 	/*
 	 * A task that shares its descriptors with no other uses a file without a reference,
 	 * because it cannot close the file meanwhile.  A batch can.
 	 */
 	get_file(file);
 	if (command == FERRY_IOC_BATCH)
-		answer = batch_ioctl((struct ferry_batch_args __user *)argument);
+		answer = batch_ioctl((struct ferry_batch_args __user *)argument, interrupted);
 	else
-		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument);
+		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument, interrupted);
 	fput(file);
-	/*
-	 * Continuing would take another ioctl.  A filter that a slot installed was not active
-	 * when this one was made, and need not allow another.
-	 */
-	if (answer == -ERESTARTNOINTR && is_watched())
-		return -EOPNOTSUPP;
+	regs->orig_ax = __NR_ioctl | (ferry_is_restart(answer) ? FERRY_MARK_LEFT : 0);
 	return answer;
 }
 

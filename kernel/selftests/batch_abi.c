@@ -2,6 +2,7 @@
 /* Other ways into the kernel: number 183, 32-bit calls, x32 calls. */
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #include "ferry_test.h"
 
@@ -78,8 +79,6 @@ TEST_F(abi, of_number_183_goes_on_after_signals)
 	};
 	long rets[4];
 	const long before[] = { P(rets), P(calls), 4, 0x5a5a5a5a, -77, 99 };
-	/* The position was kept in the register of batch()'s flags. */
-	const long after[] = { P(rets), P(calls), 4, 0, -77, 99 };
 	long arg[FERRY_MAX_ARGS];
 
 	if (alias(NULL, NULL, 0, 0, 0) == -ENOSYS)
@@ -92,7 +91,37 @@ TEST_F(abi, of_number_183_goes_on_after_signals)
 	EXPECT_EQ(THIS_PROCESS, rets[1]);
 	EXPECT_EQ(0, rets[2]);
 	EXPECT_EQ(getppid(), rets[3]);
-	EXPECT_EQ(0, memcmp(after, arg, sizeof(arg)));
+	EXPECT_EQ(0, memcmp(before, arg, sizeof(arg)));
+}
+
+TEST_F(abi, of_number_183_knows_interrupted_calls)
+{
+	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+	const struct sigaction action = { .sa_handler = handle };
+	struct ferry_slot calls[] = { SLOT(__NR_pause), SLOT(__NR_getpid) };
+	long rets[2];
+	const long before[] = { P(rets), P(calls), 2, 0x5a5a5a5a, -77, 99 };
+	long arg[FERRY_MAX_ARGS];
+
+	if (alias(NULL, NULL, 0, 0, 0) == -ENOSYS)
+		SKIP(return, "CONFIG_FERRY_BATCH_ALIAS is not set");
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	memcpy(arg, before, sizeof(arg));
+	EXPECT_EQ(1, raw_call(FERRY_NR_BATCH_ALIAS, arg));
+	EXPECT_EQ(-EINTR, rets[0]);
+	EXPECT_EQ(THIS_PROCESS, rets[1]);
+	EXPECT_EQ(0, memcmp(before, arg, sizeof(arg)));
+}
+
+/* The kernel does not look at the upper half of a number. */
+TEST_F(abi, ignores_the_upper_half_of_numbers)
+{
+	const long high = 1L << 32;
+	long none[FERRY_MAX_ARGS] = {}, query[FERRY_MAX_ARGS] = { 0, 0, 0, FERRY_BATCH_QUERY };
+
+	EXPECT_EQ(0, raw_call(high | FERRY_NR_NULL, none));
+	EXPECT_EQ(raw_call(FERRY_NR_BATCH, query), raw_call(high | FERRY_NR_BATCH, query));
 }
 
 /* ---- 32-bit and x32 ---- */

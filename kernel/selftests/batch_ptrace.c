@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ptrace: a tracer sees batch() exit before its first call, as if it were to be
- * restarted; then each call enter and exit; then batch() enter again and exit with
- * its result.  Signals may cause more of these restarts.
+ * ptrace: batch() leaves the calls of a traced task to user space, so that a tracer sees
+ * real calls.  These tests make them with recovering_batch().
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -16,7 +15,6 @@
 #include "ferry_test.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
-#define RESTARTED (-513) /* -ERESTARTNOINTR, which tracers know and user space never sees */
 #define MAX_EVENTS 64
 
 /* One stop of the tracee at a call. */
@@ -35,8 +33,6 @@ struct tracee {
 	pid_t pid;
 	struct event events[MAX_EVENTS];
 	int count;
-	int restarts;
-	struct event last_restart;
 };
 
 FIXTURE(ptrace)
@@ -72,7 +68,7 @@ static bool start(struct tracee *t, int ncall)
 	if (!t->pid) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
-		_exit(batch(t->rets, t->calls, ncall) == ncall - 1 ? 0 : 1);
+		_exit(recovering_batch(t->rets, t->calls, ncall) == ncall - 1 ? 0 : 1);
 	}
 	return waitpid(t->pid, &status, 0) == t->pid && WIFSTOPPED(status) &&
 	       !ptrace(PTRACE_SETOPTIONS, t->pid, 0,
@@ -105,27 +101,19 @@ static bool next_event(struct tracee *t, struct event *event, int *status)
 	return true;
 }
 
-/*
- * Records the events from the entry of batch() on.  Restarts are only counted.
- * Returns the wait status of the end.
- */
+/* Records the events after the first entry of batch(), without its own.  Returns the status. */
 static int watch(struct tracee *t)
 {
+	bool begun = false, in_batch = false;
 	struct event event;
-	bool begun = false;
 	int status = -1;
 
 	while (next_event(t, &event, &status)) {
-		begun |= event.is_entry && event.nr == FERRY_NR_BATCH;
-		if (!begun || t->count == MAX_EVENTS)
-			continue;
-		if (!event.is_entry && event.result == RESTARTED) {
-			t->count--;
-			t->restarts++;
-			t->last_restart = t->events[t->count];
-			continue;
-		}
-		t->events[t->count++] = event;
+		if (event.is_entry)
+			in_batch = event.nr == FERRY_NR_BATCH;
+		begun |= in_batch;
+		if (begun && !in_batch && t->count < MAX_EVENTS)
+			t->events[t->count++] = event;
 	}
 	return status;
 }
@@ -150,18 +138,12 @@ TEST_F(ptrace, shows_each_call_once)
 	t->calls[2] = SLOT(__NR_write, t->file, P("abc"), 3, 4, 5, 6);
 	ASSERT_TRUE(start(t, 3));
 	EXPECT_EQ(0, watch(t));
-	EXPECT_EQ(8 + 1, t->count); /* exit_group enters */
-	EXPECT_LE(1, t->restarts);
-	EXPECT_EQ(FERRY_NR_BATCH, t->last_restart.nr);
+	EXPECT_EQ(6 + 1, t->count); /* exit_group enters */
 	EXPECT_CALL(0, __NR_getpid, t->pid);
 	EXPECT_CALL(2, __NR_close, -EBADF);
 	EXPECT_CALL(4, __NR_write, 3);
-	EXPECT_CALL(6, FERRY_NR_BATCH, 2);
 	for (k = 0; k < FERRY_MAX_ARGS; k++)
 		EXPECT_EQ((unsigned long)t->calls[2].arg[k], t->events[4].arg[k]);
-	EXPECT_EQ((unsigned long)P(t->rets), t->events[6].arg[0]);
-	EXPECT_EQ((unsigned long)P(t->calls), t->events[6].arg[1]);
-	EXPECT_EQ(3, t->events[6].arg[2]);
 }
 
 TEST_F(ptrace, shows_no_call_that_is_not_made)
@@ -175,8 +157,7 @@ TEST_F(ptrace, shows_no_call_that_is_not_made)
 	t->calls[3] = SLOT(FERRY_NR_BATCH);
 	ASSERT_TRUE(start(t, 4));
 	EXPECT_EQ(0, watch(t));
-	EXPECT_EQ(2 + 1, t->count);
-	EXPECT_CALL(0, FERRY_NR_BATCH, 3);
+	EXPECT_EQ(0 + 1, t->count);
 }
 
 TEST_F(ptrace, shows_a_number_without_a_call)
@@ -186,21 +167,9 @@ TEST_F(ptrace, shows_a_number_without_a_call)
 	t->calls[0] = SLOT(600);
 	ASSERT_TRUE(start(t, 1));
 	EXPECT_EQ(0, watch(t));
-	EXPECT_EQ(4 + 1, t->count);
+	EXPECT_EQ(2 + 1, t->count);
 	EXPECT_CALL(0, 600, -ENOSYS);
 	EXPECT_EQ(-ENOSYS, t->rets[0]);
-}
-
-TEST_F(ptrace, shows_what_was_forwarded)
-{
-	struct tracee *t = &self->tracee;
-
-	t->calls[0] = SLOT(__NR_write, t->file, P("abc"), 3);
-	t->calls[1] = forwarding(SLOT(__NR_write, t->file, P("def"), -1), 2, 1);
-	ASSERT_TRUE(start(t, 2));
-	EXPECT_EQ(0, watch(t));
-	EXPECT_CALL(2, __NR_write, 3);
-	EXPECT_EQ(3, t->events[2].arg[2]);
 }
 
 /* ---- tracers that meddle ---- */
@@ -266,23 +235,6 @@ TEST_F(ptrace, may_change_the_number)
 	EXPECT_EQ(0, lseek(t->file, 0, SEEK_END));
 }
 
-TEST_F(ptrace, makes_no_call_that_is_blocked)
-{
-	struct tracee *t = &self->tracee;
-	static const long numbers[] = { __NR_fork, __NR_exit_group, __NR_restart_syscall,
-					__NR_rt_sigreturn, FERRY_NR_BATCH, FERRY_NR_BATCH_ALIAS };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		three_calls(t);
-		ASSERT_TRUE(start(t, 3));
-		ASSERT_TRUE(run_to(t, __NR_write, false));
-		ASSERT_EQ(0, poke(t, NUMBER, numbers[i]));
-		EXPECT_SECOND(-ENOSYS);
-	}
-	EXPECT_EQ(0, lseek(t->file, 0, SEEK_END));
-}
-
 TEST_F(ptrace, may_skip_a_call)
 {
 	struct tracee *t = &self->tracee;
@@ -306,6 +258,86 @@ TEST_F(ptrace, may_change_a_result)
 	ASSERT_EQ(0, poke(t, RESULT, -EDOM));
 	EXPECT_SECOND(-EDOM);
 	EXPECT_EQ(3, lseek(t->file, 0, SEEK_END));
+}
+
+/* A tracer that sends the program elsewhere finds that nothing else ran before. */
+void elsewhere(void);
+asm(".text\n"
+    "	nop\n"
+    "	jmp too_early\n"
+    "elsewhere:\n"
+    "	movl $231, %eax\n" /* exit_group(77) */
+    "	movl $77, %edi\n"
+    "	syscall\n"
+    "too_early:\n"
+    "	movl $231, %eax\n" /* exit_group(78) */
+    "	movl $78, %edi\n"
+    "	syscall\n");
+
+static int divert(struct tracee *t, bool with_a_signal)
+{
+	struct user_regs_struct regs;
+	int status = -1;
+
+	three_calls(t);
+	if (!start(t, 3) || !run_to(t, __NR_getpid, true))
+		return -1;
+	ptrace(PTRACE_GETREGS, t->pid, 0, &regs);
+	regs.rip = P(elsewhere);
+	regs.orig_rax = -1;
+	ptrace(PTRACE_SETREGS, t->pid, 0, &regs);
+	if (with_a_signal)
+		kill(t->pid, SIGCHLD);
+	do
+		ptrace(PTRACE_CONT, t->pid, 0, 0);
+	while (waitpid(t->pid, &status, 0) == t->pid && WIFSTOPPED(status));
+	return status;
+}
+
+TEST_F(ptrace, may_send_the_program_elsewhere)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(77 << 8, divert(&self->tracee, i));
+		EXPECT_EQ(0, lseek(self->tracee.file, 0, SEEK_END));
+	}
+}
+
+/* Registers that no call of the batch uses keep what the tracer writes there. */
+TEST_F(ptrace, may_change_a_register)
+{
+	struct tracee *t = &self->tracee;
+	struct user_regs_struct regs;
+	struct event event;
+	int status;
+	bool seen = false;
+
+	t->pid = fork();
+	if (!t->pid) {
+		struct ferry_slot call = SLOT(__NR_getppid);
+		long arg[FERRY_MAX_ARGS] = { P(t->rets), P(&call), 1, 0, 64, 0x99 };
+
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		raw_call(FERRY_NR_BATCH, arg);
+		_exit(arg[5] == 0x1234 ? 0 : 1);
+	}
+	ASSERT_EQ(t->pid, waitpid(t->pid, &status, 0));
+	ASSERT_EQ(0, ptrace(PTRACE_SETOPTIONS, t->pid, 0,
+			    PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	while (next_event(t, &event, &status)) {
+		ptrace(PTRACE_GETREGS, t->pid, 0, &regs);
+		if (event.is_entry)
+			seen = event.nr == FERRY_NR_BATCH;
+		if (event.is_entry && seen)
+			EXPECT_EQ(FERRY_NR_BATCH, (int)regs.orig_rax);
+		if (event.is_entry || !seen)
+			continue;
+		regs.r9 = 0x1234;
+		ptrace(PTRACE_SETREGS, t->pid, 0, &regs);
+	}
+	EXPECT_EQ(0, status);
 }
 
 TEST_F(ptrace, may_kill_within_a_call)
@@ -356,7 +388,7 @@ TEST_F(ptrace, shows_calls_among_signals_once)
 			t->calls[i].arg[0] = getpid();
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
-		_exit(batch(t->rets, t->calls, 8) == 7 && handled == 4 ? 0 : 1);
+		_exit(recovering_batch(t->rets, t->calls, 8) == 7 && handled == 4 ? 0 : 1);
 	}
 	ASSERT_EQ(t->pid, waitpid(t->pid, &status, 0));
 	ASSERT_EQ(0, ptrace(PTRACE_SETOPTIONS, t->pid, 0,

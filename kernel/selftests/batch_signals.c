@@ -466,9 +466,10 @@ TEST_F(signals, have_nothing_to_do_with_a_made_up_position)
 	EXPECT_EQ(UNTOUCHED, rets[2]);
 
 	EXPECT_EQ(-EFAULT, raw_batch(rets, calls, 3, resume | 3L << FERRY_RESUME_SHIFT, 64));
-	EXPECT_EQ(-EFAULT, raw_batch(rets, calls, 3, LONG_MIN | resume, 64));
+	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, LONG_MIN | resume, 64));
+	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, refused_at(1), 64));
 	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | FERRY_BATCH_QUERY, 64));
-	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | 0x20, 64));
+	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | 8, 64));
 	EXPECT_EQ(UNTOUCHED, rets[0]);
 }
 

@@ -64,6 +64,31 @@ static inline long batch(long rets[], struct ferry_slot calls[], unsigned long n
 	return raw_batch(rets, calls, ncall, 0, sizeof(*calls));
 }
 
+/* The answer to a batch that user space has to continue at slot I. */
+static inline long refused_at(long i)
+{
+	return FERRY_BATCH_PARTIAL | FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT;
+}
+
+/* The same as batch(), and makes the calls that the kernel leaves to user space. */
+static inline long recovering_batch(long rets[], struct ferry_slot calls[], unsigned long ncall)
+{
+	long answer = batch(rets, calls, ncall);
+
+	while (answer >= FERRY_BATCH_PARTIAL) {
+		long arg[FERRY_MAX_ARGS], i = FERRY_RESUME_INDEX(answer);
+		long nr = answer & FERRY_BATCH_RESTART ? __NR_restart_syscall : calls[i].nr;
+
+		memcpy(arg, calls[i].arg, sizeof(arg));
+		rets[i] = raw_call(nr, arg);
+		if (++i == (long)ncall)
+			return i - 1;
+		answer = raw_batch(rets, calls, ncall, refused_at(i) & ~FERRY_BATCH_PARTIAL,
+				   sizeof(*calls));
+	}
+	return answer;
+}
+
 static inline bool have_batch(void)
 {
 	return raw_batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) != -ENOSYS;

@@ -136,13 +136,6 @@ static int probe(const char **why)
 	return 0;
 }
 
-/* Runs the rest of a batch that the module left. */
-static long run_rest(const struct ferry_batch_args *args)
-{
-	return ferry_loop_resume(args->flags, (long *)args->rets,
-				 (const struct ferry_slot *)args->calls, args->ncall);
-}
-
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	struct ferry_batch_args args = {
@@ -156,18 +149,18 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 
 	if (FERRY_UNLIKELY(batches_to_loop)) {
 		batches_to_loop--;
-		return run_rest(&args);
+		return ferry_loop(rets, calls, ncall);
 	}
 	for (;;) {
 		fd = get_device();
 		if (fd < 0)
-			return run_rest(&args);
+			return ferry_loop_resume(args.flags, rets, calls, ncall);
 		answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
 		if (FERRY_LIKELY(answer >= 0))
 			return answer;
 		if (answer == -EOPNOTSUPP) {
 			batches_to_loop = BATCHES_AFTER_REFUSAL;
-			return run_rest(&args);
+			return ferry_loop_resume(args.flags, rets, calls, ncall);
 		}
 		if (!is_ours(fd))
 			atomic_compare_exchange_strong(&descriptor, &fd, -1);

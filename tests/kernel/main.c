@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <sys/random.h>
 
+#include <ferry/batchcall.h>
+
 #include "hostile.h"
 
 #define EXIT_SKIPPED 77
@@ -19,7 +21,7 @@ uint64_t seed;
 static long run_in_kernel(long rets[], const struct ferry_slot calls[], unsigned long ncall,
 			  long flags, long size)
 {
-	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, flags, size, 0);
+	return ferry_batchcall(rets, calls, ncall, flags, size);
 }
 
 static int probe_kernel(const char **why)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <ferry/loop.h>
+#include <ferry/batchcall.h>
 #include <linux/ferry_flexsc.h>
 
 #define SLOTS 7
@@ -64,8 +64,20 @@ static const struct ferry_entry posted_waiting[] = {
 
 static long batch(long rets[], const struct ferry_slot slots[], unsigned long nslots)
 {
-	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)slots, (long)nslots, 0,
-			     sizeof(*slots), 0);
+	return ferry_batchcall(rets, slots, nslots, 0, sizeof(*slots));
+}
+
+/* Makes the call that the kernel left in the middle, and ends it. */
+static void make_left_call(struct ferry_flexsc_set *set)
+{
+	struct ferry_entry *entry = set->entry;
+
+	while (!entry->begun)
+		entry++;
+	entry->result = ferry_rawcall(entry->nr, entry->arg[0], entry->arg[1], entry->arg[2],
+				      entry->arg[3], entry->arg[4], entry->arg[5]);
+	entry->begun = 0;
+	entry->status = FERRY_ENTRY_DONE;
 }
 
 /* A call that stores FERRY_GATE_STOP in the gate of SET, so that its runner ends. */
@@ -98,9 +110,13 @@ static long serve(long rets[], const struct ferry_entry calls_to_post[], unsigne
 	set->count = ENTRIES;
 	memcpy(set->entry, calls_to_post, count * sizeof(*calls_to_post));
 	set->entry[count] = stopping(set);
-	for (i = 0; i <= count; i++)
+	for (i = 0; i <= count; i++) {
+		set->entry[i].result = ferry_rawcall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 		set->entry[i].status = FERRY_ENTRY_SUBMITTED;
-	error = ferry_rawcall(FERRY_NR_FLEXSC_SERVE, (long)set, 0, 0, 0, 0, 0);
+	}
+	while ((error = ferry_rawcall(FERRY_NR_FLEXSC_SERVE, (long)set, 0, 0, 0, 0, 0)) ==
+	       -EOPNOTSUPP)
+		make_left_call(set);
 	for (i = 0; i < count; i++)
 		rets[i] = set->entry[i].result;
 	free(set);

@@ -9,7 +9,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define FERRY_ABI_VERSION 1
+#define FERRY_ABI_VERSION 2
 
 /* System call numbers of the ferry kernel series (experimental range). */
 #define FERRY_NR_NULL 500
@@ -34,8 +34,8 @@
 /* Results in -FERRY_MAX_ERRNO .. -1 are failures. */
 #define FERRY_MAX_ERRNO 4095
 
-/* A longer array could not be addressed: batch() refuses it with -EINVAL. */
-#define FERRY_MAX_SLOTS 0x100000000000000UL
+/* Positions have room for no more, 32 TiB of slots: batch() refuses them with -EINVAL. */
+#define FERRY_MAX_SLOTS (1UL << 39)
 
 /*
  * One system call of a batch: 64 bytes, a cache line.  A jump is the number of
@@ -60,20 +60,35 @@ struct ferry_slot {
 #define FERRY_BATCH_QUERY 1L
 
 /*
- * Bits of flags that the kernel sets for a restart and with the answer -EOPNOTSUPP:
- * the batch continues at slot flags >> FERRY_RESUME_SHIFT.  With FERRY_BATCH_RESTART
- * that slot is in the middle of its call.
+ * A position in a batch: FERRY_BATCH_RESUME, the bits below, and the index of a slot.
+ *
+ * batch() answers FERRY_BATCH_PARTIAL | position where user space has to make the call of
+ * that slot itself; no slot from there on has run.  With FERRY_BATCH_RESTART the slot is in
+ * the middle of its call, and restart_syscall(2) continues that.
+ *
+ * With a position as flags, batch() continues there.  The kernel passes itself one when it
+ * restarts batch() after a signal, with the bits that say how the signal found the slot.
  */
-#define FERRY_BATCH_RESTART 0x40L
+#define FERRY_BATCH_PARTIAL (1L << 62)
 #define FERRY_BATCH_RESUME 0x80L
+#define FERRY_BATCH_RESTART 0x40L
+#define FERRY_BATCH_EINTR 0x20L	      /* a handler ended the call */
+#define FERRY_BATCH_INTERRUPTED 0x10L /* the call was made, and interrupted */
 #define FERRY_RESUME_SHIFT 8
+#define FERRY_RESUME_INDEX(position) ((position) >> FERRY_RESUME_SHIFT & (FERRY_MAX_SLOTS - 1))
+/* How many slots the jump to that slot skipped. */
+#define FERRY_SKIPPED_SHIFT 47
+#define FERRY_RESUME_SKIPPED(position) ((position) >> FERRY_SKIPPED_SHIFT & 0x7fff)
 
 #define FERRY_VERSION_MASK 0xffL
 #define FERRY_FEATURE_SHIFT 8
 #define FERRY_FEATURE_WDCPY 0x1L
 #define FERRY_FEATURE_FORWARD 0x2L
 
-/* /dev/ferry: FERRY_IOC_BATCH runs batch() with these arguments.  It may change flags. */
+/*
+ * /dev/ferry: FERRY_IOC_BATCH runs batch() with these arguments and returns its result.
+ * flags holds the position while signals are handled, as the register of flags does there.
+ */
 struct ferry_batch_args {
 	__u64 rets;  /* address of the array of results, a long each */
 	__u64 calls; /* address of the array of struct ferry_slot */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of batch() specific to x86-64: the registers that hold a call,
- * dispatching a call, and fetching a slot.
+ * The part of batch() specific to x86-64: dispatching a call, and fetching a slot.
  */
 #ifndef _ASM_X86_FERRY_H
 #define _ASM_X86_FERRY_H
@@ -11,67 +10,23 @@
 #include <linux/ferry.h>
 #include <linux/resume_user_mode.h>
 #include <linux/sched.h>
-#include <linux/stddef.h>
 #include <linux/uaccess.h>
 #include <asm/asm.h>
 #include <asm/ptrace.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
-/* User space ends here. */
-#define FERRY_USER_END TASK_SIZE_MAX
-
 /* Numbers from here on are not system calls. */
 #define FERRY_NR_CALLS NR_syscalls
 
-/* Pending work that would be done between two calls of a loop. */
 #ifdef _TIF_NEED_RESCHED_LAZY
 #define FERRY_TIF_NEED_RESCHED (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY)
 #else
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
 #endif
-#if defined(CONFIG_RSEQ) && defined(TIF_RSEQ)
-#define FERRY_TIF_RESUME (_TIF_NOTIFY_RESUME | BIT(TIF_RSEQ))
-#else
-#define FERRY_TIF_RESUME _TIF_NOTIFY_RESUME
-#endif
-#define FERRY_TIF_WORK							\
-	(FERRY_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | FERRY_TIF_RESUME)
 
-/* Does the work that FERRY_TIF_RESUME marks. */
-static inline void ferry_resume_user_mode_work(struct pt_regs *regs)
-{
-#if defined(CONFIG_RSEQ) && defined(TIF_RSEQ)
-	/*
-	 * Restartable sequences have a separate flag, which is checked in the very
-	 * last step to user space.  What fails there is done here.
-	 */
-	if (test_and_clear_thread_flag(TIF_RSEQ))
-		current->rseq.event.slowpath = true;
-#endif
-	resume_user_mode_work(regs);
-}
-
-static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, int k)
-{
-	static const u8 offsets[FERRY_MAX_ARGS] = {
-		offsetof(struct pt_regs, di),  offsetof(struct pt_regs, si),
-		offsetof(struct pt_regs, dx),  offsetof(struct pt_regs, r10),
-		offsetof(struct pt_regs, r8),  offsetof(struct pt_regs, r9),
-	};
-
-	return (void *)regs + offsets[k];
-}
-
-static __always_inline void ferry_get_args(const struct pt_regs *regs, unsigned long args[])
-{
-	args[0] = regs->di;
-	args[1] = regs->si;
-	args[2] = regs->dx;
-	args[3] = regs->r10;
-	args[4] = regs->r8;
-	args[5] = regs->r9;
-}
+/* Pending work that would be done between two calls of a loop. */
+#define FERRY_TIF_WORK EXIT_TO_USER_MODE_WORK
 
 static __always_inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
 {
@@ -83,14 +38,9 @@ static __always_inline void ferry_set_args(struct pt_regs *regs, const unsigned 
 	regs->r9 = args[5];
 }
 
-static inline void ferry_set_nr(struct pt_regs *regs, unsigned long nr)
+static __always_inline void ferry_set_nr(struct pt_regs *regs, unsigned int nr)
 {
 	regs->orig_ax = nr;
-}
-
-static inline unsigned long ferry_get_nr(const struct pt_regs *regs)
-{
-	return regs->orig_ax;
 }
 
 /* What entry code does for a call of TASK apart from dispatching it: 0 if nothing. */
@@ -104,22 +54,18 @@ static __always_inline bool ferry_watched(void)
 	return ferry_watchers(current);
 }
 
-/* Whether prctl(PR_SET_SYSCALL_USER_DISPATCH) sends calls back to user space. */
-static inline bool ferry_dispatched_to_user(void)
+static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
 {
-	return test_syscall_work(SYSCALL_USER_DISPATCH);
+	ferry_set_nr(regs, nr);
+	return x64_sys_call(regs, nr);
 }
 
-/*
- * Makes call NR < FERRY_NR_CALLS, whose arguments are in REGS.  Entry code uses
- * a switch instead of the table, so that user space cannot train the kernel's
- * very first indirect branch.  Here the fence of the fetch precedes the branch,
- * which is like those that the handlers make.
- */
-static __always_inline long ferry_dispatch(struct pt_regs *regs, unsigned long nr)
+/* Like subcall_with_work(), for any task. */
+static __always_inline long subcall(struct pt_regs *regs, unsigned int nr, bool *refused)
 {
-	regs->orig_ax = nr;
-	return sys_call_table[nr](regs);
+	if (unlikely(ferry_watched()))
+		return subcall_with_work(regs, nr, refused);
+	return subcall_dispatch(regs, nr);
 }
 
 /* The CPU reorders only a load after a store. */
@@ -163,10 +109,7 @@ fault:
 	return -EFAULT;
 }
 
-/*
- * Fetches SLOT, each byte once.  The caller has checked that it is below
- * FERRY_USER_END.
- */
+/* Fetches SLOT, each byte once.  The caller has checked that it is in user space. */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
 				       const struct ferry_slot __user *slot)
 {
@@ -182,7 +125,7 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
  * Stores RESULT in *RET, then fetches SLOT.  Returns 0, or which of the two failed.
  * One user access covers both; the caller has checked the bounds.
  */
-static __always_inline int ferry_store_and_fetch(long __user *ret, long result,
+static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
 						 const struct ferry_slot __user *slot)
 {

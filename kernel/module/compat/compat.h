@@ -12,7 +12,9 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bits.h>
 #include <linux/eventfd.h>
+#include <linux/nospec.h>
 #include <linux/resume_user_mode.h>
 #include <linux/sched/signal.h>
 #include <linux/thread_info.h>
@@ -21,17 +23,21 @@
 
 /* The kernel's system call table, set by ferry_find_table(). */
 extern const sys_call_ptr_t *ferry_table;
-#define sys_call_table ferry_table
 
 /* Finds and verifies the table.  Logs the reason if it returns -errno. */
 int ferry_find_table(void);
 
+static __always_inline long ferry_call_table(const struct pt_regs *regs, unsigned int nr)
+{
+	if (unlikely(nr >= NR_syscalls))
+		return -ENOSYS;
+	return ferry_table[array_index_nospec(nr, NR_syscalls)](regs);
+}
+#define x64_sys_call ferry_call_table
+
 #define do_futex ferry_do_futex
 long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout,
 		    u32 __user *word2, u32 value2, u32 value3);
-
-#define next_signal ferry_next_signal
-int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask);
 
 #define force_sig_fault ferry_force_sig_fault
 void ferry_force_sig_fault(int sig, int code, void __user *address);
@@ -42,14 +48,17 @@ void ferry_force_sig_fault(int sig, int code, void __user *address);
 #endif
 
 /*
- * The functions for this are not exported.  The exit to user space does all of it, even if
- * there is no signal to deliver, and then restarts the call.
+ * Marks in the upper half of the number of an ioctl: it left a call in the middle, and a
+ * handler ended that call.
  */
-static inline void resume_on_the_way_out(struct pt_regs *regs)
-{
-	set_thread_flag(TIF_NOTIFY_RESUME);
-	set_thread_flag(TIF_NOTIFY_SIGNAL);
-}
-#define resume_user_mode_work resume_on_the_way_out
+#define FERRY_MARK_LEFT BIT(63)
+#define FERRY_MARK_EINTR BIT(62)
+
+/* From here on signal delivery sets FERRY_MARK_EINTR.  Logs the reason if it returns -errno. */
+int ferry_watch_signals(void);
+void ferry_unwatch_signals(void);
+
+/* What this would do is not exported, so it stays pending for the exit to user space. */
+#define resume_user_mode_work(regs) do { } while (0)
 
 #endif /* _FERRY_COMPAT_H */

@@ -13,5 +13,5 @@ long ferry_do_futex(u32 __user *word, int operation, u32 value, ktime_t *timeout
 	struct pt_regs regs __uninitialized;
 
 	ferry_set_args(&regs, args);
-	return ferry_dispatch(&regs, __NR_futex);
+	return subcall_dispatch(&regs, __NR_futex);
 }

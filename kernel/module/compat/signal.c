@@ -1,23 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Signal functions that the kernel does not export. */
-#include <linux/bitops.h>
+/* What the series does in the kernel's signal code, and functions that are not exported. */
+#include <linux/errno.h>
+#include <linux/init.h>
+#include <linux/printk.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
 #include <linux/signal.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <asm/unistd.h>
 
-/* As in kernel/signal.c, signals that an instruction raises are delivered first. */
-#define SYNCHRONOUS                                                                             \
-	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) |              \
-	 sigmask(SIGFPE) | sigmask(SIGSYS))
+static struct tracepoint *delivery;
 
-/* The next signal in PENDING that MASK does not block; 0 if there is none. */
-int ferry_next_signal(const struct sigpending *pending, const sigset_t *mask)
+/* What subcall_handle_signal() is in the series: ACTION's handler is about to run. */
+static void on_delivery(void *data, int sig, struct kernel_siginfo *info,
+			struct k_sigaction *action)
 {
-	unsigned long set = pending->signal.sig[0] & ~mask->sig[0];
+	struct pt_regs *regs = current_pt_regs();
+	long error = regs->ax;
 
-	BUILD_BUG_ON(_NSIG_WORDS != 1);
-	if (set & SYNCHRONOUS)
-		set &= SYNCHRONOUS;
-	return set ? __ffs(set) + 1 : 0;
+	if (action->sa.sa_handler == SIG_DFL || action->sa.sa_handler == SIG_IGN)
+		return;
+	if (!(regs->orig_ax & FERRY_MARK_LEFT) || (int)regs->orig_ax != __NR_ioctl)
+		return;
+	if (error == -ERESTARTNOHAND ||
+	    (error == -ERESTARTSYS && !(action->sa.sa_flags & SA_RESTART))) {
+		regs->orig_ax |= FERRY_MARK_EINTR;
+		regs->ax = -ERESTARTNOINTR;
+	}
+}
+
+static void __init find_delivery(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "signal_deliver"))
+		delivery = tracepoint;
+}
+
+int __init ferry_watch_signals(void)
+{
+	int error = -ENOENT;
+
+	for_each_kernel_tracepoint(find_delivery, NULL);
+	if (delivery)
+		error = tracepoint_probe_register(delivery, on_delivery, NULL);
+	if (error)
+		pr_err("cannot use the tracepoint signal_deliver: error %d\n", error);
+	return error;
+}
+
+void ferry_unwatch_signals(void)
+{
+	tracepoint_probe_unregister(delivery, on_delivery, NULL);
+	tracepoint_synchronize_unregister();
 }
 
 static bool is_held_back(int sig)

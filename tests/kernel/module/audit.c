@@ -44,7 +44,7 @@ static void run_audited(void *fd)
 	long ret = UNTOUCHED;
 	struct ferry_batch_args args = device_args(&ret, &slot, 1);
 
-	expect_equal(device_run(*(int *)fd, &args), -EOPNOTSUPP);
+	expect_device_refuses(*(int *)fd, &args, 0);
 	expect_equal(ferry_batch_on(FERRY_DEVICE, &ret, &slot, 1, 0, 0), 0);
 	expect_equal(ret, getpid());
 }

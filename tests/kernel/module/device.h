@@ -24,6 +24,13 @@ static inline long device_run(int fd, struct ferry_batch_args *args)
 	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)args, 0, 0, 0);
 }
 
+/** Fails unless the module leaves the batch to user space from slot I on. */
+static inline void expect_device_refuses(int fd, struct ferry_batch_args *args, long i)
+{
+	expect_equal(device_run(fd, args), -EOPNOTSUPP);
+	expect_equal(args->flags, FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT);
+}
+
 /** The arguments of the batch calls[0 .. ncall - 1]. */
 static inline struct ferry_batch_args device_args(long rets[], const struct ferry_slot calls[],
 						  unsigned long ncall)

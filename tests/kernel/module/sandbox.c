@@ -52,10 +52,8 @@ static void break_out_raw(void *fd)
 	struct ferry_batch_args args = device_args(&ret, &slot, 1);
 
 	install(SYS_mkdir, SECCOMP_RET_KILL_PROCESS);
-	expect_equal(device_run(*(int *)fd, &args), -EOPNOTSUPP);
-	expect_equal(args.flags, 0);
-	args.flags = FERRY_BATCH_RESUME;
-	expect_equal(device_run(*(int *)fd, &args), -EOPNOTSUPP);
+	expect_device_refuses(*(int *)fd, &args, 0);
+	expect_device_refuses(*(int *)fd, &args, 0);
 	expect_equal(ret, UNTOUCHED);
 }
 
@@ -121,8 +119,7 @@ static void confine_itself(void *fd)
 		ferry_batch_on(FERRY_DEVICE, rets, calls, 4, 0, 0);
 		return;
 	}
-	expect_equal(device_run(*(int *)fd, &args), -EOPNOTSUPP);
-	expect_equal(args.flags, FERRY_BATCH_RESUME | 2L << FERRY_RESUME_SHIFT);
+	expect_device_refuses(*(int *)fd, &args, 2);
 	expect_equal(rets[1], 0);
 	expect_equal(rets[2], UNTOUCHED);
 }

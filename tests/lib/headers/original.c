@@ -162,7 +162,7 @@ static void refusals(void)
 	      "too many slots");
 	check(batch(&ret, NULL, 1, 0, 0) == -1 && errno == EFAULT, "no slots");
 	check(batch(NULL, NULL, 0, 0, 0) == 0, "empty batch");
-	check(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == 0x301, "query");
+	check(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == 0x302, "query");
 	check(ret == getpid(), "results of refused batches");
 }
 

@@ -57,21 +57,23 @@ static void set_flags(mcontext_t *context, long flags)
 #error "the fake kernel needs this architecture's system call registers"
 #endif
 
-/* Runs slots up to the refused one.  Slot 0 needs no position. */
+/* Runs slots up to the refused one.  A filter refuses a restart, whose flags hold the position. */
 static long run(long *rets, const struct ferry_slot *calls, unsigned long ncall,
 		mcontext_t *registers)
 {
 	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
 	const struct ferry_slot *refused = calls + fake_kernel_refuses;
+	long position;
 
 	if (fake_kernel_refuses < 0 || !ncall)
 		return ferry_loop(rets, calls, ncall);
 	ferry_loop_until(&cursor, refused, rets, calls, ncall);
 	if (cursor.slot != refused)
 		return ferry_cursor_last(&cursor, calls);
-	if (fake_kernel_refuses > 0)
-		set_flags(registers,
-			  FERRY_BATCH_RESUME | fake_kernel_refuses << FERRY_RESUME_SHIFT);
+	position = FERRY_BATCH_RESUME | fake_kernel_refuses << FERRY_RESUME_SHIFT;
+	if (fake_kernel_refusal == -EOPNOTSUPP)
+		return FERRY_BATCH_PARTIAL | position;
+	set_flags(registers, position);
 	return fake_kernel_refusal;
 }
 
