@@ -108,6 +108,7 @@ static long serve(long rets[], const struct ferry_entry calls_to_post[], unsigne
 	set->version = FERRY_FLEXSC_VERSION;
 	set->flags = FERRY_FLEXSC_FENCES;
 	set->count = ENTRIES;
+	set->eventfd = -1;
 	memcpy(set->entry, calls_to_post, count * sizeof(*calls_to_post));
 	set->entry[count] = stopping(set);
 	for (i = 0; i <= count; i++) {
