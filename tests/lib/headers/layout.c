@@ -54,10 +54,11 @@ SAME(size_of_set, sizeof(struct ferry_flexsc_set), 128);
 FIELD(ferry_flexsc_set, version, 0, 4);
 FIELD(ferry_flexsc_set, flags, 4, 4);
 FIELD(ferry_flexsc_set, count, 8, 4);
-FIELD(ferry_flexsc_set, reserved, 12, 4);
+FIELD(ferry_flexsc_set, eventfd, 12, 4);
 FIELD(ferry_flexsc_set, spin_ns, 16, 8);
 FIELD(ferry_flexsc_set, runner, 64, 4);
 FIELD(ferry_flexsc_set, gate, 68, 4);
+FIELD(ferry_flexsc_set, alert, 72, 4);
 SAME(offset_of_entries, offsetof(struct ferry_flexsc_set, entry), 128);
 
 SAME(size_of_kstats, sizeof(struct kstats), KSTATS_SIZE_VER0);
@@ -81,7 +82,7 @@ SAME(batch_number_of_programs, __NR_batch, 501);
 SAME(wdcpy_number_of_programs, __NR_wdcpy, -2);
 SAME(number_of_a_go_to, FERRY_NR_GOTO, -1);
 
-SAME(version, FERRY_ABI_VERSION, 1);
+SAME(version, FERRY_ABI_VERSION, 2);
 SAME(most_arguments, FERRY_MAX_ARGS, 6);
 SAME(forward_bit, FERRY_ARGC_FORWARD, 0x80);
 SAME(largest_errno, FERRY_MAX_ERRNO, 4095);
