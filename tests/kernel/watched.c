@@ -64,7 +64,12 @@ static const struct ferry_entry posted_waiting[] = {
 
 static long batch(long rets[], const struct ferry_slot slots[], unsigned long nslots)
 {
-	return ferry_batchcall(rets, slots, nslots, 0, sizeof(*slots));
+	long position = 0;
+	long answer = ferry_batchcall_raw(rets, slots, nslots, &position, sizeof(*slots));
+
+	if (!ferry_is_partial(answer))
+		return answer;
+	return ferry_loop_resume(answer, rets, slots, nslots);
 }
 
 /* Makes the call that the kernel left in the middle, and ends it. */
