@@ -142,7 +142,10 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
             assert cell["phases_ns"] is None
             continue
         assert all(phase >= 0 for phase in cell["phases_ns"].values())
-        assert cell["other_cpu_ns"] > 0
+    # The kernel counts this time in ticks, and a cell may take less than one.
+    posted = [cell["other_cpu_ns"] for cell in cells if cell["way"] == "flexsc"]
+    assert min(posted) >= 0
+    assert max(posted) > 0
 
 
 @pytest.mark.parametrize("bench", ["flexsc", "servers"])
