@@ -221,13 +221,30 @@ static bool is_good(int status, bool may_be_killed)
 	return false;
 }
 
+/*
+ * Waits for PID as waitpid() does.  A thread that was traced at last ends only for its tracer, and
+ * one that stopped after that goes on.
+ */
+static pid_t wait_for(pid_t pid, int *status, int options)
+{
+	pid_t found;
+
+	while ((found = waitpid(-1, status, __WALL | options)) > 0) {
+		if (found == pid && !WIFSTOPPED(*status))
+			return pid;
+		if (WIFSTOPPED(*status))
+			weather_let_go(found, *status);
+	}
+	return found;
+}
+
 /* Whether PID has ended as expected; it has all it needs to end. */
 static bool ended_well(pid_t pid, bool may_be_killed)
 {
 	int status, i;
 
 	for (i = 0; i < HANG_SECONDS * 100; i++) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
+		if (wait_for(pid, &status, WNOHANG) == pid)
 			return is_good(status, may_be_killed);
 		kill(pid, SIGCONT);
 		usleep(10000);
@@ -235,7 +252,7 @@ static bool ended_well(pid_t pid, bool may_be_killed)
 	printf("storm: seed %" PRIu64 ", round %lu hangs\n", seed, round_number);
 	describe_hang(pid);
 	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
+	wait_for(pid, &status, 0);
 	return false;
 }
 

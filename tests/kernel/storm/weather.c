@@ -171,19 +171,30 @@ static bool wait_for_stop(pid_t tid, int *status)
 	return false;
 }
 
-/* The signal of a signal-delivery stop, which the tracer passes on or, rarely, keeps. */
-static int signal_of(struct random *random, int status)
+/* The signal of a signal-delivery stop, or 0 at another stop. */
+static int delivered(int status)
 {
 	int signal = WSTOPSIG(status);
 
-	if (status >> 16 || signal == (SIGTRAP | 0x80))
-		return 0;
+	return status >> 16 || signal == (SIGTRAP | 0x80) ? 0 : signal;
+}
+
+void weather_let_go(pid_t tid, int status)
+{
+	ptrace(PTRACE_DETACH, tid, 0, delivered(status));
+}
+
+/* The signal that the tracer passes on at a stop, which rarely is another or none. */
+static int signal_of(struct random *random, int status)
+{
+	int signal = delivered(status);
+
 	if ((signal == RESTARTING || signal == BREAKING) && random_percent(random, 20))
 		return random_percent(random, 50) ? 0 : signals[random_below(random, 2)];
 	return signal;
 }
 
-/* Follows thread TID for some stops.  One that cannot be detached is detached by its end. */
+/* Follows thread TID for some stops.  Whoever waits for its process detaches it if this cannot. */
 static void trace(struct random *random, pid_t tid)
 {
 	bool steps = random_percent(random, 50);

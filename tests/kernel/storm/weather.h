@@ -32,4 +32,7 @@ void weather_remove_cgroup(void);
 /* One disturbance of PID, whose threads are TIDS.  It goes on running afterwards. */
 void weather_outside(struct random *random, pid_t pid, const pid_t tids[], int count);
 
+/** Detaches thread TID, which is traced and has stopped with STATUS. */
+void weather_let_go(pid_t tid, int status);
+
 #endif /* WEATHER_H */
