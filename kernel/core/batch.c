@@ -133,11 +133,10 @@ static unsigned long position(unsigned long i, unsigned long skipped, unsigned l
 
 void ferry_do_pending_work(struct pt_regs *regs)
 {
-	unsigned long flags = read_thread_flags();
-
-	if (flags & FERRY_TIF_NEED_RESCHED)
+	if (read_thread_flags() & FERRY_TIF_NEED_RESCHED)
 		schedule();
-	if (flags & _TIF_NOTIFY_RESUME)
+	/* schedule() itself may ask for this, for restartable sequences. */
+	if (read_thread_flags() & _TIF_NOTIFY_RESUME)
 		resume_user_mode_work(regs);
 	/* The exit to user space does the rest, and with this flag also restarts the call. */
 	if (read_thread_flags() & FERRY_TIF_WORK & ~FERRY_TIF_NEED_RESCHED)

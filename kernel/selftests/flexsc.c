@@ -393,13 +393,16 @@ TEST_F(bad_set, memory_that_changes_while_it_is_served)
 {
 	struct scribbler scribbler = { self->set, time(NULL) };
 	const struct sigaction action = { .sa_handler = ignore };
+	long result;
 
 	TH_LOG("seed %u", scribbler.seed);
 	sigaction(SIGUSR1, &action, NULL);
 	EXPECT_EQ(0, serve_scribbled(&scribbler, true));
 	scribbler.stop = false;
 	scribbler.header = true;
-	EXPECT_EQ(0, serve_scribbled(&scribbler, false));
+	result = serve_scribbled(&scribbler, false);
+	/* A runner that left for other work of the kernel reads the count anew. */
+	EXPECT_TRUE(result == 0 || result == -EINVAL);
 }
 
 TEST_HARNESS_MAIN
