@@ -37,6 +37,7 @@ struct batch {
 static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
 };
+
 static_assert(FERRY_NR_CALLS <= FERRY_BLOCKED_LIMIT, "the table has to cover every call");
 
 static long bad_result(s64 __user *ret)

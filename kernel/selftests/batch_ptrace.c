@@ -263,16 +263,16 @@ TEST_F(ptrace, may_change_a_result)
 /* A tracer that sends the program elsewhere finds that nothing else ran before. */
 void elsewhere(void);
 asm(".text\n"
-    "	nop\n"
-    "	jmp too_early\n"
-    "elsewhere:\n"
-    "	movl $231, %eax\n" /* exit_group(77) */
-    "	movl $77, %edi\n"
-    "	syscall\n"
-    "too_early:\n"
-    "	movl $231, %eax\n" /* exit_group(78) */
-    "	movl $78, %edi\n"
-    "	syscall\n");
+	"	nop\n"
+	"	jmp too_early\n"
+	"elsewhere:\n"
+	"	movl $231, %eax\n" /* exit_group(77) */
+	"	movl $77, %edi\n"
+	"	syscall\n"
+	"too_early:\n"
+	"	movl $231, %eax\n" /* exit_group(78) */
+	"	movl $78, %edi\n"
+	"	syscall\n");
 
 static int divert(struct tracee *t, bool with_a_signal)
 {

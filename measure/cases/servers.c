@@ -262,18 +262,19 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 static const char *find_servers(const struct settings *settings)
 {
 	static const char *const places[] = { "../examples", "../libexec/ferry" };
-	char self[PATH_MAX] = "", *found;
+	char self[PATH_MAX] = "", found[PATH_MAX];
 	size_t i;
 
 	if (settings->examples)
-		return realpath(keep_text("%s/servers", settings->examples), NULL);
+		return realpath(keep_text("%s/servers", settings->examples), found) ?
+			       keep_text("%s", found) :
+			       NULL;
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return NULL;
 	dirname(self);
 	for (i = 0; i < COUNT_OF(places); i++) {
-		found = realpath(keep_text("%s/%s/servers", self, places[i]), NULL);
-		if (found)
-			return found;
+		if (realpath(keep_text("%s/%s/servers", self, places[i]), found))
+			return keep_text("%s", found);
 	}
 	return NULL;
 }
