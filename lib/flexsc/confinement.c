@@ -148,14 +148,14 @@ void ferry__note_confinement(void)
 
 unsigned char ferry__has_keys;
 
-#ifdef __x86_64__
 #define OSPKE (1U << 4) /* of CPUID leaf 7, ecx */
 
-__attribute__((constructor)) static void look_for_keys(void)
+void ferry__look_for_keys(void)
 {
+#ifdef __x86_64__
 	unsigned int a, b, c = 0, d;
 
 	if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
 		ferry__has_keys = (c & OSPKE) != 0;
-}
 #endif
+}

@@ -20,8 +20,11 @@ int ferry__posting_limit(const struct ferry_flexsc *flexsc);
 /** From now on the calling kernel thread may post nothing. */
 void ferry__note_confinement(void);
 
-/** 1 if the processor and the kernel have protection keys.  Constant once main() runs. */
+/** 1 if the processor and the kernel have protection keys.  Constant once a flexsc has started. */
 extern unsigned char ferry__has_keys;
+
+/** Finds that out. */
+void ferry__look_for_keys(void);
 
 /** The thread's rights to memory with protection keys. */
 static inline unsigned int key_rights(void)

@@ -13,6 +13,7 @@
 #include "here.h"
 #include "spin.h"
 #include "topology.h"
+#include "waiting_call.h"
 
 #define DEFAULT_ENTRIES 128
 #define DEFAULT_STANDINS 256
@@ -122,9 +123,18 @@ static void end(struct ferry_flexsc *flexsc)
 	free(flexsc);
 }
 
+/* Not when the library is loaded: most programs that use it start no flexsc. */
+static void prepare(void)
+{
+	ferry__look_for_keys();
+	ferry__fill_in_ways();
+	ferry__scheduler_prepare_for_forks();
+}
+
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options)
 {
 	static const struct ferry_flexsc_options defaults;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct ferry_flexsc *new;
 	unsigned int i;
 	int error;
@@ -134,6 +144,7 @@ int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_o
 	error = check(options);
 	if (error)
 		return error;
+	pthread_once(&once, prepare);
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;

@@ -56,7 +56,7 @@ static void live_as_child(void)
 	ferry__poller_restart(ferry__scheduler);
 }
 
-__attribute__((constructor)) static void prepare_for_forks(void)
+void ferry__scheduler_prepare_for_forks(void)
 {
 	pthread_atfork(NULL, NULL, live_as_child);
 }

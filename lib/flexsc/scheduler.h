@@ -57,6 +57,9 @@ extern _Thread_local struct scheduler *ferry__scheduler
 /** Starts a scheduler whose main thread is the caller: 0, -ENOMEM or -EAGAIN. */
 int ferry__scheduler_start(struct ferry_flexsc *flexsc);
 
+/** To be called once: from then on, forked children cancel what their parent had under way. */
+void ferry__scheduler_prepare_for_forks(void);
+
 /** Ends the calling kernel thread's scheduler, which has no threads any more. */
 void ferry__scheduler_end(void);
 

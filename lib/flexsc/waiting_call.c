@@ -59,6 +59,12 @@ static long make_plainly(const struct waiting *w)
 	return ferry__post(w->s, w->nr, w->arg);
 }
 
+static long poll_now(const struct pollfd *fds, unsigned long count)
+{
+	return ferry_rawcall(SYS_ppoll, (long)fds, (long)count, (long)&(struct timespec){ 0 }, 0, 0,
+			     0);
+}
+
 /*
  * For what has no form that does not wait.  Another process may be faster, and a runner blocks;
  * another thread here may not.
@@ -68,8 +74,7 @@ static long make_if_ready(struct waiting *w)
 	struct pollfd fd = { .fd = w->fd, .events = (short)w->events };
 	long result;
 
-	if (w->descriptor->claimed & w->events ||
-	    !ferry_rawcall(SYS_ppoll, (long)&fd, 1, (long)&(struct timespec){ 0 }, 0, 0, 0))
+	if (w->descriptor->claimed & w->events || !poll_now(&fd, 1))
 		return -EAGAIN;
 	w->descriptor->claimed |= w->events;
 	result = make_plainly(w);
@@ -390,12 +395,6 @@ static long until_of(long milliseconds)
 	return milliseconds < 0 ? LONG_MAX : clock_ns() + milliseconds * 1000000L;
 }
 
-static long poll_now(const struct pollfd *fds, unsigned long count)
-{
-	return ferry_rawcall(SYS_ppoll, (long)fds, (long)count, (long)&(struct timespec){ 0 }, 0, 0,
-			     0);
-}
-
 static unsigned int interests_of(const struct pollfd *fds, unsigned long count,
 				 struct interest interests[])
 {
@@ -540,7 +539,7 @@ static const short changes[] = {
 #endif
 };
 
-__attribute__((constructor)) static void fill_in(void)
+void ferry__fill_in_ways(void)
 {
 	size_t i;
 

@@ -19,8 +19,11 @@ enum way {
 	CHANGES_FDS,
 };
 
-/* An enum way for each number.  Constant once main() runs. */
+/* An enum way for each number.  Constant once a flexsc has started. */
 extern unsigned char ferry__way[FERRY_BLOCKED_LIMIT];
+
+/** Fills it in. */
+void ferry__fill_in_ways(void);
 
 static inline unsigned char way_of(long nr)
 {
