@@ -115,6 +115,12 @@ static void help(void *argument)
 	struct crew *crew = argument;
 
 	work_as(crew, false);
+}
+
+static void leave(void *argument)
+{
+	struct crew *crew = argument;
+
 	pthread_mutex_lock(&crew->lock);
 	if (!--crew->helpers)
 		pthread_cond_signal(&crew->left);
@@ -133,7 +139,7 @@ static bool add_helper(struct crew *crew, unsigned int limit)
 	pthread_mutex_lock(&crew->lock);
 	crew->helpers++;
 	pthread_mutex_unlock(&crew->lock);
-	if (ferry__pool_run(help, crew))
+	if (ferry__pool_run(help, leave, crew))
 		return true;
 	/* Whoever adds helpers is a member, or the caller before it waits: none is missed. */
 	pthread_mutex_lock(&crew->lock);

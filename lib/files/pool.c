@@ -29,13 +29,18 @@ struct identity {
 	bool confined;	 /* by seccomp, or maybe by Landlock, which needs no_new_privs */
 };
 
+struct job {
+	void (*work)(void *argument); /* NULL: none */
+	void (*done)(void *argument);
+	void *argument;
+};
+
 struct thread {
 	struct thread *next; /* idle */
 	pthread_cond_t wake;
 	struct identity identity;
 	int id;
-	void (*work)(void *argument); /* NULL while idle */
-	void *argument;
+	struct job job; /* none while idle */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -118,17 +123,19 @@ static void *thread_main(void *argument)
 
 	self->id = raw(SYS_gettid, 0, 0);
 	for (;;) {
-		self->work(self->argument);
+		self->job.work(self->job.argument);
 		pthread_mutex_lock(&lock);
+		if (self->job.done)
+			self->job.done(self->job.argument);
 		if (self->identity.confined || idle_count >= MOST_IDLE) {
 			end_thread(self);
 			return NULL;
 		}
-		self->work = NULL;
+		self->job.work = NULL;
 		self->next = idle;
 		idle = self;
 		idle_count++;
-		while (!self->work)
+		while (!self->job.work)
 			pthread_cond_wait(&self->wake, &lock);
 		pthread_mutex_unlock(&lock);
 	}
@@ -153,15 +160,14 @@ static bool start_detached(struct thread *thread)
 	return !error;
 }
 
-static bool make_thread(const struct identity *identity, void (*work)(void *), void *argument)
+static bool make_thread(const struct identity *identity, const struct job *job)
 {
 	struct thread *thread = calloc(1, sizeof(*thread));
 
 	if (!thread)
 		return false;
 	thread->identity = *identity;
-	thread->work = work;
-	thread->argument = argument;
+	thread->job = *job;
 	pthread_cond_init(&thread->wake, NULL);
 	if (start_detached(thread))
 		return true;
@@ -187,8 +193,9 @@ static struct thread *take_idle(const struct identity *user)
 	return NULL;
 }
 
-bool ferry__pool_run(void (*work)(void *argument), void *argument)
+bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument), void *argument)
 {
+	const struct job job = { work, done, argument };
 	struct identity user = current_identity();
 	struct thread *thread;
 	bool may_add;
@@ -197,8 +204,7 @@ bool ferry__pool_run(void (*work)(void *argument), void *argument)
 	pthread_mutex_lock(&lock);
 	thread = take_idle(&user);
 	if (thread) {
-		thread->argument = argument;
-		thread->work = work;
+		thread->job = job;
 		pthread_cond_signal(&thread->wake);
 		pthread_mutex_unlock(&lock);
 		return true;
@@ -208,7 +214,7 @@ bool ferry__pool_run(void (*work)(void *argument), void *argument)
 	pthread_mutex_unlock(&lock);
 	if (!may_add)
 		return false;
-	if (make_thread(&user, work, argument))
+	if (make_thread(&user, &job))
 		return true;
 	pthread_mutex_lock(&lock);
 	thread_count--;

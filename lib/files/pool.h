@@ -6,9 +6,11 @@
 #include <stdbool.h>
 
 /**
- * Runs WORK(ARGUMENT) in a thread of the pool, made if none is idle.  Returns false when there can
- * be no thread.  All signals are blocked in WORK.
+ * Runs WORK(ARGUMENT) in a thread of the pool, made if none is idle, and then DONE(ARGUMENT) unless
+ * that is NULL.  When DONE is called the thread can be taken again, so that whoever it tells finds
+ * it; DONE must not wait, or use the pool.  Returns false when there can be no thread.  All signals
+ * are blocked in both.
  */
-bool ferry__pool_run(void (*work)(void *argument), void *argument);
+bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument), void *argument);
 
 #endif /* FILES_POOL_H */

@@ -94,7 +94,7 @@ static struct proxy *make_proxy(void)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&proxy->answered, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	if (ferry__pool_run(serve, proxy))
+	if (ferry__pool_run(serve, NULL, proxy))
 		return proxy;
 	destroy(proxy);
 	return NULL;

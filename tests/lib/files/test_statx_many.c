@@ -284,9 +284,6 @@ static void stat_many(char **names)
 
 static char **kept_names;
 
-/* On a busy machine a member that waits, and does not work, may be joined by others. */
-#define MOST_JOINING 4
-
 /* The threads are kept: many calls do not make many of them. */
 static void use_threads(void)
 {
@@ -295,10 +292,10 @@ static void use_threads(void)
 
 	CHILD_ASSERT(before == 1);
 	stat_many(kept_names);
-	CHILD_ASSERT(count_threads() <= 2 + MOST_JOINING);
+	CHILD_ASSERT(count_threads() <= 2);
 	for (i = 0; i < 20; i++)
 		stat_many(kept_names);
-	CHILD_ASSERT(count_threads() <= 2 + MOST_JOINING);
+	CHILD_ASSERT(count_threads() <= 2);
 }
 
 static void small_job_has_no_thread(void)
