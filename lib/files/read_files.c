@@ -15,7 +15,6 @@
 #define WORTH_A_THREAD 16
 
 struct job {
-	struct crew crew;
 	struct range names;
 	int dir;
 	const char *const *name;
@@ -23,7 +22,6 @@ struct job {
 	struct ferry_file *files;
 	struct shared_arena arena, *arena_or_null;
 	enum ferry_engine engine; /* FERRY_LOOP: none runs a batch in one crossing */
-	atomic_size_t failed;
 };
 
 /* The attributes of a piece's files, and in files[].error what keeps them from being read. */
@@ -77,8 +75,9 @@ static void look_and_read(struct member *member, struct job *job, struct piece p
 					     request->file, job->arena_or_null);
 }
 
-static void read_piece(struct member *member, struct job *job, struct piece piece)
+static size_t read_piece(struct member *member, struct piece piece)
 {
+	struct job *job = (struct job *)member->crew;
 	size_t failed = 0, i;
 
 	/* An engine of one crossing looks at a whole piece at once: that costs little. */
@@ -90,32 +89,17 @@ static void read_piece(struct member *member, struct job *job, struct piece piec
 		look_and_read(member, job, piece);
 	for (i = piece.first; i < piece.end; i++)
 		failed += job->files[i].error != 0;
-	atomic_fetch_add_explicit(&job->failed, failed, memory_order_relaxed);
+	return failed;
 }
 
-static void work(struct member *member)
-{
-	struct job *job = (struct job *)member->crew;
-	struct piece piece;
-
-	while (!ferry__crew_stopped(member) && ferry__range_take(&job->names, &piece)) {
-		read_piece(member, job, piece);
-		ferry__crew_did(member, piece.end - piece.first);
-	}
-	ferry__calls_end(member);
-}
-
-static long finish(struct job *job)
+static void cancel(struct ferry_file files[], struct piece piece)
 {
 	size_t i;
 
-	if (!atomic_load(&job->crew.stopped))
-		return (long)job->failed;
-	for (i = job->names.next; i < job->names.count; i++) {
-		job->files[i].length = 0;
-		job->files[i].error = -ECANCELED;
+	for (i = piece.first; i < piece.end; i++) {
+		files[i].length = 0;
+		files[i].error = -ECANCELED;
 	}
-	return -ECANCELED;
 }
 
 static bool is_usable(const struct ferry_arena *arena)
@@ -128,7 +112,6 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 		      const struct ferry_files_options *options)
 {
 	struct job job = {
-		.names = { .count = count, .piece = READ_BATCH_MOST },
 		.dir = dir,
 		.name = names,
 		.flags = flags,
@@ -136,6 +119,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 		.engine = FERRY_LOOP,
 	};
 	int saved = errno;
+	long failed;
 
 	if (flags & ~(FERRY_READ_DEVICES | FERRY_READ_OPEN_FIRST) || !is_usable(arena))
 		return -EINVAL;
@@ -147,12 +131,14 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 		job.arena = (struct shared_arena){ arena->memory, arena->size, arena->used };
 		job.arena_or_null = &job.arena;
 	}
-	ferry__crew_init(&job.crew, work, options);
-	if (count >= READ_BATCH_WORTH && !job.crew.options->timeout_ms)
+	ferry__range_init(&job.names, count, READ_BATCH_MOST, read_piece, options);
+	if (count >= READ_BATCH_WORTH && !job.names.crew.options->timeout_ms)
 		job.engine = ferry__engine_of_one_crossing();
-	ferry__range_run(&job.crew, &job.names, WORTH_A_THREAD);
+	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
+	if (failed == -ECANCELED)
+		cancel(files, (struct piece){ job.names.next, count });
 	if (arena)
 		arena->used = job.arena.used;
 	errno = saved;
-	return finish(&job);
+	return failed;
 }

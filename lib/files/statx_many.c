@@ -13,10 +13,8 @@
 #define WORTH_A_THREAD 128
 
 struct job {
-	struct crew crew;
 	struct range names;
 	struct statx_batch request;
-	atomic_size_t failed;
 };
 
 static size_t count_failed(const int errors[], struct piece piece)
@@ -39,30 +37,13 @@ static void one_by_one(struct member *member, const struct statx_batch *request,
 			request->stats ? &request->stats[i] : &unwanted);
 }
 
-static void work(struct member *member)
+static size_t do_piece(struct member *member, struct piece piece)
 {
-	struct job *job = (struct job *)member->crew;
-	struct piece piece;
+	const struct statx_batch *request = &((struct job *)member->crew)->request;
 
-	while (!ferry__crew_stopped(member) && ferry__range_take(&job->names, &piece)) {
-		if (!ferry__statx_batch(&job->request, piece))
-			one_by_one(member, &job->request, piece);
-		atomic_fetch_add_explicit(&job->failed, count_failed(job->request.errors, piece),
-					  memory_order_relaxed);
-		ferry__crew_did(member, piece.end - piece.first);
-	}
-	ferry__calls_end(member);
-}
-
-static long finish(struct job *job)
-{
-	size_t i;
-
-	if (!atomic_load(&job->crew.stopped))
-		return (long)job->failed;
-	for (i = job->names.next; i < job->names.count; i++)
-		job->request.errors[i] = -ECANCELED;
-	return -ECANCELED;
+	if (!ferry__statx_batch(request, piece))
+		one_by_one(member, request, piece);
+	return count_failed(request->errors, piece);
 }
 
 long ferry_statx_many(int dir, const char *const names[], size_t count, int flags,
@@ -70,19 +51,23 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 		      const struct ferry_files_options *options)
 {
 	struct job job = {
-		.names = { .count = count, .piece = STATX_BATCH_MOST },
 		.request = { dir, names, flags, mask, stats, errors, FERRY_LOOP },
 	};
 	int saved = errno;
+	long failed;
+	size_t i;
 
 	if (!count)
 		return 0;
 	if (!names || !errors)
 		return -EINVAL;
-	ferry__crew_init(&job.crew, work, options);
-	if (count >= STATX_BATCH_WORTH && !job.crew.options->timeout_ms)
+	ferry__range_init(&job.names, count, STATX_BATCH_MOST, do_piece, options);
+	if (count >= STATX_BATCH_WORTH && !job.names.crew.options->timeout_ms)
 		job.request.engine = ferry__engine_of_one_crossing();
-	ferry__range_run(&job.crew, &job.names, WORTH_A_THREAD);
+	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
+	if (failed == -ECANCELED)
+		for (i = job.names.next; i < count; i++)
+			errors[i] = -ECANCELED;
 	errno = saved;
-	return finish(&job);
+	return failed;
 }
