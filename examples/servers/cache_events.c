@@ -235,11 +235,7 @@ static void end(struct connection *connection)
 int main(int argc, char *argv[])
 {
 	static const struct protocol cache = { sizeof(struct state), go_on, end };
-	struct server server = { .name = program_invocation_short_name,
-				 .address = "127.0.0.1",
-				 .connections = 4096,
-				 .timeout = 60,
-				 .descriptors = 1 };
+	struct server server = server_with_defaults(1);
 
 	cache_options(&server, argc, argv);
 	server_open(&server);

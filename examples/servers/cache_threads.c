@@ -192,11 +192,7 @@ static void *serve(void *argument)
 
 int main(int argc, char *argv[])
 {
-	struct server server = { .name = program_invocation_short_name,
-				 .address = "127.0.0.1",
-				 .connections = 4096,
-				 .timeout = 60,
-				 .descriptors = 1 };
+	struct server server = server_with_defaults(1);
 
 	cache_options(&server, argc, argv);
 	server_open(&server);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -26,6 +27,15 @@ static struct lock table_lock = LOCK_INIT; /* over the list of free ones and eve
 static struct connection *first_free;
 
 /* ---- starting ---- */
+
+struct server server_with_defaults(int descriptors)
+{
+	return (struct server){ .name = program_invocation_short_name,
+				.address = "127.0.0.1",
+				.connections = 4096,
+				.timeout = 60,
+				.descriptors = descriptors };
+}
 
 void server_option(struct server *server, int letter, const char *argument)
 {

@@ -24,7 +24,7 @@ struct connection {
 	struct connection *next; /* in the list of free ones */
 };
 
-/* What the command line says; main() may change the defaults. */
+/* What the command line says. */
 struct server {
 	const char *name; /* of the program, for messages */
 	const char *address;
@@ -42,6 +42,9 @@ struct server {
 	"  -c N        connections at a time; 4096 by default\n"                \
 	"  -t SECONDS  the time a client may take; 60 by default\n"             \
 	"  -h, --help  print this text\n"
+
+/** The defaults, for a server whose connections use up to so many DESCRIPTORS each. */
+struct server server_with_defaults(int descriptors);
 
 /** Applies option LETTER, one of SERVER_OPTIONS, with its argument. */
 void server_option(struct server *server, int letter, const char *argument);
