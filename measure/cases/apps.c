@@ -13,6 +13,7 @@
 
 #include "apps.h"
 #include "cases.h"
+#include "examples.h"
 #include "common/memory.h"
 #include "common/messages.h"
 #include "common/show.h"
@@ -295,16 +296,6 @@ static void measure_app(struct scene *scene)
 		add_duel(scene, engines->of[i], NULL);
 }
 
-static bool is_wanted(const struct settings *settings, const char *app)
-{
-	size_t i;
-
-	for (i = 0; i < settings->apps.count; i++)
-		if (!strcmp(settings->apps.of[i], app))
-			return true;
-	return !settings->apps.count;
-}
-
 static struct duel *measure_apps(struct run *run, const struct material *material,
 				 const char *examples, size_t *count)
 {
@@ -338,38 +329,21 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 	return duels;
 }
 
-/* Beside this program in the build tree, or where they are installed. */
-static bool find_examples(char found[PATH_MAX])
-{
-	static const char *const places[] = { "../examples", "../libexec/ferry" };
-	char self[PATH_MAX] = "", path[PATH_MAX + 64];
-	size_t i;
-
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return false;
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char copy[PATH_MAX];
-
-		memcpy(copy, self, sizeof(copy)); /* dirname() cuts it */
-		snprintf(path, sizeof(path), "%s/%s/total", dirname(copy), places[i]);
-		if (realpath(path, found)) {
-			dirname(found);
-			return true;
-		}
-	}
-	return false;
-}
-
 static int measure(struct run *run)
 {
 	const struct settings *settings = run->settings;
 	struct material *material = keep(1, sizeof(*material));
-	char found[PATH_MAX];
+	const char *directory = settings->examples;
 	struct duel *duels;
 	size_t count;
 	int status;
 
-	if (!settings->examples && !find_examples(found)) {
+	if (!directory) {
+		char *found = find_example("total");
+
+		directory = found ? dirname(found) : NULL;
+	}
+	if (!directory) {
 		complain("bench: the example programs are not beside this one; say where they are "
 			 "with --examples DIRECTORY");
 		return EXIT_USAGE;
@@ -377,8 +351,7 @@ static int measure(struct run *run)
 	status = material_collect(material, settings->directory);
 	if (status)
 		return status;
-	duels = measure_apps(run, material, settings->examples ? settings->examples : found,
-			     &count);
+	duels = measure_apps(run, material, directory, &count);
 	apps_conclude(run, duels, count);
 	return 0;
 }

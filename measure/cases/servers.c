@@ -2,7 +2,6 @@
 /* ferry bench servers: an HTTP server and a cache, under the load of existing programs. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
@@ -18,6 +17,7 @@
 
 #include "cases.h"
 #include "common/messages.h"
+#include "examples.h"
 #include "measure/harness/interrupt.h"
 #include "common/memory.h"
 #include "measure/harness/process.h"
@@ -78,7 +78,8 @@ static const struct plan plans[] = {
 
 struct session {
 	const struct settings *settings;
-	const char *directory; /* of the servers */
+	const char *tools[PLANS]; /* what loads each plan's server here, or NULL */
+	const char *directory;	  /* of the servers */
 	int server_cpu, load_cpu;
 };
 
@@ -92,7 +93,7 @@ static const struct plan *plan_of(const struct side *side)
 }
 
 /* The name of its load generator here, or NULL. */
-static const char *tool_of(const struct plan *plan)
+static const char *find_tool(const struct plan *plan)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *found = NULL;
@@ -199,7 +200,7 @@ static bool ends_well(pid_t child)
 static bool load_it(const struct session *session, const struct plan *plan, long port,
 		    struct load *load, double *total)
 {
-	char *argv[16] = { keep_text("%s", tool_of(plan)) };
+	char *argv[16] = { keep_text("%s", session->tools[plan - plans]) };
 	int output = memfd_create("ferry-bench", MFD_CLOEXEC);
 	char *text = allocate(1, OUTPUT_MAX + 1);
 	pid_t child;
@@ -261,32 +262,13 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 /* Where the servers are: in the named directory, or beside this program. */
 static const char *find_servers(const struct settings *settings)
 {
-	static const char *const places[] = { "../examples", "../libexec/ferry" };
-	char self[PATH_MAX] = "", found[PATH_MAX];
-	size_t i;
+	char found[PATH_MAX];
 
-	if (settings->examples)
-		return realpath(keep_text("%s/servers", settings->examples), found) ?
-			       keep_text("%s", found) :
-			       NULL;
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return NULL;
-	dirname(self);
-	for (i = 0; i < COUNT_OF(places); i++) {
-		if (realpath(keep_text("%s/%s/servers", self, places[i]), found))
-			return keep_text("%s", found);
-	}
-	return NULL;
-}
-
-static bool is_wanted(const struct settings *settings, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < settings->apps.count; i++)
-		if (!strcmp(settings->apps.of[i], name))
-			return true;
-	return !settings->apps.count;
+	if (!settings->examples)
+		return find_example("servers");
+	return realpath(keep_text("%s/servers", settings->examples), found) ?
+		       keep_text("%s", found) :
+		       NULL;
 }
 
 static struct side *list_sides(const struct session *session, size_t *count)
@@ -303,7 +285,7 @@ static struct side *list_sides(const struct session *session, size_t *count)
 	for (i = 0; i < *count; i++) {
 		const struct plan *plan = plan_of(&sides[i]);
 
-		if (!tool_of(plan))
+		if (!session->tools[plan - plans])
 			sides[i].missing = keep_text("its load generator, %s, is not installed",
 						     plan->tools[0]);
 		else if (access(path_of(session, &sides[i]), X_OK))
@@ -318,9 +300,12 @@ static int measure(struct run *run)
 				   .directory = find_servers(run->settings),
 				   .server_cpu = sched_getcpu() };
 	struct side *sides;
-	size_t count;
+	size_t count, i;
 	int *cpus, status;
 
+	for (i = 0; i < PLANS; i++)
+		if (is_wanted(run->settings, plans[i].name))
+			session.tools[i] = find_tool(&plans[i]);
 	list_cpus(&cpus);
 	session.load_cpu = cpus[0];
 	free(cpus);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "examples.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+
+bool is_wanted(const struct settings *settings, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < settings->apps.count; i++)
+		if (!strcmp(settings->apps.of[i], name))
+			return true;
+	return !settings->apps.count;
+}
+
+char *find_example(const char *name)
+{
+	static const char *const places[] = { "../examples", "../libexec/ferry" };
+	char self[PATH_MAX] = "", found[PATH_MAX];
+	const char *directory;
+	size_t i;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return NULL;
+	directory = dirname(self);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (realpath(keep_text("%s/%s/%s", directory, places[i], name), found))
+			return keep_text("%s", found);
+	return NULL;
+}
