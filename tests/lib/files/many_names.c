@@ -70,13 +70,13 @@ int main(int argc, char *argv[])
 	const char **names = (const char **)malloc(count * sizeof(char *));
 
 	REQUIRE(names);
-	tree_begin();
+	tree_begin(NULL);
 	make_file("file", 5);
 	for (i = 0; i < count; i++)
 		names[i] = i % 2 ? "missing" : "file";
 	stat_all(names, count);
 	read_all(names, count / 10);
-	tree_end();
+	tree_end(NULL);
 	free((void *)names);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry_read_files() reads what is there, within its limits, and waits for nothing. */
+/* Tests ferry_read_files(): contents, limits, errors, and that no special file makes it wait. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,20 +30,6 @@
 #define MANY 3000
 
 static char *memory;
-
-static int begin(void **state)
-{
-	(void)state;
-	tree_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	tree_end();
-	return 0;
-}
 
 static struct ferry_arena new_arena(void)
 {
@@ -493,22 +479,26 @@ static void test_while_files_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_sizes, begin, end),
-		cmocka_unit_test_setup_teardown(test_special_files_are_not_waited_for, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_fifo_is_not_opened, begin, end),
+		cmocka_unit_test_setup_teardown(test_all_sizes, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_special_files_are_not_waited_for, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_a_fifo_is_not_opened, tree_begin, tree_end),
 		cmocka_unit_test(test_devices_on_request),
 		cmocka_unit_test(test_files_of_the_kernel),
-		cmocka_unit_test_setup_teardown(test_errors_are_those_of_plain_calls, begin, end),
-		cmocka_unit_test_setup_teardown(test_permissions, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_descriptors_left, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_callers_buffer, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_limit_for_a_file, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_full_arena, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_huge_file_takes_no_room, begin, end),
-		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, begin, end),
-		cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
-		cmocka_unit_test_setup_teardown(test_while_files_change, begin, end),
+		cmocka_unit_test_setup_teardown(test_errors_are_those_of_plain_calls, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_permissions, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_the_callers_buffer, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_a_limit_for_a_file, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_a_full_arena, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_a_huge_file_takes_no_room, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_mistakes, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_while_files_change, tree_begin, tree_end),
 	};
 	int failed;
 

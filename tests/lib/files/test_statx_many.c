@@ -33,20 +33,6 @@ static const char *const *constant(char **names)
 	return (const char *const *)names;
 }
 
-static int begin(void **state)
-{
-	(void)state;
-	tree_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	tree_end();
-	return 0;
-}
-
 /* ---- the same as plain calls ---- */
 
 static void assert_same(const struct statx *a, const struct statx *b)
@@ -423,15 +409,16 @@ static void test_while_names_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_every_kind_and_error, begin, end),
-		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, begin, end),
-		cmocka_unit_test_setup_teardown(test_errors_alone, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, begin, end),
-		cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
+		cmocka_unit_test_setup_teardown(test_every_kind_and_error, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_errors_alone, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_mistakes, tree_begin, tree_end),
 		cmocka_unit_test(test_cancelled_before_it_starts),
 		cmocka_unit_test(test_progress_can_end_the_call),
-		cmocka_unit_test_setup_teardown(test_threads, begin, end),
-		cmocka_unit_test_setup_teardown(test_while_names_come_and_go, begin, end),
+		cmocka_unit_test_setup_teardown(test_threads, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_while_names_come_and_go, tree_begin, tree_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

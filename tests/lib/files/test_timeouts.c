@@ -28,20 +28,12 @@ static int fuse = -1;
 
 static int begin(void **state)
 {
-	(void)state;
-	tree_begin();
+	tree_begin(state);
 	make_directory("tree");
 	make_directory("tree/hangs");
 	make_file("tree/file", 100);
 	make_directory("tree/other");
 	make_file("tree/other/file", 5);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	tree_end();
 	return 0;
 }
 
@@ -171,7 +163,7 @@ static void test_a_file_system_that_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_file_system_that_hangs, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_file_system_that_hangs, begin, tree_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

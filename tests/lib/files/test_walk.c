@@ -28,20 +28,6 @@
 
 #define MOST 200000
 
-static int begin(void **state)
-{
-	(void)state;
-	tree_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	tree_end();
-	return 0;
-}
-
 /* ---- what was found: a line for each entry and each error ---- */
 
 struct found {
@@ -634,20 +620,23 @@ static void test_while_the_tree_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_random_trees_as_fts, begin, end),
-		cmocka_unit_test_setup_teardown(test_links_as_fts, begin, end),
-		cmocka_unit_test_setup_teardown(test_permissions_as_fts, begin, end),
-		cmocka_unit_test_setup_teardown(test_mounts_as_fts, begin, end),
-		cmocka_unit_test_setup_teardown(test_sorted_order, begin, end),
+		cmocka_unit_test_setup_teardown(test_random_trees_as_fts, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_links_as_fts, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_permissions_as_fts, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_mounts_as_fts, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_sorted_order, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(
-			test_sorted_walks_are_alike_with_any_number_of_threads, begin, end),
-		cmocka_unit_test_setup_teardown(test_pruning, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_callback_ends_the_walk, begin, end),
-		cmocka_unit_test_setup_teardown(test_cancelling_and_mistakes, begin, end),
-		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_descriptors_left, begin, end),
-		cmocka_unit_test_setup_teardown(test_one_large_directory, begin, end),
-		cmocka_unit_test_setup_teardown(test_while_the_tree_changes, begin, end),
+			test_sorted_walks_are_alike_with_any_number_of_threads, tree_begin,
+			tree_end),
+		cmocka_unit_test_setup_teardown(test_pruning, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_the_callback_ends_the_walk, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_cancelling_and_mistakes, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be, tree_begin,
+						tree_end),
+		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_one_large_directory, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_while_the_tree_changes, tree_begin, tree_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

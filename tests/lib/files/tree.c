@@ -9,24 +9,28 @@
 
 static char root[256];
 
-void tree_begin(void)
+int tree_begin(void **state)
 {
 	const char *place = getenv("TMPDIR");
 
+	(void)state;
 	snprintf(root, sizeof(root), "%s/ferry-files.XXXXXX", place ? place : "/tmp");
 	REQUIRE(mkdtemp(root));
 	REQUIRE(!chmod(root, 0755));
 	REQUIRE(!chdir(root));
+	return 0;
 }
 
 /* rm, because paths may be longer than PATH_MAX. */
-void tree_end(void)
+int tree_end(void **state)
 {
 	char command[2 * sizeof(root) + 64];
 
+	(void)state;
 	REQUIRE(!chdir("/"));
 	snprintf(command, sizeof(command), "chmod -R u+rwx '%s'; rm -rf '%s'", root, root);
 	REQUIRE(!system(command));
+	return 0;
 }
 
 static char pattern(const char *name, size_t at)

@@ -18,11 +18,11 @@
 		}                                                       \
 	} while (0)
 
-/** Makes a temporary directory and goes there. */
-void tree_begin(void);
+/** Makes a temporary directory and goes there.  A set-up of cmocka's; STATE may be NULL. */
+int tree_begin(void **state);
 
 /** Removes it with all that is in it. */
-void tree_end(void);
+int tree_end(void **state);
 
 /** Makes a file with SIZE bytes of a pattern that depends on its name. */
 void make_file(const char *name, size_t size);

@@ -14,29 +14,12 @@
 
 #include <ferry_flexsc.h>
 
+#include "fixture.h"
 #define THREADS 8
 
 /* Far above the bound, and far below what a thread that starves would let pass. */
 #define MANY_SWITCHES 5000
 #define GIVE_UP 100000
-
-static long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
-static int with_defaults(void **state)
-{
-	return ferry_flexsc_start((struct ferry_flexsc **)state, NULL);
-}
-
-static int stop(void **state)
-{
-	return ferry_flexsc_stop(*state);
-}
 
 /* What the others wait for, and how often they switch while it is due. */
 struct due {

@@ -28,6 +28,7 @@
 #include <ferry_flexsc.h>
 
 #include "tests/lib/unit/child.h"
+#include "fixture.h"
 
 #define MANY 2000
 
@@ -49,14 +50,6 @@ const char *__tsan_default_options(void)
 #define SKIP_FORK_IN_THREAD (void)0
 #endif
 
-static long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
 static struct ferry_flexsc *start(const struct ferry_flexsc_options *options)
 {
 	struct ferry_flexsc *flexsc;
@@ -65,23 +58,11 @@ static struct ferry_flexsc *start(const struct ferry_flexsc_options *options)
 	return flexsc;
 }
 
-static int with_defaults(void **state)
-{
-	*state = start(NULL);
-	return 0;
-}
-
 static int with_two_runners(void **state)
 {
 	static const struct ferry_flexsc_options two = { .runners = 2, .entries = 256 };
 
 	*state = start(&two);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	assert_int_equal(ferry_flexsc_stop(*state), 0);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include <ferry_flexsc.h>
 
+#include "fixture.h"
 #define THREADS 16
 #define ROUNDS 50
 #define MS 1000000L
@@ -23,27 +24,9 @@ static struct ferry_condition condition, other;
 
 static int start(void **state)
 {
-	struct ferry_flexsc *flexsc = NULL;
-
 	mutex = (struct ferry_mutex){ 0 };
 	condition = other = (struct ferry_condition){ 0 };
-	assert_int_equal(ferry_flexsc_start(&flexsc, NULL), 0);
-	*state = flexsc;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	assert_int_equal(ferry_flexsc_stop(*state), 0);
-	return 0;
-}
-
-static long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
+	return with_defaults(state);
 }
 
 static void spawn(struct ferry_flexsc *flexsc, struct ferry_thread *threads[THREADS],

@@ -29,6 +29,7 @@
 
 #include <ferry_flexsc.h>
 
+#include "fixture.h"
 #define MANY 500
 
 /* ThreadSanitizer reports false races in a forked child of several stacks. */
@@ -43,16 +44,6 @@
 #define SKIP_IF_FORKS_CONFUSE (void)0
 #endif
 
-static int with_defaults(void **state)
-{
-	return ferry_flexsc_start((struct ferry_flexsc **)state, NULL);
-}
-
-static int stop(void **state)
-{
-	return ferry_flexsc_stop(*state);
-}
-
 static int kernel_threads(void)
 {
 	DIR *folder = opendir("/proc/self/task");
@@ -62,14 +53,6 @@ static int kernel_threads(void)
 		count++;
 	closedir(folder);
 	return count;
-}
-
-static long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
 static struct ferry_thread *spawn(void **state, void *(*start)(void *), void *argument)

@@ -20,31 +20,9 @@
 #include <ferry_flexsc.h>
 
 #include "tests/lib/unit/child.h"
+#include "fixture.h"
 
 #define THREADS 8
-
-static int start(void **state)
-{
-	struct ferry_flexsc *flexsc = NULL;
-
-	assert_int_equal(ferry_flexsc_start(&flexsc, NULL), 0);
-	*state = flexsc;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	assert_int_equal(ferry_flexsc_stop(*state), 0);
-	return 0;
-}
-
-static long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
-}
 
 /* Runs THREADS threads at FUNCTION, each with its index: how many return something else. */
 static int run(struct ferry_flexsc *flexsc, void *(*function)(void *argument))
@@ -309,7 +287,7 @@ static void a_large_frame_does_not_reach_another_stack(void **state)
 		assert_int_not_equal(WEXITSTATUS(status), 77);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, start, stop)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, with_defaults, stop)
 
 int main(void)
 {
