@@ -10,27 +10,6 @@ void *new_page(void)
 	return page;
 }
 
-/* The state of process PID in /proc/PID/stat; 0 if it does not exist. */
-static char state_of(pid_t pid)
-{
-	char path[64];
-	char text[512];
-	char *state;
-	ssize_t size;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return 0;
-	text[size] = '\0';
-	/* The command, in parentheses, may contain any character. */
-	state = strrchr(text, ')');
-	return state ? state[2] : 0;
-}
-
 void expect_asleep(pid_t pid)
 {
 	int i;

@@ -6,7 +6,6 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
-#include <sys/random.h>
 
 #include <ferry/batchcall.h>
 
@@ -67,15 +66,6 @@ static int usage(FILE *to, int status)
 	      "name holds TEXT.\n",
 	      to);
 	return status;
-}
-
-static uint64_t any_seed(void)
-{
-	uint64_t word;
-
-	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
-		abort();
-	return word >> 32; /* short enough to be typed */
 }
 
 int main(int argc, char **argv)

@@ -6,12 +6,12 @@
  */
 #include <err.h>
 #include <sys/klog.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 
 #include "tests/lib/conformance/group.h"
 #include "tests/lib/differential/random.h"
+#include "write_file.h"
 
 #define EXIT_SKIPPED 77
 #define CGROUP "/sys/fs/cgroup/ferry-pages-ahead"
@@ -105,16 +105,6 @@ static void reap(pid_t pid, int signal)
 }
 
 /* ---- a memory cgroup ---- */
-
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool whole = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return whole;
-}
 
 static void make_cgroup(const char *file)
 {
@@ -552,10 +542,7 @@ int main(int argc, char **argv)
 		printf("skipped: this kernel does not have multi_page_alloc()\n");
 		return EXIT_SKIPPED;
 	}
-	if (argc == 2)
-		seed = strtoull(argv[1], NULL, 0);
-	else if (getrandom(&seed, 4, 0) != 4)
-		abort();
+	seed = argc == 2 ? strtoull(argv[1], NULL, 0) : any_seed();
 	printf("seed: %llu\n", (unsigned long long)seed);
 	return groups_run("kernel", groups, ARRAY_SIZE(groups), NULL) ? 1 : 0;
 }

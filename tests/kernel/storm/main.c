@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -292,15 +291,6 @@ static int usage(FILE *to, int status)
 	      "round.\n",
 	      to);
 	return status;
-}
-
-static uint64_t any_seed(void)
-{
-	uint64_t word;
-
-	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
-		abort();
-	return word >> 32; /* short enough to be typed */
 }
 
 static double now(void)

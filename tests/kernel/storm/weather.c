@@ -19,6 +19,7 @@
 #include <linux/seccomp.h>
 
 #include "program.h"
+#include "tests/kernel/write_file.h"
 #include "weather.h"
 
 #define CGROUP "/sys/fs/cgroup/ferry-storm"
@@ -121,16 +122,6 @@ void weather_within(struct random *random, const pid_t tids[], int count, int *f
 }
 
 /* ---- from outside ---- */
-
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool whole = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return whole;
-}
 
 void weather_make_cgroup(void)
 {

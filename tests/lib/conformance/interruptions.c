@@ -37,27 +37,6 @@ static void catch_signal(int sig, void (*handler)(int), int flags)
 }
 
 /* The state of PID in /proc/PID/stat, 0 if it is no more. */
-static char state_of(pid_t pid)
-{
-	char path[64];
-	char text[512];
-	ssize_t size;
-	char *end;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (size <= 0)
-		return 0;
-	text[size] = '\0';
-	end = strrchr(text, ')');
-	return end ? end[2] : 0;
-}
-
 static void wait_until_asleep(pid_t pid)
 {
 	int i;

@@ -326,6 +326,27 @@ static void become_child(void)
 	alarm(CHILD_SECONDS);
 }
 
+char state_of(pid_t pid)
+{
+	char path[64], text[512];
+	ssize_t size;
+	char *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return 0;
+	text[size] = '\0';
+	/* The command, in parentheses, may contain any character. */
+	end = strrchr(text, ')');
+	return end ? end[2] : 0;
+}
+
 pid_t child_start(child_fn body, void *arg)
 {
 	pid_t pid;

@@ -187,6 +187,9 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 
 typedef void (*child_fn)(void *arg);
 
+/** The state of process PID as ps(1) shows it, or 0 when it is not there. */
+char state_of(pid_t pid);
+
 /** Starts BODY in a child with default signal handlers; it then exits with 0.  Returns its pid. */
 pid_t child_start(child_fn body, void *arg);
 

@@ -613,8 +613,7 @@ int main(int argc, char **argv)
 	};
 	int status;
 
-	if (getrandom(&test.options.seed, 4, 0) != 4)
-		test.options.seed = (uint64_t)time(NULL);
+	test.options.seed = any_seed();
 	parse(&test.options, argc, argv);
 	printf("seed %" PRIu64 "\n", test.options.seed);
 	fflush(stdout);

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/random.h>
 
 struct random {
 	uint64_t state;
@@ -17,6 +19,16 @@ static inline uint64_t random_word(struct random *random)
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return z ^ z >> 31;
+}
+
+/* A seed that nobody chose, short enough to be typed. */
+static inline uint64_t any_seed(void)
+{
+	uint32_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		abort();
+	return seed;
 }
 
 /* The generator of program INDEX of SEED. */
