@@ -12,11 +12,12 @@ void *new_page(void)
 
 void expect_asleep(pid_t pid)
 {
+	char state;
 	int i;
 
-	for (i = 0; i < 30000 && !strchr("SD", state_of(pid)); i++)
+	for (i = 0; (state = state_of(pid)) != 'S' && state != 'D' && i < 30000; i++)
 		usleep(1000);
-	expect(strchr("SD", state_of(pid)));
+	expect(state == 'S' || state == 'D');
 }
 
 void expect_killed_by(pid_t pid, int sig)
