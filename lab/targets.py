@@ -96,6 +96,7 @@ TARGETS = {
     for default in DEFAULT_TARGETS
     for target in (default, without_series(default), with_checks(default))
 } | {target.name: target for target in STOCK_TARGETS}
+MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is tested on
 
 
 def find_target(name: str) -> Target:

@@ -2,14 +2,14 @@
 """The tests and benchmarks that run in guests: lab/tests.toml and lab/benches.toml."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab import REPOSITORY, LabError
-from lab.targets import DEFAULT_TARGETS, find_target
+from lab.targets import DEFAULT_TARGETS, MODULE_TARGETS, find_target
 
 TESTS = REPOSITORY / "lab" / "tests.toml"
 BENCHES = REPOSITORY / "lab" / "benches.toml"
@@ -31,13 +31,17 @@ class Row(BaseModel):
     memory: str = "1G"
 
 
+def usual_targets(test: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(target.name for target in (MODULE_TARGETS if test["module"] else DEFAULT_TARGETS))
+
+
 class GuestTest(Row):
     """A command that exits with 0 when it passes, and with 77 or 4 when it was skipped."""
 
-    targets: tuple[str, ...] = tuple(target.name for target in DEFAULT_TARGETS)
+    module: bool = False  # needs ferry.ko
+    targets: tuple[str, ...] = Field(default_factory=usual_targets)
     full: bool = False  # in the full run only
     debug: bool = True  # on -debug kernels too, which take from 5 to 100 times as long
-    module: bool = False  # needs ferry.ko
     timeout: float = Field(default=60, gt=0)  # seconds, wall-clock
     cpus: int = Field(default=2, ge=1)
     alone: bool = False  # leaves the guest changed, so no other test runs in it
@@ -62,10 +66,17 @@ class Bench(Row):
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
+def one_each(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row for each word of its "each", which takes the place of {} in its texts."""
+    for word in row.pop("each", ["{}"]):
+        yield {k: v.replace("{}", word) if isinstance(v, str) else v for k, v in row.items()}
+
+
 def read_rows(path: Path, table: str, kind: type[AnyRow]) -> list[AnyRow]:
     """The rows [[TABLE]] of PATH."""
     try:
-        rows = [kind(**row) for row in tomllib.loads(path.read_text()).get(table, [])]
+        listed = tomllib.loads(path.read_text()).get(table, [])
+        rows = [kind(**row) for several in listed for row in one_each(several)]
     except FileNotFoundError:
         return []
     except tomllib.TOMLDecodeError as error:

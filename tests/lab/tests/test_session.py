@@ -262,6 +262,15 @@ def test_a_bad_list_is_told(tmp_path: Path, text: str, says: str) -> None:
         read_tests(tmp_path / "tests.toml")
 
 
+def test_one_row_can_be_several_tests(tmp_path: Path) -> None:
+    (tmp_path / "tests.toml").write_text(
+        "[[test]]\nname='a-{}'\neach=['b', 'c']\ncommand='run {}'\nmodule=true\n"
+    )
+    tests = read_tests(tmp_path / "tests.toml")
+    assert [(test.name, test.command) for test in tests] == [("a-b", "run b"), ("a-c", "run c")]
+    assert "debian-6.1" in tests[0].targets and "uml-7.3" not in tests[0].targets
+
+
 def test_the_lists_of_this_repository_can_be_read() -> None:
     read_tests()
     read_benches()
