@@ -53,9 +53,9 @@ static const struct bench *find(const char *name)
 }
 
 /* The bench that was named, or else the one of the earlier run. */
-static const struct bench *choose(const struct given *given, const json_t *before)
+static const struct bench *choose(const struct given *given, const struct against *against)
 {
-	const char *earlier = json_string_at(before, "bench", NULL);
+	const char *earlier = json_string_at(against->document, "bench", NULL);
 
 	if (!given->bench && !earlier) {
 		complain("bench: which one? There are %s", names_of_benches());
@@ -64,7 +64,7 @@ static const struct bench *choose(const struct given *given, const json_t *befor
 	if (!given->bench)
 		return find(earlier);
 	if (earlier && strcmp(earlier, given->bench) != 0 && find(given->bench)) {
-		complain("bench: %s is of the bench %s, not of %s", given->value['a'], earlier,
+		complain("bench: %s is of the bench %s, not of %s", against->file, earlier,
 			 given->bench);
 		return NULL;
 	}
@@ -350,7 +350,7 @@ static int run(int argc, char *argv[])
 	if (!status && given.value['a'])
 		status = against_read(&against, given.value['a']);
 	if (!status) {
-		bench = choose(&given, against.document);
+		bench = choose(&given, &against);
 		status = bench ? run_bench(bench, &given, command, &against) : EXIT_USAGE;
 		json_decref(against.document);
 	}

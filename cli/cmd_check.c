@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "common/file.h"
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/program_file.h"

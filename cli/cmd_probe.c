@@ -9,6 +9,7 @@
 #include <ferry_flexsc.h>
 
 #include "command.h"
+#include "common/file.h"
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/program_file.h"

@@ -185,13 +185,14 @@ static json_t *labels_as_json(const struct loaded *loaded, unsigned long slot)
 static json_t *slot_as_json(const struct loaded *loaded, unsigned long i)
 {
 	bool ran = loaded->rets[i] != NOT_RUN;
+	bool may_fail = ran && !image_slot_is_goto(loaded->image, i);
 	char name[CALL_NAME_SIZE];
 
 	return json_pack("{s:I, s:o, s:s, s:b, s:o, s:s?}", "slot", (json_int_t)i, "labels",
 			 labels_as_json(loaded, i), "call",
 			 call_name(image_slot(loaded->image, i)->nr, name), "ran", ran, "result",
 			 ran ? json_integer(loaded->rets[i]) : json_null(), "errno",
-			 ran ? errno_name(loaded->rets[i]) : NULL);
+			 may_fail ? errno_name(loaded->rets[i]) : NULL);
 }
 
 static json_t *data_as_json(const struct loaded *loaded)

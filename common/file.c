@@ -182,6 +182,11 @@ static int read_all(int fd, char **bytes, size_t *length)
 	}
 }
 
+const char *display_name(const char *path)
+{
+	return is_standard_stream(path) ? "standard input" : path;
+}
+
 int read_file(const char *path, void **bytes, size_t *length)
 {
 	int fd = is_standard_stream(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -192,8 +197,7 @@ int read_file(const char *path, void **bytes, size_t *length)
 	if (fd > STDIN_FILENO)
 		close(fd);
 	if (error) {
-		complain("%s: cannot read: %s", is_standard_stream(path) ? "standard input" : path,
-			 strerror(-error));
+		complain("%s: cannot read: %s", display_name(path), strerror(-error));
 		free(content);
 		return error;
 	}

@@ -14,6 +14,9 @@ int write_file(const char *path, const void *bytes, size_t length);
 /** Whether write_file() could begin with PATH now: 0, or -errno after complaining. */
 int check_writable(const char *path);
 
+/** How messages name the file PATH that is read: "standard input" for "-". */
+const char *display_name(const char *path);
+
 /**
  * Reads all of the file PATH, or of standard input for "-": 0 and *LENGTH bytes, which the
  * caller frees, or -errno after complaining.

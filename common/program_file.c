@@ -9,11 +9,6 @@
 #include "file.h"
 #include "messages.h"
 
-const char *display_name(const char *path)
-{
-	return strcmp(path, "-") ? path : "standard input";
-}
-
 static void complain_about_text(const char *path, const struct text_errors *errors)
 {
 	size_t i;

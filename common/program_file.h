@@ -5,9 +5,6 @@
 
 #include "lib/text/text.h"
 
-/** How messages name the file PATH: "standard input" for "-". */
-const char *display_name(const char *path);
-
 /**
  * The program in PATH ("-" is standard input), which the caller frees with image_free(), or
  * NULL after complaining about every mistake.

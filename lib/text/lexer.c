@@ -35,6 +35,16 @@ static size_t sequence_length(const unsigned char *bytes, size_t left)
 	return code >= SURROGATE_FIRST && code <= SURROGATE_LAST ? 0 : length;
 }
 
+/* How many bytes at BYTES, which begin no character, are one mistake. */
+static size_t broken_length(const unsigned char *bytes, size_t left)
+{
+	size_t length = 1;
+
+	while (length < left && (bytes[length] & 0xc0) == 0x80)
+		length++;
+	return length;
+}
+
 /* The length of the character at BYTES, or 0 when it may not stand in a text. */
 static size_t character_length(const unsigned char *bytes, size_t left)
 {
@@ -45,6 +55,12 @@ static size_t character_length(const unsigned char *bytes, size_t left)
 	return bytes[0] == '\t' || bytes[0] == '\n' || (bytes[0] >= ' ' && bytes[0] != DELETE);
 }
 
+/* By its byte-order mark, of which no part may stand in UTF-8. */
+static bool is_utf16(const unsigned char *bytes, size_t length)
+{
+	return length > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2));
+}
+
 static int check_characters(const char *text, size_t length, struct text_errors *errors)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
@@ -52,18 +68,30 @@ static int check_characters(const char *text, size_t length, struct text_errors 
 	size_t i = 0;
 	size_t step;
 
-	while (i < length) {
+	if (is_utf16(bytes, length))
+		return text_fail(errors, where, "the text is UTF-16; save it as UTF-8");
+	while (i < length && !errors->more) {
 		step = character_length(bytes + i, length - i);
-		if (!step)
-			return text_fail(errors, where,
-					 "byte 0x%02x is not text; write it as \\x%02x in a string",
-					 bytes[i], bytes[i]);
+		if (!step) {
+			text_complain(errors, where,
+				      "byte 0x%02x is not text; write it as \\x%02x in a string",
+				      bytes[i], bytes[i]);
+			step = broken_length(bytes + i, length - i);
+		}
 		where.column++;
 		if (bytes[i] == '\n')
 			where = (struct place){ where.line + 1, 1 };
 		i += step;
 	}
-	return 0;
+	return errors->count ? -EINVAL : 0;
+}
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define MARK_LENGTH (sizeof(BYTE_ORDER_MARK) - 1)
+
+static bool starts_with_mark(const char *text, const char *end)
+{
+	return (size_t)(end - text) >= MARK_LENGTH && !memcmp(text, BYTE_ORDER_MARK, MARK_LENGTH);
 }
 
 /* ---- characters ---- */
@@ -293,6 +321,9 @@ static int take_punctuation(struct lexer *lexer, struct token *token)
 		advance(lexer);
 		return 0;
 	}
+	if (starts_with_mark(start, lexer->end))
+		return text_fail(lexer->errors, token->where,
+				 "a byte-order mark may stand at the start of the text only");
 	if (*start & 0x80)
 		return text_fail(lexer->errors, token->where,
 				 "a letter outside ASCII may stand in strings and comments only");
@@ -306,12 +337,9 @@ static int take_punctuation(struct lexer *lexer, struct token *token)
 
 int lexer_start(struct lexer *lexer, const char *text, size_t length, struct text_errors *errors)
 {
-	static const char byte_order_mark[] = "\xef\xbb\xbf";
-	const size_t mark = sizeof(byte_order_mark) - 1;
-
-	if (length >= mark && !memcmp(text, byte_order_mark, mark)) {
-		text += mark;
-		length -= mark;
+	if (starts_with_mark(text, text + length)) {
+		text += MARK_LENGTH;
+		length -= MARK_LENGTH;
 	}
 	*lexer = (struct lexer){ text, text + length, { 1, 1 }, errors };
 	return check_characters(text, length, errors);

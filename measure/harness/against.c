@@ -24,6 +24,7 @@ int against_read(struct against *against, const char *path)
 		return EXIT_USAGE;
 	run = json_loadb(bytes, length, 0, &error);
 	free(bytes);
+	path = display_name(path);
 	*against = (struct against){ .file = path,
 				     .document = run,
 				     .started = json_string_at(run, "started", "") };

@@ -72,6 +72,8 @@ def test_a_goto_is_shown_as_a_jump(ferry: Ferry) -> None:
     assert lines[3].endswith("jumped to slot 4")
     assert lines[6].endswith("jumped to the end")
     assert "ENOSYS" not in "".join(lines)
+    slots = json.loads(ferry("run", "--json", input=text).stdout)["slots"]
+    assert [slot["errno"] for slot in slots] == [None] * 6
 
 
 def test_every_label_of_a_slot_is_shown(ferry: Ferry) -> None:

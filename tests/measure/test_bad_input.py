@@ -161,6 +161,8 @@ class TestAgainst:
         for length in (0, 1, len(whole) // 2, len(whole) - 2):
             earlier.write_text(whole[:length])
             refused(ferry("crossing", "--against", earlier), str(earlier), "cut short")
+        with earlier.open() as stream:
+            refused(ferry("--against", "-", stdin=stream), "standard input:", "cut short")
 
     def test_something_else(self, ferry: Ferry, earlier: Path) -> None:
         for text in ("[]", "{}", "[1]", '{"schema": 3}'):

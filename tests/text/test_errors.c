@@ -54,6 +54,10 @@ static void assert_mistake(const struct mistake *mistake)
 
 static void bytes_that_are_no_text_are_refused(void **state)
 {
+	static const struct mistake two[] = {
+		{ NULL, 1, 3, "byte 0xe4 is not text; write it as \\xe4 in a string" },
+		{ NULL, 2, 1, "byte 0x01 is not text; write it as \\x01 in a string" },
+	};
 	static const struct mistake mistakes[] = {
 		{ "sync()\n  \x01", 2, 3, "byte 0x01 is not text; write it as \\x01 in a string" },
 		{ "# \x7f", 1, 3, "byte 0x7f is not text; write it as \\x7f in a string" },
@@ -65,6 +69,9 @@ static void bytes_that_are_no_text_are_refused(void **state)
 		{ "# \xf5\x80\x80\x80", 1, 3,
 		  "byte 0xf5 is not text; write it as \\xf5 in a string" },
 		{ "# \xff", 1, 3, "byte 0xff is not text; write it as \\xff in a string" },
+		{ "\xff\xfeg\x01", 1, 1, "the text is UTF-16; save it as UTF-8" },
+		{ "sync()\n\xef\xbb\xbfsync()", 2, 1,
+		  "a byte-order mark may stand at the start of the text only" },
 		{ "f\xc3\xa4hre()", 1, 2,
 		  "a letter outside ASCII may stand in strings and comments only" },
 	};
@@ -73,6 +80,7 @@ static void bytes_that_are_no_text_are_refused(void **state)
 
 	(void)state;
 	CHECK_ALL(mistakes);
+	assert_mistakes("# \xe4h\n\x01", two, 2);
 	assert_int_equal(image_assemble("a\0b", 3, &image, &errors), -EINVAL);
 	assert_int_equal(errors.list[0].column, 2);
 }
