@@ -9,7 +9,7 @@ PYTHON_SOURCES := lib measure report lab tests
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = lib/text measure report tests \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup tests/step .ci/run lab/ferry-lab tests/setup/inside $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
+SHELL_SOURCES := setup debian/build tests/step .ci/run lab/ferry-lab tests/setup/inside $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -27,8 +27,8 @@ help: ## list the targets
 .PHONY: setup
 setup: setup-check ## install all that make check needs: packages, and Python packages in .venv
 
-.PHONY: setup-run setup-check
-setup-run setup-check:
+.PHONY: setup-run setup-check setup-packages
+setup-run setup-check setup-packages:
 	@./setup $(@:setup-%=%)
 
 .PHONY: build
@@ -148,6 +148,10 @@ bench: build ## the loop's cost, uring against the loop, and mdu against du
 	@build/cli/ferry bench dispatch
 	@build/cli/ferry bench batch --engine loop,uring --call write,read,pread,pread_page --sizes 16,32,64,128,256,1024
 	@build/cli/ferry bench apps --app mdu --engine loop --directory /usr
+
+.PHONY: packages
+packages: setup-packages ## build the Debian packages, in build/packages
+	@debian/build
 
 .PHONY: install
 install: build ## install under /usr/local, or DESTDIR

@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from manual_page import PAGES, without_comments
@@ -33,4 +34,12 @@ def test_references_among_the_pages_lead_somewhere(page: str) -> None:
 
 def test_every_page_is_installed() -> None:
     listed = re.findall(r"'([\w-]+\.[1-9])'", (PAGES / "meson.build").read_text())
-    assert sorted(listed) == OWN
+    assert sorted(set(listed)) == OWN
+
+
+def test_every_public_function_has_a_page(build: Path) -> None:
+    """Under its own name, so that man and apropos find it."""
+    names = re.findall(r"^\t\t(ferry_\w+);$", (PAGES.parent / "lib/libferry.map").read_text(), re.M)
+    assert names
+    installed = (build / "meson-info" / "intro-installed.json").read_text()
+    assert {f"{name}.3" for name in names} <= set(re.findall(r"ferry_\w+\.3", installed))

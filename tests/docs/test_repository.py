@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # These cannot carry a line of their own, or say more about the licence than one line would.
 WITHOUT_LICENCE = re.compile(
     r"LICENSES?(/.*)?"
-    r"|kernel/module/debian/(control|copyright)"
+    r"|debian/(changelog|copyright|source/format)"
     # They become parts of patches, as the kernel's own are.
     r"|kernel/selftests/(config|settings)"
     r"|kernel/series/(cover(-[a-z]+)?|\d{4}-[a-z-]+/(files|message|any\.diff|[\d.]+\.diff))"
@@ -63,6 +63,11 @@ def test_the_module_is_of_this_version() -> None:
     assert f'MODULE_VERSION("{version()}");' in source
     page = (ROOT / "doc" / "module.md").read_text()
     assert set(re.findall(r"ferry-dkms_([\d.]+)_all\.deb", page)) == {version()}
+
+
+def test_the_packages_are_of_this_version() -> None:
+    newest = (ROOT / "debian" / "changelog").read_text().splitlines()[0]
+    assert newest.startswith(f"ferry ({version()}) ")
 
 
 def test_meson_alone_sets_the_version_of_the_library() -> None:

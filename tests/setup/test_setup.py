@@ -20,6 +20,8 @@ libthing-dev    no-such-module.pc  # why
 shell           bash
 fonts           /no/such/folder/*.ttf /usr/*/env
 browser         no-such-browser  ubuntu-24.04=browser-bin debian-13=navigator
+[packages] packaging
+wrapper         no-such-wrapper
 """
 
 
@@ -66,9 +68,11 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_check_includes_run(machine: Machine) -> None:
+def test_each_size_includes_run(machine: Machine) -> None:
     run = machine.run("--list", "run", "debian-12").stdout.split()
     check = machine.run("--list", "check", "debian-12").stdout.split()
+    packages = machine.run("--list", "packages", "debian-12").stdout.split()
+    assert packages == ["gcc", "libthing-dev", "wrapper"]
     assert run == ["gcc", "libthing-dev"]
     assert check == ["gcc", "libthing-dev", "shell", "fonts", "browser"]
 
@@ -197,6 +201,10 @@ def test_python_packages_are_installed_once_per_size(machine: Machine) -> None:
     assert python.done("check") == ["pip requirements-check.txt"]
     assert python.done("check") == []
     assert python.done("run") == []
+
+
+def test_packages_take_no_python_packages(machine: Machine) -> None:
+    assert Environments(machine).done("packages") == []
 
 
 def test_new_requirements_make_a_new_environment(machine: Machine) -> None:
