@@ -21,14 +21,12 @@
 #define CALLS 5	   /* in a chain, about */
 #define DIRECTORY "/dev/shm"
 
+/* The base is the loop with the same calls, one crossing for each; it has none itself. */
 struct row {
-	const char *missing, *name, *calls, *engine;
+	struct contestant;
+	const char *calls, *engine;
 	chain_function *run;
 	enum ferry_engine on;
-	const struct row *loop; /* the same calls, one crossing each; NULL: it is that itself */
-	struct numbers trials;
-	struct summary summary;
-	struct comparison to_loop; /* times as fast */
 };
 
 struct chain_run {
@@ -45,9 +43,9 @@ static const struct field fields[] = {
 	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
 	{ "reason", F_REASON, 0, ALWAYS },
 	TRIAL_FIELDS(struct row),
-	{ "ratio", F_NUMBER, offsetof(struct row, to_loop.ratio), CSV },
-	{ "ratio_se", F_NUMBER, offsetof(struct row, to_loop.se), CSV },
-	{ "significant", F_YES_NO, offsetof(struct row, to_loop.significant), CSV },
+	{ "ratio", F_NUMBER, offsetof(struct row, ratio.ratio), CSV },
+	{ "ratio_se", F_NUMBER, offsetof(struct row, ratio.se), CSV },
+	{ "significant", F_YES_NO, offsetof(struct row, ratio.significant), CSV },
 };
 
 static const struct column columns[] = {
@@ -55,7 +53,7 @@ static const struct column columns[] = {
 	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
 	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
 	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
-	{ "RATIO", F_NUMBER, offsetof(struct row, to_loop.ratio), 3 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, ratio.ratio), 3 },
 };
 
 /* ---- the rows ---- */
@@ -70,15 +68,15 @@ static struct row *add_row(struct chain_run *chain, const char *calls, const cha
 			     .engine = engine,
 			     .run = run,
 			     .on = on,
-			     .to_loop = { .ratio = NAN, .se = NAN } };
+			     .base = NO_BASE };
 	return row;
 }
 
 static void add_chain(struct chain_run *chain, const struct chain *calls)
 {
 	static const enum ferry_engine engines[] = { FERRY_LOOP, FERRY_SYSCALL, FERRY_DEVICE };
-	struct row *loop = &chain->rows[chain->count], *row;
-	size_t i;
+	size_t loop = chain->count, i;
+	struct row *row;
 
 	for (i = 0; i < COUNT_OF(engines); i++) {
 		row = add_row(chain, calls->calls, ferry_engine_name(engines[i]), calls->by_batch,
@@ -91,8 +89,8 @@ static void add_chain(struct chain_run *chain, const struct chain *calls)
 		row = add_row(chain, calls->calls, "uring", calls->by_uring, FERRY_LOOP);
 		row->missing = chain_uring_missing();
 	}
-	for (row = loop + 1; row < chain->rows + chain->count; row++)
-		row->loop = loop;
+	for (i = loop + 1; i < chain->count; i++)
+		chain->rows[i].base = loop;
 }
 
 /* ---- measuring ---- */
@@ -148,39 +146,21 @@ static int time_row(void *context, size_t index, size_t trial, double *value)
 
 static void say_row(struct run *run, const struct row *row)
 {
-	if (!row->loop || isnan(row->to_loop.ratio))
+	const struct row *loop = row;
+
+	if (row->missing || isnan(row->ratio.ratio))
 		return;
+	while (loop->base != NO_BASE)
+		loop--;
 	add_finding(run, row->calls, "%s: %s takes %.0f %s, and one crossing for each call %.0f%s.",
 		    row->calls, row->engine, row->summary.median, clock_unit(),
-		    row->loop->summary.median,
-		    row->to_loop.significant || clock_counts_instructions() ?
+		    loop->summary.median,
+		    row->ratio.significant || clock_counts_instructions() ?
 			    "" :
 			    ": noise could explain the difference");
 }
 
-static void conclude(struct chain_run *chain)
-{
-	struct run *run = chain->run;
-	struct row *row;
-
-	for (row = chain->rows; row < chain->rows + chain->count; row++) {
-		if (!row->trials.count)
-			continue;
-		row->summary =
-			summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
-		note_trials(run, row->trials.of, row->trials.count);
-		add_median(run, row->name, &row->summary);
-		if (!row->loop || row->loop->trials.count != row->trials.count)
-			continue;
-		row->to_loop = compare_trials(run, &row->trials, &row->loop->trials);
-		add_comparison(run, &row->to_loop);
-	}
-	judge_run(run);
-	for (row = chain->rows; row < chain->rows + chain->count; row++)
-		say_row(run, row);
-}
-
-static int take_trials(struct chain_run *chain)
+static int take_all_trials(struct chain_run *chain)
 {
 	const struct turns turns = { .what = "trial and row",
 				     .contestants = chain->count,
@@ -191,13 +171,8 @@ static int take_trials(struct chain_run *chain)
 				     .records = chain->rows,
 				     .record_size = sizeof(*chain->rows),
 				     .context = chain };
-	struct numbers *times = keep(chain->count, sizeof(*times));
-	int status = take_turns(&turns, times);
-	size_t i;
 
-	for (i = 0; i < chain->count; i++)
-		chain->rows[i].trials = times[i];
-	return status;
+	return take_trials(&turns);
 }
 
 static int measure(struct run *run)
@@ -215,11 +190,14 @@ static int measure(struct run *run)
 		return EXIT_USAGE;
 	for (i = 0; i < chain_count; i++)
 		add_chain(&chain, &chains[i]);
-	status = take_trials(&chain);
+	status = take_all_trials(&chain);
 	unlink(path);
-	conclude(&chain);
-	add_records(run, "chains", fields, COUNT_OF(fields), chain.rows, chain.count,
-		    sizeof(*chain.rows));
+	chain.count = compare_contestants(run, chain.rows, chain.count, sizeof(*chain.rows));
+	judge_run(run);
+	for (i = 0; i < chain.count; i++)
+		say_row(run, &chain.rows[i]);
+	add_contestants(run, "chains", fields, COUNT_OF(fields), chain.rows, chain.count,
+			sizeof(*chain.rows));
 	return status;
 }
 

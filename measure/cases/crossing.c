@@ -181,8 +181,7 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 		if (row->missing || row == bare || stays_outside(row) || !tells_shares(row) ||
 		    !tells_shares(bare))
 			continue;
-		beside[i] = compare_trials(run, &bare->trials, &row->trials);
-		add_comparison(run, &beside[i]);
+		compare_trials(run, &bare->trials, &row->trials, &beside[i]);
 	}
 	judge_run(run);
 	for (i = 0; i < c->count; i++)
@@ -199,7 +198,7 @@ static void say_crossing(struct run *run, const struct crossing *c)
 		return;
 	add_finding(run, bare->name,
 		    "A bare crossing (%s) takes %.1f %s, as long as %.0f calls of a function.",
-		    bare->label, bare->summary.median, clock_unit(), bare->ratio);
+		    bare->label, bare->summary.median, clock_unit(), bare->times);
 }
 
 /* By the least times, which a busy machine does not change. */
@@ -273,7 +272,7 @@ static void take_out_loop(struct crossing *c)
 void crossing_conclude(struct run *run, struct crossing *c)
 {
 	take_out_loop(c);
-	set_ratios(c->rows, c->count, "function");
+	set_times(c->rows, c->count, "function");
 	set_kernel_shares(run, c);
 	say_what_it_means(run, c);
 }
@@ -308,7 +307,7 @@ static const struct column columns[] = {
 	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
 	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
 	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 0 },
-	{ "RATIO", F_NUMBER, offsetof(struct row, ratio), 1 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, times), 1 },
 	{ "BEYOND", F_PERCENT, offsetof(struct row, kernel_share), 0 },
 };
 

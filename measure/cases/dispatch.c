@@ -162,14 +162,13 @@ static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 	struct comparison *beside = keep(COUNT_OF(told), sizeof(*beside));
 	size_t i;
 
-	set_ratios(rows, count, "function");
+	set_times(rows, count, "function");
 	for (i = 0; base && i < COUNT_OF(told); i++) {
 		const struct row *row = find_row(rows, count, told[i].name);
 
 		if (!row)
 			continue;
-		beside[i] = compare_trials(run, &row->trials, &base->trials);
-		add_comparison(run, &beside[i]);
+		compare_trials(run, &row->trials, &base->trials, &beside[i]);
 	}
 	judge_run(run);
 	say_instructions(run, base, find_row(rows, count, "plain"));
@@ -222,7 +221,7 @@ static const struct column columns[] = {
 	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 2 },
 	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 1 },
 	{ "INSTR", F_NUMBER, offsetof(struct row, instructions), 1 },
-	{ "RATIO", F_NUMBER, offsetof(struct row, ratio), 2 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, times), 2 },
 };
 
 static void print(const struct run *run)

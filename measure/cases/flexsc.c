@@ -21,21 +21,14 @@
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 
-/* What children measure of a cell besides its times; in shared memory. */
-struct measured {
-	double caller, others; /* CPU time, ns per call, sums over the trials */
-	double latency[4];
-	double phases[PHASES];
-};
-
+/* What children store in is shared memory, which is kept. */
 struct session {
 	struct run *run;
-	struct cell *cells;
+	struct cell *cells; /* shared */
 	size_t count;
-	struct measured *measured; /* shared */
-	long runners;		   /* at most */
-	int *cpus;		   /* of the runners */
-	struct runner *runner;	   /* shared, and kept */
+	long runners;	       /* at most */
+	int *cpus;	       /* of the runners */
+	struct runner *runner; /* shared */
 };
 
 /* ---- the cells ---- */
@@ -54,6 +47,7 @@ static void add_cell(struct session *session, struct cell cell)
 
 	cell.name = name_of(&cell);
 	cell.way_name = way_name(cell.way);
+	cell.has_phases = cell.way == FLEXSC;
 	cell.calls = calls < 4 * cell.threads ? 4 * cell.threads : calls;
 	if (cell.way == PAIR)
 		cell.calls *= 4; /* that the thread starts must not count */
@@ -78,9 +72,9 @@ static void list_cells(struct session *session)
 	const struct settings *s = session->run->settings;
 	size_t c, w;
 
-	session->cells = keep(s->workloads.count * s->work.count *
-				      (FLEXSC + (size_t)session->runners * s->threads.count),
-			      sizeof(*session->cells));
+	session->cells = share(s->workloads.count * s->work.count *
+			       (FLEXSC + (size_t)session->runners * s->threads.count) *
+			       sizeof(*session->cells));
 	for (c = 0; c < s->workloads.count; c++) {
 		for (w = 0; w < s->work.count; w++) {
 			struct cell cell = { .call = s->workloads.of[c],
@@ -125,8 +119,7 @@ static double others_ns(enum way way, const struct job *job)
 
 static bool time_trial(struct session *session, size_t index, struct job *job, double *value)
 {
-	const struct cell *cell = &session->cells[index];
-	struct measured *measured = &session->measured[index];
+	struct cell *cell = &session->cells[index];
 	struct job warmup = *job;
 	double start, taken, caller, others;
 
@@ -144,8 +137,8 @@ static bool time_trial(struct session *session, size_t index, struct job *job, d
 	if (interrupted())
 		return true;
 	note_duration(session->run, taken);
-	measured->caller += caller / (double)job->calls;
-	measured->others += fmax(0, others) / (double)job->calls;
+	cell->caller += caller / (double)job->calls;
+	cell->others += fmax(0, others) / (double)job->calls;
 	*value = taken / (double)job->calls;
 	return true;
 }
@@ -154,17 +147,17 @@ static bool time_trial(struct session *session, size_t index, struct job *job, d
 static bool time_latency(struct session *session, size_t index, struct job *job)
 {
 	static const double fractions[] = { 0.5, 0.9, 0.99, 1 };
-	struct measured *measured = &session->measured[index];
+	struct cell *cell = &session->cells[index];
 	size_t i;
 	bool ran;
 
 	job->samples = allocate((size_t)job->calls, sizeof(*job->samples));
-	ran = way_run(session->cells[index].way, job);
+	ran = way_run(cell->way, job);
 	sort_values(job->samples, (size_t)job->calls);
 	for (i = 0; i < COUNT_OF(fractions); i++)
-		measured->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
+		cell->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
 	for (i = 0; i < PHASES; i++)
-		measured->phases[i] = job->phases[i] / (double)job->calls;
+		cell->phases[i] = job->phases[i] / (double)job->calls;
 	free(job->samples);
 	return ran;
 }
@@ -254,20 +247,14 @@ static void post_calls(volatile long *count)
 
 /* ---- the bench ---- */
 
-static void take_over(struct session *session, const struct numbers times[])
+/* The children have added up what is used in all trials. */
+static void set_means(struct session *session)
 {
-	size_t i, k;
+	struct cell *cell;
 
-	for (i = 0; i < session->count; i++) {
-		const struct measured *measured = &session->measured[i];
-		struct cell *cell = &session->cells[i];
-
-		cell->trials = times[i];
-		cell->caller = measured->caller / (double)times[i].count;
-		cell->others = measured->others / (double)times[i].count;
-		memcpy(cell->latency, measured->latency, sizeof(cell->latency));
-		for (k = 0; k < PHASES; k++)
-			cell->phases[k] = measured->phases[k];
+	for (cell = session->cells; cell < session->cells + session->count; cell++) {
+		cell->caller /= (double)cell->trials.count;
+		cell->others /= (double)cell->trials.count;
 	}
 }
 
@@ -303,7 +290,6 @@ static int measure(struct run *run)
 		.record_size = sizeof(struct cell),
 		.context = &session,
 	};
-	struct numbers *times;
 	struct side *sides = NULL;
 	size_t side_count = 0;
 	int status;
@@ -313,14 +299,12 @@ static int measure(struct run *run)
 		session.runners = run->settings->runners;
 	work_loops(1);
 	list_cells(&session);
-	session.measured = share(session.count * sizeof(*session.measured));
-	times = allocate(session.count, sizeof(*times));
 	turns.contestants = session.count;
 	turns.records = session.cells;
 	status = run_in_child(look_at_runner, &session);
 	if (!status)
-		status = take_turns(&turns, times);
-	take_over(&session, times);
+		status = take_trials(&turns);
+	set_means(&session);
 	if (!status)
 		status = echo_measure(run, &sides, &side_count);
 	session.runner->caller_instructions =
@@ -328,8 +312,6 @@ static int measure(struct run *run)
 	sides_compare(run, sides, side_count);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
 	sides_conclude(run, sides, side_count);
-	unshare_memory(session.measured, session.count * sizeof(*session.measured));
-	free(times);
 	free(session.cpus);
 	return status;
 }

@@ -6,26 +6,19 @@
 #include "flexsc_ways.h"
 #include "measure/harness/bench.h"
 
-/* A call that is made in one way, with work after each. */
+/* A call that is made in one way, with work after each.  The base makes it plainly. */
 struct cell {
-	const char *missing;
-	const char *name, *call;
+	struct contestant;
+	const char *call;
 	enum way way;
 	const char *way_name;
 	long threads, runners; /* of FLEXSC, else 0 */
 	double work;	       /* ns */
-	size_t base;	       /* the index of the plain cell of the same call and work */
 	long calls;	       /* in a trial */
-	struct numbers trials; /* ns per call */
 	double caller, others; /* CPU time, ns per call, means of the trials */
 	double latency[4];     /* 50 %, 90 %, 99 %, most, ns */
-	double phases[PHASES]; /* ns per call */
-
-	/* Filled in by flexsc_conclude(). */
-	struct summary summary;
-	struct comparison ratio; /* to the plain cell */
-	struct numbers ratios;	 /* of single trials */
 	bool has_phases;
+	double phases[PHASES]; /* ns per call */
 };
 
 /* What is known of a runner by itself. */
@@ -38,8 +31,7 @@ struct runner {
 
 /**
  * Compares the cells with those of plain calls, and adds records, findings and figures to the run.
- * Cells that have neither a trial nor a reason are left out.  CALLER_INSTRUCTIONS, or NAN, are what
- * the caller of a posted write takes for it.
+ * Cells that have neither a trial nor a reason are left out.
  */
 void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 		     const struct runner *runner);

@@ -65,46 +65,6 @@ static const struct cell *cell_at(const struct results *results, const char *cal
 	return find_cell(results, call, FLEXSC, results->threads, 1, work);
 }
 
-/* ---- comparing ---- */
-
-static void compare_cell(struct run *run, struct cell *cell, const struct cell *plain)
-{
-	size_t count =
-		cell->trials.count < plain->trials.count ? cell->trials.count : plain->trials.count;
-	size_t i;
-
-	cell->summary = summarize(cell->trials.of, cell->trials.count, run->settings->bootstrap);
-	cell->ratio = compare_trials(run, &cell->trials, &plain->trials);
-	cell->ratios = (struct numbers){ keep(count, sizeof(double)), count };
-	for (i = 0; i < count; i++)
-		cell->ratios.of[i] = plain->trials.of[i] / cell->trials.of[i];
-	cell->has_phases = cell->way == FLEXSC;
-	note_trials(run, cell->trials.of, cell->trials.count);
-	if (cell != plain)
-		add_comparison(run, &cell->ratio);
-}
-
-static void compare_cells(struct run *run, struct cell cells[], size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (cells[i].trials.count)
-			compare_cell(run, &cells[i], &cells[cells[i].base]);
-	judge_run(run);
-}
-
-/* Those that have a trial or a reason; their bases are not looked at any more. */
-static size_t drop_unmeasured(struct cell cells[], size_t count)
-{
-	size_t kept = 0, i;
-
-	for (i = 0; i < count; i++)
-		if (cells[i].missing || cells[i].trials.count)
-			cells[kept++] = cells[i];
-	return kept;
-}
-
 /* ---- where it is ahead ---- */
 
 static void add_gain(struct results *results, const struct cell *cell, double from, double to,
@@ -391,15 +351,6 @@ static const struct field gain_fields[] = {
 	{ "to_measured", F_YES_NO, offsetof(struct gain, to_measured), 0 },
 };
 
-static void add_figures(struct run *run, const struct results *results)
-{
-	size_t i;
-
-	for (i = 0; i < results->count; i++)
-		if (!results->cells[i].missing)
-			add_median(run, results->cells[i].name, &results->cells[i].summary);
-}
-
 static const struct field run_fields[] = {
 	{ "in_kernel", F_YES_NO, offsetof(struct runner, in_kernel), 0 },
 	{ "idle_cpu_ns", F_NUMBER, offsetof(struct runner, idle_cpu), 0 },
@@ -412,16 +363,16 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 	struct results *results = keep(1, sizeof(*results));
 
 	run->results = results;
-	compare_cells(run, cells, count);
+	count = compare_contestants(run, cells, count, sizeof(*cells));
+	judge_run(run);
 	*results = (struct results){
 		.cells = cells,
-		.count = drop_unmeasured(cells, count),
+		.count = count,
 		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
 		.work = nearest(&run->settings->work, USUAL_WORK),
 	};
 	find_all_gains(run, results);
 	say_everything(run, results);
-	add_figures(run, results);
 	if (!isnan(runner->caller_instructions))
 		add_finding(run, NULL,
 			    "From one posted write to the next the caller takes %.0f instructions, "
@@ -430,7 +381,7 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
 		    runner->idle_cpu);
 	add_fields(run, run_fields, COUNT_OF(run_fields), runner);
-	add_records(run, "cells", fields, COUNT_OF(fields), cells, results->count, sizeof(*cells));
+	add_contestants(run, "cells", fields, COUNT_OF(fields), cells, count, sizeof(*cells));
 	add_records(run, "gains", gain_fields, COUNT_OF(gain_fields), results->gains,
 		    results->gain_count, sizeof(*results->gains));
 }

@@ -28,21 +28,12 @@
 #define LEAST (4 * MIB)
 #define MOST_PER_FAULT 512
 
-/* What children measure of a row besides its times; in shared memory. */
-struct measured {
-	double faults, exceptions, mapped, resident;
-	double mapping; /* of the last trial: the part of a touch that is mapping, and populating */
-	size_t count;	/* of LATER */
-};
-
 struct session {
 	struct run *run;
 	const struct region *region;
-	struct touched *rows;
+	struct touched *rows; /* shared, since children store what they measure; kept */
 	size_t count;
-	struct measured *measured; /* shared */
-	double *later;		   /* shared: ns per touch, row by row, trial by trial */
-	int counter;		   /* of exceptions, or -1; in a child */
+	int counter; /* of exceptions, or -1; in a child */
 };
 
 /* ---- the rows ---- */
@@ -93,6 +84,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 		.way = way_names[touch.way],
 		.label = label_of(&touch),
 		.pages = (double)session->region->touched[touch.order],
+		.later.of = share((size_t)session->run->settings->trials * sizeof(double)),
 	};
 	row->name = keep_text("%s %s %s%s", row->access, row->order, row->way, size_of(&touch));
 	session->count++;
@@ -235,15 +227,16 @@ static double resident_so_far(void)
 }
 
 /* Once, since looking at every page takes its time. */
-static void look_at_memory(const struct session *session, const struct touch *touch, double before,
-			   struct measured *m)
+static void look_at_memory(const struct session *session, struct touched *row, double before)
 {
-	double resident = resident_so_far() - before;
+	double resident = resident_so_far() - before, page = (double)session->region->page;
+	double used = row->touch.write ? row->pages * page : 0;
 
-	m->mapped = mapped_pages(session->region);
-	if (isnan(resident) && touch->write)
-		resident = m->mapped * (double)session->region->page;
-	m->resident = isnan(resident) ? resident : fmax(0, resident);
+	row->mapped = mapped_pages(session->region);
+	if (isnan(resident) && row->touch.write)
+		resident = row->mapped * page;
+	row->resident = isnan(resident) ? resident : fmax(0, resident);
+	row->wasted = row->resident - used < 0 ? 0 : row->resident - used;
 }
 
 /* ---- measuring ---- */
@@ -308,24 +301,11 @@ static struct counts count_since(const struct session *session, struct counts st
 	return counts;
 }
 
-/* Keeps the time of the second pass, and what was counted; the first one is the trial's. */
-static void note_row(struct session *session, size_t index, size_t trial, struct counts counts,
-		     double later)
-{
-	struct measured *m = &session->measured[index];
-	size_t trials = (size_t)session->run->settings->trials;
-
-	(void)trial;
-	m->faults = counts.faults;
-	m->exceptions = counts.exceptions;
-	session->later[index * trials + m->count++] = later / session->rows[index].pages;
-	note_duration(session->run, counts.ns);
-}
-
 static int measure_row(void *context, size_t index, size_t trial, double *value)
 {
 	struct session *session = context;
-	const struct touch *touch = &session->rows[index].touch;
+	struct touched *row = &session->rows[index];
+	const struct touch *touch = &row->touch;
 	double before = trial ? 0 : resident_so_far(), later;
 	int error = prepare(session, touch);
 	struct counts counts;
@@ -344,10 +324,13 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 	later = clock_now() - later;
 	if (!interrupted()) {
 		if (!trial)
-			look_at_memory(session, touch, before, &session->measured[index]);
-		note_row(session, index, trial, counts, later);
-		session->measured[index].mapping = mapping / session->rows[index].pages;
-		*value = counts.ns / session->rows[index].pages;
+			look_at_memory(session, row, before);
+		row->faults = counts.faults;
+		row->exceptions = counts.exceptions;
+		row->mapping = mapping / row->pages;
+		row->later.of[row->later.count++] = later / row->pages;
+		note_duration(session->run, counts.ns);
+		*value = counts.ns / row->pages;
 	}
 	region_unmap(session->region);
 	return 0;
@@ -429,31 +412,8 @@ static int check(const struct settings *settings)
 
 /* ---- the bench ---- */
 
-static void take_over(struct session *session, const struct numbers times[])
+static int take_all_trials(struct session *session)
 {
-	size_t trials = (size_t)session->run->settings->trials, i;
-
-	for (i = 0; i < session->count; i++) {
-		const struct measured *m = &session->measured[i];
-		struct touched *row = &session->rows[i];
-		double used = row->touch.write ? row->pages * (double)session->region->page : 0;
-
-		row->trials = times[i];
-		row->later = (struct numbers){ keep(m->count, sizeof(double)), m->count };
-		memcpy(row->later.of, session->later + i * trials, m->count * sizeof(double));
-		row->faults = m->faults;
-		row->mapping = m->mapping;
-		row->exceptions = m->exceptions;
-		row->mapped = m->mapped;
-		row->resident = m->resident;
-		row->wasted = m->resident - used < 0 ? 0 : m->resident - used;
-	}
-}
-
-static int measure_rows_of(struct session *session)
-{
-	size_t later_size =
-		session->count * (size_t)session->run->settings->trials * sizeof(double);
 	const struct turns turns = {
 		.what = "trial and way",
 		.contestants = session->count,
@@ -465,23 +425,14 @@ static int measure_rows_of(struct session *session)
 		.record_size = sizeof(*session->rows),
 		.context = session,
 	};
-	struct numbers *times = allocate(session->count, sizeof(*times));
-	int status;
 
-	session->measured = share(session->count * sizeof(*session->measured));
-	session->later = share(later_size);
-	status = take_turns(&turns, times);
-	take_over(session, times);
-	unshare_memory(session->later, later_size);
-	unshare_memory(session->measured, session->count * sizeof(*session->measured));
-	free(times);
-	return status;
+	return take_trials(&turns);
 }
 
 static int measure(struct run *run)
 {
 	struct pagefault *pagefault = keep(1, sizeof(*pagefault));
-	struct session session = { .run = run, .rows = keep(MAX_ROWS, sizeof(struct touched)) };
+	struct session session = { .run = run, .rows = share(MAX_ROWS * sizeof(struct touched)) };
 	struct memory_room room = memory_room();
 	size_t bytes = choose_memory(run->settings, room);
 	struct region region;
@@ -497,7 +448,7 @@ static int measure(struct run *run)
 	}
 	session.region = &region;
 	list_rows(&session);
-	status = measure_rows_of(&session);
+	status = take_all_trials(&session);
 	*pagefault = (struct pagefault){ .memory = (long)bytes,
 					 .page = (long)region.page,
 					 .rows = session.rows,

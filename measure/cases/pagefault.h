@@ -6,26 +6,24 @@
 #include "measure/harness/bench.h"
 #include "pagefault_ways.h"
 
-/* One way to map pages, in one order of touching them. */
+/* One way to map pages, in one order of touching them.  The base has a fault for each page; trials
+ * are ns for the first touch of a page. */
 struct touched {
-	const char *missing;
-	const char *name, *label, *access, *order, *way; /* words for TOUCH */
+	struct contestant;
+	const char *label, *access, *order, *way; /* words for TOUCH */
 	struct touch touch;
-	size_t base;		      /* the row with a fault for each page */
-	struct numbers trials, later; /* ns per touch, the first and the second */
-	double pages;		      /* that are touched */
-	double mapping;		      /* of a first touch: its part of mapping and populating */
-	double faults;		      /* that the kernel counted */
-	double exceptions;	      /* of the CPU, NAN where they cannot be counted */
-	double mapped;		      /* pages */
-	double resident, wasted;      /* bytes, NAN where not known */
+	struct numbers later;	 /* ns for the second touch */
+	double pages;		 /* that are touched */
+	double mapping;		 /* of a first touch: its part of mapping and populating */
+	double faults;		 /* that the kernel counted */
+	double exceptions;	 /* of the CPU, NAN where they cannot be counted */
+	double mapped;		 /* pages */
+	double resident, wasted; /* bytes, NAN where not known */
 
 	/* Filled in by pagefault_conclude(). */
-	struct summary summary;
 	double later_median;
 	double beyond_clearing;	  /* of a touch: what is neither clearing pages nor the touch itself
 				   */
-	struct comparison ratio;  /* to the base */
 	struct comparison beside; /* of large pages: to MADV_POPULATE */
 };
 

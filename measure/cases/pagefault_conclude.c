@@ -43,18 +43,6 @@ static double median(const struct touched *row)
 
 /* ---- comparing ---- */
 
-static void compare_row(struct run *run, const struct pagefault *p, struct touched *row)
-{
-	const struct touched *base = &p->rows[row->base];
-
-	row->summary = summarize(row->trials.of, row->trials.count, run->settings->bootstrap);
-	row->later_median = median_of(row->later.of, row->later.count);
-	row->ratio = compare_trials(run, &row->trials, &base->trials);
-	note_trials(run, row->trials.of, row->trials.count);
-	if (row != base)
-		add_comparison(run, &row->ratio);
-}
-
 static void compare_large_pages(struct run *run, const struct pagefault *p)
 {
 	const struct touched *small = written(p, SEQUENTIAL, POPULATE, 0);
@@ -66,25 +54,19 @@ static void compare_large_pages(struct run *run, const struct pagefault *p)
 		if (!row->trials.count || row->touch.way != LARGE_PAGES || !row->touch.write ||
 		    row->touch.order != SEQUENTIAL)
 			continue;
-		row->beside = compare_trials(run, &row->trials, &small->trials);
-		add_comparison(run, &row->beside);
+		compare_trials(run, &row->trials, &small->trials, &row->beside);
 	}
 }
 
 static void compare_all(struct run *run, struct pagefault *p)
 {
-	size_t kept = 0, i;
+	size_t i;
 
-	for (i = 0; i < p->count; i++)
-		if (p->rows[i].trials.count)
-			compare_row(run, p, &p->rows[i]);
+	p->count = compare_contestants(run, p->rows, p->count, sizeof(*p->rows));
 	compare_large_pages(run, p);
 	judge_run(run);
-	/* The bases are not looked at any more. */
 	for (i = 0; i < p->count; i++)
-		if (p->rows[i].missing || p->rows[i].trials.count)
-			p->rows[kept++] = p->rows[i];
-	p->count = kept;
+		p->rows[i].later_median = median_of(p->rows[i].later.of, p->rows[i].later.count);
 }
 
 static bool saves(const struct touched *row)
@@ -317,16 +299,12 @@ static void set_beyond_clearing(struct pagefault *p)
 
 void pagefault_conclude(struct run *run, struct pagefault *p)
 {
-	size_t i;
-
 	run->results = p;
 	compare_all(run, p);
 	set_beyond_clearing(p);
 	say_everything(run, p);
-	for (i = 0; i < p->count; i++)
-		if (!p->rows[i].missing)
-			add_median(run, p->rows[i].name, &p->rows[i].summary);
-	add_records(run, "touches", fields, COUNT_OF(fields), p->rows, p->count, sizeof(*p->rows));
+	add_contestants(run, "touches", fields, COUNT_OF(fields), p->rows, p->count,
+			sizeof(*p->rows));
 	add_fields(run, run_fields, COUNT_OF(run_fields), p);
 }
 

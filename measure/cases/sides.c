@@ -19,10 +19,11 @@ const char *build_name(enum build build)
 
 struct side *sides_of(const char *const servers[], size_t count)
 {
-	struct side *sides = keep(count * BUILDS, sizeof(*sides));
+	struct side *sides = share(count * BUILDS * sizeof(*sides));
 	size_t i;
 
 	for (i = 0; i < count * BUILDS; i++) {
+		sides[i].base = i - i % BUILDS + BY_PTHREADS;
 		sides[i].server = servers[i / BUILDS];
 		sides[i].build = (enum build)(i % BUILDS);
 		sides[i].build_name = build_name(sides[i].build);
@@ -36,7 +37,6 @@ struct side *sides_of(const char *const servers[], size_t count)
 struct session {
 	struct run *run;
 	struct side *sides;
-	double *cpu; /* shared: sums over the trials */
 	int (*run_trial)(void *context, const struct side *side, struct load *load);
 	void *context;
 };
@@ -51,7 +51,7 @@ static int run_side(void *context, size_t index, size_t trial, double *value)
 	if (status || isnan(load.ns))
 		return status;
 	note_duration(session->run, load.ns * 1000);
-	session->cpu[index] += load.cpu;
+	session->sides[index].cpu += load.cpu;
 	*value = load.ns;
 	return 0;
 }
@@ -60,7 +60,7 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 		  int (*run_trial)(void *context, const struct side *side, struct load *load),
 		  void *context)
 {
-	struct session session = { run, sides, share(count * sizeof(double)), run_trial, context };
+	struct session session = { run, sides, run_trial, context };
 	struct turns turns = { .what = "trial and server",
 			       .contestants = count,
 			       .trials = (size_t)run->settings->trials,
@@ -70,47 +70,30 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 			       .records = sides,
 			       .record_size = sizeof(*sides),
 			       .context = &session };
-	struct numbers *times = allocate(count, sizeof(*times));
-	int status = take_turns(&turns, times);
+	int status = take_trials(&turns);
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		sides[i].trials = times[i];
-		sides[i].cpu = session.cpu[i] / (double)times[i].count;
-		if (!times[i].count && !sides[i].missing)
+		sides[i].cpu /= (double)sides[i].trials.count;
+		if (!sides[i].trials.count && !sides[i].missing)
 			sides[i].missing = "there was no trial";
 	}
-	free(times);
-	unshare_memory(session.cpu, count * sizeof(double));
 	return status;
 }
 
 /* ---- comparing ---- */
 
-static void compare_server(struct run *run, struct side sides[])
+/* Without what they are compared with, the others of a server do not count either. */
+static void require_bases(struct side sides[])
 {
-	bool no_base = sides[BY_PTHREADS].missing || sides[BY_EVENTS].missing;
+	bool none = sides[BY_PTHREADS].missing || sides[BY_EVENTS].missing;
 	size_t i;
 
-	for (i = 0; i < BUILDS; i++) {
-		struct side *side = &sides[i];
-
-		if (!side->missing && no_base)
-			side->missing = "there is nothing to compare it with";
-		if (side->missing)
-			continue;
-		side->summary =
-			summarize(side->trials.of, side->trials.count, run->settings->bootstrap);
-		side->rate = 1e9 / side->summary.median;
-		side->ratio = compare_trials(run, &side->trials, &sides[BY_PTHREADS].trials);
-		side->to_epoll = compare_trials(run, &side->trials, &sides[BY_EVENTS].trials);
-		side->cpu_ratio = side->cpu / sides[BY_PTHREADS].cpu;
-		note_trials(run, side->trials.of, side->trials.count);
-		if (i != BY_PTHREADS)
-			add_comparison(run, &side->ratio);
-		if (i != BY_EVENTS)
-			add_comparison(run, &side->to_epoll);
-	}
+	for (i = 0; i < BUILDS; i++)
+		if (!sides[i].missing && none) {
+			sides[i].missing = "there is nothing to compare it with";
+			sides[i].trials.count = 0;
+		}
 }
 
 void sides_compare(struct run *run, struct side sides[], size_t count)
@@ -118,7 +101,17 @@ void sides_compare(struct run *run, struct side sides[], size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i += BUILDS)
-		compare_server(run, &sides[i]);
+		require_bases(&sides[i]);
+	compare_contestants(run, sides, count, sizeof(*sides));
+	for (i = 0; i < count; i++) {
+		struct side *side = &sides[i], *server = side - side->build;
+
+		if (side->missing)
+			continue;
+		side->rate = 1e9 / side->summary.median;
+		side->cpu_ratio = side->cpu / server[BY_PTHREADS].cpu;
+		compare_trials(run, &side->trials, &server[BY_EVENTS].trials, &side->to_epoll);
+	}
 }
 
 /* ---- in words ---- */
@@ -178,16 +171,9 @@ void sides_conclude(struct run *run, struct side sides[], size_t count)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		if (i % BUILDS == 0)
-			say_best(run, &sides[i]);
-		if (!sides[i].missing)
-			add_figure(
-				run, clock_unit(),
-				(struct estimate){ sides[i].summary.median, sides[i].summary.se },
-				"%s", sides[i].name);
-	}
-	add_records(run, "servers", fields, COUNT_OF(fields), sides, count, sizeof(*sides));
+	for (i = 0; i < count; i += BUILDS)
+		say_best(run, &sides[i]);
+	add_contestants(run, "servers", fields, COUNT_OF(fields), sides, count, sizeof(*sides));
 }
 
 void sides_print(const struct run *run)

@@ -10,19 +10,17 @@
 
 enum build { BY_FLEXSC, BY_PTHREADS, BY_EVENTS, BUILDS };
 
+/* Called "http, pthreads"; trials are ns per request, and the base is that on pthreads. */
 struct side {
-	const char *missing;
-	const char *name, *server; /* "http pthreads", "http" */
+	struct contestant;
+	const char *server; /* "http" */
 	enum build build;
 	const char *build_name;
-	struct numbers trials; /* ns per request */
-	double cpu;	       /* time of the server's, ns per request, mean of the trials */
+	double cpu; /* time of the server's, ns per request, mean of the trials */
 
 	/* Filled in by sides_compare(). */
-	struct summary summary;
 	double rate;		    /* requests per second */
-	struct comparison ratio;    /* throughput to that of pthreads */
-	struct comparison to_epoll; /* the same to that of events */
+	struct comparison to_epoll; /* throughput to that of events */
 	double cpu_ratio;	    /* to that of pthreads */
 };
 
@@ -35,7 +33,7 @@ struct load {
 /** "flexsc", "pthreads" or "epoll". */
 const char *build_name(enum build build);
 
-/** The sides of COUNT servers, the BUILDS sides of each in a row; kept. */
+/** The sides of COUNT servers, the BUILDS sides of each in a row; shared, and kept. */
 struct side *sides_of(const char *const servers[], size_t count);
 
 /**

@@ -3,10 +3,10 @@
  * A bench of `ferry bench`: one per file in measure/cases, which measures and says what it found.
  *
  * A case fills in a `struct bench` and is listed in cli/cmd_bench.c.  Its measure() times
- * contestants with take_turns() (turns.h), keeps the results in structures of its own, and hands
- * them over with add_records(), add_figure(), add_finding() and add_warning().  Nothing reads the
- * JSON back: print() and the conclusions work on the structures.  Its options are the rows of
- * options.c that name it.
+ * contestants with take_turns() or take_trials() (turns.h), keeps the results in structures of its
+ * own, and hands them over with add_records() or add_contestants(), add_figure(), add_finding() and
+ * add_warning().  Nothing reads the JSON back: print() and the conclusions work on the structures.
+ * Its options are the rows of options.c that name it.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -77,6 +77,25 @@ struct figure {
 	double value, se;
 };
 
+#define NO_BASE SIZE_MAX
+
+/*
+ * What is timed in turn with others.  The records of most cases begin with its members:
+ *
+ *	struct row { struct contestant; const char *label; };
+ */
+struct contestant {
+	const char *missing; /* why it cannot be measured, or NULL */
+	const char *name;
+	size_t base;	       /* the index of the one it is compared with, or NO_BASE */
+	struct numbers trials; /* ns per call */
+
+	/* Filled in by compare_contestants(). */
+	struct summary summary;
+	struct comparison ratio; /* times as fast as the base */
+	struct numbers ratios;	 /* of single trials */
+};
+
 /* A run in progress. */
 struct run {
 	const struct bench *bench;
@@ -142,15 +161,26 @@ void add_warning(struct run *run, const char *id, const char *format, ...)
 void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
 		...) __attribute__((format(printf, 4, 5)));
 
-/** The same for the median of trials. */
-void add_median(struct run *run, const char *name, const struct summary *summary);
-
 /** Adds a comparison, which must stay allocated, to those that judge_run() judges together. */
 void add_comparison(struct run *run, struct comparison *comparison);
 
-/** How many times as fast TRIALS are as those of BASE, as far as both go. */
-struct comparison compare_trials(const struct run *run, const struct numbers *trials,
-				 const struct numbers *base);
+/**
+ * How many times as fast TRIALS are as those of BASE, as far as both go.  *COMPARISON must stay
+ * allocated, for judge_run().
+ */
+void compare_trials(struct run *run, const struct numbers *trials, const struct numbers *base,
+		    struct comparison *comparison);
+
+/**
+ * Summarizes COUNT contestants, which are SIZE bytes apart, and compares them with their bases, for
+ * judge_run() to decide.  Those that have neither a trial nor a reason are dropped, and the indices
+ * of the bases do not count any more.  Returns how many are left.
+ */
+size_t compare_contestants(struct run *run, void *contestants, size_t count, size_t size);
+
+/** Adds contestants to the document, under KEY, with a figure for each that has been measured. */
+void add_contestants(struct run *run, const char *key, const struct field fields[],
+		     size_t field_count, const void *first, size_t count, size_t size);
 
 void judge_run(struct run *run);
 

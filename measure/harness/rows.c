@@ -2,7 +2,6 @@
 #include "rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -33,31 +32,10 @@ static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 	return 0;
 }
 
-static struct row measured_row(struct run *run, const struct kind *kind, struct numbers trials)
-{
-	struct row row = {
-		.name = kind->name,
-		.label = kind->label,
-		.calls = run->settings->calls,
-		.trials = trials,
-		.summary = summarize(trials.of, trials.count, run->settings->bootstrap),
-		.quartile_low = quantile_of(trials.of, trials.count, 0.25),
-		.quartile_high = quantile_of(trials.of, trials.count, 0.75),
-		.instructions = NAN,
-		.ratio = NAN,
-		.kernel_share = NAN,
-	};
-
-	row.cycles = row.summary.median * tsc_rate(run->start) / 1e9;
-	note_trials(run, trials.of, trials.count);
-	return row;
-}
-
 int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
 		 size_t *row_count)
 {
-	struct numbers *times = allocate(count, sizeof(*times));
-	struct row *all = keep(count, sizeof(*all));
+	struct row *all = keep(count, sizeof(*all)), *row;
 	struct session session = { run, kinds };
 	const struct turns turns = {
 		.what = "trial and row",
@@ -75,17 +53,20 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 	for (k = 0; k < count; k++)
 		all[k] = (struct row){ .missing = kinds[k].missing ? kinds[k].missing() : NULL,
 				       .name = kinds[k].name,
-				       .label = kinds[k].label };
-	status = take_turns(&turns, times);
+				       .base = NO_BASE,
+				       .label = kinds[k].label,
+				       .calls = run->settings->calls,
+				       .instructions = NAN,
+				       .times = NAN,
+				       .kernel_share = NAN };
+	status = take_trials(&turns);
 	*rows = all;
-	*row_count = 0;
-	for (k = 0; k < count; k++) {
-		if (all[k].missing)
-			all[(*row_count)++] = all[k];
-		else if (times[k].count)
-			all[(*row_count)++] = measured_row(run, &kinds[k], times[k]);
+	*row_count = compare_contestants(run, all, count, sizeof(*all));
+	for (row = all; row < all + *row_count; row++) {
+		row->quartile_low = quantile_of(row->trials.of, row->trials.count, 0.25);
+		row->quartile_high = quantile_of(row->trials.of, row->trials.count, 0.75);
+		row->cycles = row->summary.median * tsc_rate(run->start) / 1e9;
 	}
-	free(times);
 	return status;
 }
 
@@ -99,13 +80,13 @@ const struct row *find_row(const struct row rows[], size_t count, const char *na
 	return NULL;
 }
 
-void set_ratios(struct row rows[], size_t count, const char *name)
+void set_times(struct row rows[], size_t count, const char *name)
 {
 	const struct row *base = find_row(rows, count, name);
 	size_t i;
 
 	for (i = 0; base && i < count; i++)
-		rows[i].ratio = rows[i].summary.median / base->summary.median;
+		rows[i].times = rows[i].summary.median / base->summary.median;
 }
 
 static const struct field fields[] = {
@@ -119,16 +100,11 @@ static const struct field fields[] = {
 	{ "quartile_high", F_NUMBER, offsetof(struct row, quartile_high), CSV },
 	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },
 	{ "instructions", F_NUMBER, offsetof(struct row, instructions), CSV },
-	{ "ratio", F_NUMBER, offsetof(struct row, ratio), CSV },
+	{ "ratio", F_NUMBER, offsetof(struct row, times), CSV },
 	{ "kernel_share", F_NUMBER, offsetof(struct row, kernel_share), CSV },
 };
 
 void add_rows(struct run *run, const struct row rows[], size_t count)
 {
-	size_t i;
-
-	add_records(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows));
-	for (i = 0; i < count; i++)
-		if (!rows[i].missing)
-			add_median(run, rows[i].name, &rows[i].summary);
+	add_contestants(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows));
 }

@@ -23,15 +23,13 @@ struct kind {
 };
 
 struct row {
-	const char *missing;
-	const char *name, *label;
+	struct contestant;
+	const char *label;
 	long calls;
-	struct numbers trials; /* ns per call */
-	struct summary summary;
 	double quartile_low, quartile_high;
 	double cycles;	     /* the median in ticks of the TSC, or NAN */
 	double instructions; /* in user space, per call, or NAN */
-	double ratio;	     /* its median by that of another row, or NAN */
+	double times;	     /* its median by that of another row, or NAN */
 	double kernel_share; /* 0 to 1, or NAN */
 };
 
@@ -47,7 +45,7 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 const struct row *find_row(const struct row rows[], size_t count, const char *name);
 
 /** Divides the median of each row by that of the row called NAME, where there is one. */
-void set_ratios(struct row rows[], size_t count, const char *name);
+void set_times(struct row rows[], size_t count, const char *name);
 
 /** Adds them to the document as "rows", with a figure for each. */
 void add_rows(struct run *run, const struct row rows[], size_t count);

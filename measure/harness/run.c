@@ -87,12 +87,6 @@ void add_figure(struct run *run, const char *unit, struct estimate estimate, con
 	va_end(args);
 }
 
-void add_median(struct run *run, const char *name, const struct summary *summary)
-{
-	add_figure(run, clock_unit(), (struct estimate){ summary->median, summary->se }, "%s",
-		   name);
-}
-
 void add_comparison(struct run *run, struct comparison *comparison)
 {
 	run->comparisons =
@@ -100,13 +94,79 @@ void add_comparison(struct run *run, struct comparison *comparison)
 	run->comparisons[run->comparison_count++] = comparison;
 }
 
-struct comparison compare_trials(const struct run *run, const struct numbers *trials,
-				 const struct numbers *base)
+void compare_trials(struct run *run, const struct numbers *trials, const struct numbers *base,
+		    struct comparison *comparison)
 {
 	size_t count = trials->count < base->count ? trials->count : base->count;
 
-	return compare_pairs(trials->of, base->of, count, run->settings->bootstrap);
+	*comparison = compare_pairs(trials->of, base->of, count, run->settings->bootstrap);
+	if (trials != base)
+		add_comparison(run, comparison);
 }
+
+/* ---- contestants ---- */
+
+static struct contestant *contestant_at(void *first, size_t index, size_t size)
+{
+	return (struct contestant *)((char *)first + index * size);
+}
+
+static void compare_contestant(struct run *run, struct contestant *one,
+			       const struct contestant *base)
+{
+	size_t i;
+
+	one->summary = summarize(one->trials.of, one->trials.count, run->settings->bootstrap);
+	note_trials(run, one->trials.of, one->trials.count);
+	compare_trials(run, &one->trials, &base->trials, &one->ratio);
+	one->ratios.count =
+		one->trials.count < base->trials.count ? one->trials.count : base->trials.count;
+	one->ratios.of = keep(one->ratios.count, sizeof(double));
+	for (i = 0; i < one->ratios.count; i++)
+		one->ratios.of[i] = base->trials.of[i] / one->trials.of[i];
+}
+
+size_t compare_contestants(struct run *run, void *contestants, size_t count, size_t size)
+{
+	static const struct contestant none;
+	size_t kept = 0, i;
+
+	for (i = 0; i < count; i++) {
+		struct contestant *one = contestant_at(contestants, i, size);
+
+		if (one->trials.count)
+			compare_contestant(run, one,
+					   one->base == NO_BASE ?
+						   &none :
+						   contestant_at(contestants, one->base, size));
+	}
+	for (i = 0; i < count; i++) {
+		struct contestant *one = contestant_at(contestants, i, size);
+
+		if (one->missing || one->trials.count)
+			memmove(contestant_at(contestants, kept++, size), one, size);
+	}
+	return kept;
+}
+
+void add_contestants(struct run *run, const char *key, const struct field fields[],
+		     size_t field_count, const void *first, size_t count, size_t size)
+{
+	const struct records records = { key, fields, field_count, first, count, size };
+	size_t i;
+
+	add_records(run, key, fields, field_count, first, count, size);
+	for (i = 0; i < count; i++) {
+		const struct contestant *one = record_at(&records, i);
+
+		if (!one->missing)
+			add_figure(run, clock_unit(),
+				   (struct estimate){ one->summary.median, one->summary.se }, "%s",
+				   one->name);
+	}
+}
+
+/* ---- judging ---- */
 
 void judge_run(struct run *run)
 {

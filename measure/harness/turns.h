@@ -17,13 +17,14 @@
  *	int status = take_turns(&turns, times);
  *
  * Anything else that RUN stores must be in memory from share(), because it runs in a child.
+ * Records that begin with a struct contestant keep their trials themselves: take_trials().
  */
 #ifndef TURNS_H
 #define TURNS_H
 
 #include <stddef.h>
 
-#include "common/record.h"
+#include "bench.h"
 
 struct turns {
 	const char *what; /* a step, for the progress line */
@@ -47,8 +48,11 @@ struct turns {
 	 */
 	int (*run)(void *context, size_t contestant, size_t trial, double *value);
 
-	/* The contestants' records, so many bytes apart: those that are missing take no part. */
-	const void *records;
+	/*
+	 * The contestants' records, so many bytes apart: those that are missing take no part. Where
+	 * they come from share(), RUN may store more in them.
+	 */
+	void *records;
 	size_t record_size;
 
 	void *context;
@@ -59,5 +63,8 @@ struct turns {
  * what was finished.  Returns 0, or an exit status after complaining.
  */
 int take_turns(const struct turns *turns, struct numbers times[]);
+
+/** The same, but the records, each of which begins with a struct contestant, get the trials. */
+int take_trials(const struct turns *turns);
 
 #endif /* TURNS_H */

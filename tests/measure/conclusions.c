@@ -55,7 +55,7 @@ static void conclude_crossing(struct run *run, const json_t *request)
 			.calls = (long)json_number_at(request, "calls"),
 			.trials = values,
 			.summary = summarize(values.of, values.count, run->settings->bootstrap),
-			.ratio = NAN,
+			.times = NAN,
 			.kernel_share = NAN,
 		};
 	}
