@@ -4,7 +4,7 @@
 # The pinned tools come first.  Some commands that the lab needs are in sbin.
 export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
-C_SOURCES = $(shell find include lib common cli measure examples tests -name '*.[ch]' -not -path '*/guest-module/*')
+C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib measure report lab tests
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = lib/text measure report tests \

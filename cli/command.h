@@ -20,6 +20,7 @@ extern const struct command check_command;
 extern const struct command bench_command;
 extern const struct command report_command;
 extern const struct command du_command;
+extern const struct command trace_command;
 
 /**
  * Reads the command line of COMMAND, which takes --json, --help and a FILE: -1 to go on, or the

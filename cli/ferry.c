@@ -8,7 +8,8 @@
 #include "common/output.h"
 
 static const struct command *const commands[] = {
-	&probe_command, &run_command, &check_command, &bench_command, &report_command, &du_command,
+	&probe_command,	 &run_command, &check_command, &bench_command,
+	&report_command, &du_command,  &trace_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

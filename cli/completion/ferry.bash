@@ -33,7 +33,7 @@ _ferry() {
 	local options="--help"
 
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report du --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "probe run check bench report du trace --help --version" -- "$word")
 		return
 	fi
 	if [[ ${COMP_WORDS[1]} == bench ]]; then
@@ -54,6 +54,7 @@ _ferry() {
 	probe | check) options+=" --json" ;;
 	run) options+=" --engine --data --json" ;;
 	report) options+=" --output" ;;
+	trace) options+=" --pid --once --output --json" ;;
 	du)
 		options+=" --all --apparent-size --bytes --max-depth --human-readable --json"
 		options+=" --count-links --summarize --one-file-system --null --exclude --sort"

@@ -17,7 +17,7 @@ from conftest import Ferry
 ON_FILES = ("probe", "run", "check")
 COMMANDS = (*ON_FILES, "bench", "report")
 # In du, -h is what it is in other programs of this name, and PATH may be given more than once.
-ALL_COMMANDS = (*COMMANDS, "du")
+ALL_COMMANDS = (*COMMANDS, "du", "trace")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* ferry trace: what batching would buy a program. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "common/file.h"
+#include "common/memory.h"
+#include "common/output.h"
+#include "trace/trace.h"
+
+struct arguments {
+	struct target target;
+	bool json, once;
+	const char *output; /* NULL: standard output */
+};
+
+static const struct option options[] = {
+	{ "pid", required_argument, NULL, 'p' },    { "once", no_argument, NULL, '1' },
+	{ "output", required_argument, NULL, 'o' }, { "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },	    { 0 },
+};
+
+/* ---- options ---- */
+
+static bool parse_pid(struct arguments *arguments, const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || pid < 1 || pid > 1L << 22) {
+		complain("trace: '%s' is not the number of a process", text);
+		return false;
+	}
+	arguments->target.pid = (pid_t)pid;
+	return true;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int check_target(struct arguments *arguments, int argc, char *argv[])
+{
+	if (arguments->target.pid && optind < argc)
+		return too_many_arguments("trace", argv[optind]);
+	if (optind < argc)
+		arguments->target.argv = argv + optind;
+	if (!arguments->target.pid && !arguments->target.argv) {
+		complain("trace: no command and no --pid; see 'ferry trace --help'");
+		return EXIT_USAGE;
+	}
+	/* Without a file, the report alone goes to standard output. */
+	arguments->target.output = arguments->output ? STDOUT_FILENO : STDERR_FILENO;
+	return -1;
+}
+
+/* The options end at the command, which may have its own. */
+static int parse(struct arguments *arguments, int argc, char *argv[])
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+p:1o:jh", options, NULL)) != -1) {
+		switch (option) {
+		case 'p':
+			if (!parse_pid(arguments, optarg))
+				return EXIT_USAGE;
+			break;
+		case '1':
+			arguments->once = true;
+			break;
+		case 'o':
+			arguments->output = optarg;
+			break;
+		case 'j':
+			arguments->json = true;
+			break;
+		case 'h':
+			fputs(trace_command.help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	return check_target(arguments, argc, argv);
+}
+
+/* ---- output ---- */
+
+static void print(const struct arguments *arguments, const struct trace *trace)
+{
+	if (arguments->json)
+		print_json(trace_as_json(trace));
+	else
+		trace_show(trace);
+}
+
+/* A file is written at once, so what would go to standard output is kept until its end. */
+static int print_to_file(const struct arguments *arguments, const struct trace *trace)
+{
+	FILE *const standard = stdout;
+	char *text = NULL;
+	size_t length = 0;
+	int error;
+
+	stdout = open_memstream(&text, &length);
+	if (!stdout) {
+		stdout = standard;
+		complain("out of memory");
+		return EXIT_USAGE;
+	}
+	print(arguments, trace);
+	fclose(stdout);
+	stdout = standard;
+	error = write_file(arguments->output, text, length);
+	free(text);
+	return error ? EXIT_USAGE : EXIT_OK;
+}
+
+static int run(int argc, char *argv[])
+{
+	struct arguments arguments = { 0 };
+	struct trace *trace;
+	int status;
+
+	status = parse(&arguments, argc, argv);
+	if (status >= 0)
+		return status;
+	if (arguments.output && check_writable(arguments.output))
+		return EXIT_USAGE;
+	trace = keep(1, sizeof(*trace));
+	if (trace_run(&arguments.target, !arguments.once, trace))
+		return EXIT_FOUND;
+	if (arguments.output)
+		return print_to_file(&arguments, trace);
+	print(&arguments, trace);
+	return EXIT_OK;
+}
+
+const struct command trace_command = {
+	.name = "trace",
+	.summary = "show what batching would buy a program",
+	.help = "Usage: ferry trace [OPTION...] COMMAND [ARGUMENT...]\n"
+		"       ferry trace [OPTION...] --pid PID\n"
+		"Runs COMMAND, or attaches to a running process, with all its threads and\n"
+		"children, and reports which system calls it makes and how much of its time the\n"
+		"crossings into the kernel take.  COMMAND runs twice: traced, and again untraced\n"
+		"for the times.  Ctrl-C ends the tracing and prints the report.\n\n"
+		"  -p, --pid PID      the process to attach to\n"
+		"  -1, --once         do not run COMMAND again for the times\n"
+		"  -o, --output FILE  write the report to FILE\n"
+		"  -j, --json         print JSON\n"
+		"  -h, --help         print this help\n\n"
+		"What COMMAND prints goes to standard error, unless --output is given.\n"
+		"Exit status: 0, 1 if the program could not be traced, 2 for bad options.\n"
+		"Example: ferry trace du -s /usr\n",
+	.run = run,
+};

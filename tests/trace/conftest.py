@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of ferry trace share: running it, and the program that is hard to trace."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Trace = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def deeds(build: Path) -> Path:
+    return build / "tests" / "trace" / "deeds"
+
+
+@pytest.fixture(scope="session")
+def may_trace(ferry_path: Path) -> None:
+    done = subprocess.run(
+        [ferry_path, "trace", "--once", "true"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(done.stderr)
+
+
+@pytest.fixture
+def trace(ferry_path: Path, may_trace: None) -> Trace:
+    """Traces a command once; the document of --json."""
+
+    def run(*command: str | Path, options: tuple[str, ...] = ("--once",)) -> Any:  # noqa: ANN401
+        done = subprocess.run(
+            [ferry_path, "trace", "--json", *options, *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    return run
+
+
+def counts(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Calls and failures by name."""
+    return {row["call"]: (row["calls"], row["failed"]) for row in report["calls"]}

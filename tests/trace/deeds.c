@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* What is hard on a tracer, one deed for each argument: test_collecting.py names them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signals_seen;
+
+static void note(int number)
+{
+	(void)number;
+	signals_seen++;
+}
+
+static void calls(int count)
+{
+	while (count--)
+		syscall(SYS_getppid);
+}
+
+static void crash(void)
+{
+	calls(100);
+	abort();
+}
+
+static void fork_many(int count)
+{
+	while (count--) {
+		pid_t child = fork();
+
+		if (!child) {
+			calls(1);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void *count_in_thread(void *unused)
+{
+	calls(1000);
+	return unused;
+}
+
+static void start_threads(void)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, count_in_thread, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *execute(void *program)
+{
+	execl(program, program, "calls", (char *)NULL);
+	return NULL;
+}
+
+/* The thread takes the place of its process; the first thread would wait for ever. */
+static void execute_in_thread(char *program)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, execute, program);
+	pthread_join(thread, NULL);
+	pause();
+}
+
+/* getppid() fails with EXDEV, and getuid() kills. */
+static void filter(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getuid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(rules) / sizeof(*rules), rules };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	calls(50);
+	syscall(SYS_getuid);
+}
+
+/* The child stops itself, as job control would; the parent sees it, and lets it go on. */
+static void stop_and_go_on(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		raise(SIGSTOP);
+		_exit(7);
+	}
+	waitpid(child, &status, WUNTRACED);
+	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP)
+		_exit(1);
+	kill(child, SIGCONT);
+	waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 2);
+}
+
+static void receive_signals(int count)
+{
+	signal(SIGUSR1, note);
+	while (count--)
+		raise(SIGUSR1);
+	printf("%d signals\n", (int)signals_seen);
+}
+
+static void trace_itself(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(ptrace(PTRACE_TRACEME, 0, 0, 0) ? 0 : 1);
+	waitpid(child, NULL, 0);
+}
+
+/* Says that it is there, and makes calls until it is told to end. */
+static void serve(void)
+{
+	signal(SIGUSR1, note);
+	puts("ready");
+	fflush(stdout);
+	while (!signals_seen)
+		calls(10);
+	puts("done");
+}
+
+int main(int argc, char *argv[])
+{
+	const char *deed = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(deed, "calls"))
+		calls(500);
+	else if (!strcmp(deed, "crash"))
+		crash();
+	else if (!strcmp(deed, "fork"))
+		fork_many(argc > 2 ? atoi(argv[2]) : 1);
+	else if (!strcmp(deed, "threads"))
+		start_threads();
+	else if (!strcmp(deed, "exec"))
+		execute_in_thread(argv[0]);
+	else if (!strcmp(deed, "filter"))
+		filter();
+	else if (!strcmp(deed, "stop"))
+		stop_and_go_on();
+	else if (!strcmp(deed, "signals"))
+		receive_signals(20);
+	else if (!strcmp(deed, "trace"))
+		trace_itself();
+	else if (!strcmp(deed, "serve"))
+		serve();
+	else if (!strcmp(deed, "ignore"))
+		signal(SIGINT, SIG_IGN), puts("ready"), fflush(stdout), pause();
+	return 0;
+}

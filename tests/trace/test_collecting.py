@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""ferry trace sees every call of a program and its children, and does not disturb them."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Trace, counts
+
+ROW = re.compile(r" *[\d.]+ +[\d.]+ +\d+ +(\d+) +(\d+)? +(\w+)$", re.M)
+
+
+def counts_of_strace(command: list[str | Path], summary: Path) -> dict[str, tuple[int, int]]:
+    subprocess.run(
+        ["strace", "-f", "-c", "-o", summary, *command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    rows = ROW.findall(summary.read_text())
+    return {name: (int(calls), int(failed or 0)) for calls, failed, name in rows if name != "total"}
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@pytest.mark.parametrize("deed", ["calls", "crash", "exec", "filter", "signals", "trace"])
+def test_counts_are_those_of_strace(trace: Trace, deeds: Path, deed: str, tmp_path: Path) -> None:
+    assert counts(trace(deeds, deed)) == counts_of_strace([deeds, deed], tmp_path / "summary")
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ls", "-lR", "/etc"],
+        ["sh", "-c", "cat /etc/passwd | wc -l; exec true"],
+        ["python3", "-c", "import json"],
+    ],
+)
+def test_counts_of_ordinary_programs_are_those_of_strace(
+    trace: Trace, command: list[str | Path], tmp_path: Path
+) -> None:
+    ours, theirs = counts(trace(*command)), counts_of_strace(command, tmp_path / "summary")
+    # Whether a shell's wait is interrupted by SIGCHLD, or comes after it, is a matter of time.
+    for counted in (ours, theirs):
+        for name in ("wait4", "rt_sigreturn"):
+            counted.pop(name, None)
+    assert ours == theirs
+
+
+def test_all_threads_and_children_count(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "threads")
+    assert report["threads"] == 5
+    assert counts(report)["getppid"] == (4000, 0)
+    report = trace(deeds, "fork", "1000")
+    assert report["threads"] == 1001
+    assert counts(report)["getppid"] == (1000, 0)
+
+
+def test_a_thread_that_replaces_its_process_is_followed(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "exec")
+    assert counts(report)["execve"] == (2, 0)
+    assert counts(report)["getppid"] == (500, 0)
+    assert report["status"] == 0
+
+
+def test_a_crash_ends_the_trace_with_its_signal(
+    trace: Trace, deeds: Path, ferry_path: Path
+) -> None:
+    report = trace(deeds, "crash")
+    assert report["status"] == 128 + signal.SIGABRT
+    assert counts(report)["getppid"] == (100, 0)
+    done = subprocess.run(
+        [ferry_path, "trace", deeds, "crash"], capture_output=True, text=True, check=True
+    )
+    assert "The program was ended by signal 6: Aborted." in done.stdout
+
+
+def test_calls_that_a_filter_refuses_are_seen(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "filter")
+    assert report["status"] == 128 + signal.SIGSYS
+    assert counts(report)["getppid"] == (50, 50)
+
+
+def test_stops_and_signals_work_as_without_a_tracer(
+    trace: Trace, deeds: Path, ferry_path: Path
+) -> None:
+    assert trace(deeds, "stop")["status"] == 0
+    done = subprocess.run(
+        [ferry_path, "trace", "--once", deeds, "signals"], capture_output=True, check=True
+    )
+    assert done.stderr == b"20 signals\n"
+
+
+def test_a_program_that_traces_is_named(trace: Trace, deeds: Path, ferry_path: Path) -> None:
+    done = subprocess.run(
+        [ferry_path, "trace", "--once", deeds, "trace"], capture_output=True, check=True
+    )
+    assert b"The program traces a process itself" in done.stdout
+
+
+# ---- a running process ----
+
+
+@pytest.fixture
+def server(deeds: Path, may_trace: None) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen([deeds, "serve"], stdout=subprocess.PIPE)
+    assert process.stdout
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def tracer_of(pid: int) -> int:
+    found = re.search(r"^TracerPid:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)
+    assert found
+    return int(found[1])
+
+
+def wait_for_tracer(pid: int) -> None:
+    for _ in range(500):
+        if tracer_of(pid):
+            return
+        time.sleep(0.01)
+    pytest.fail(f"process {pid} is not traced")
+
+
+def test_attaches_and_leaves_the_process_as_it_was(
+    server: subprocess.Popen[bytes], ferry_path: Path
+) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", "-p", str(server.pid)], stdout=subprocess.PIPE
+    )
+    wait_for_tracer(server.pid)
+    time.sleep(0.2)
+    tracer.send_signal(signal.SIGINT)
+    report = json.loads(tracer.communicate(timeout=20)[0])
+    assert tracer.returncode == 0
+    assert set(counts(report)) == {"getppid"}
+    assert report["goes_on"]
+    assert report["status"] is None
+    assert tracer_of(server.pid) == 0
+    server.send_signal(signal.SIGUSR1)
+    assert server.communicate(timeout=20)[0] == b"done\n"
+    assert server.returncode == 0
+
+
+def test_a_process_has_one_tracer(server: subprocess.Popen[bytes], ferry_path: Path) -> None:
+    first = subprocess.Popen([ferry_path, "trace", "-p", str(server.pid)], stdout=subprocess.PIPE)
+    wait_for_tracer(server.pid)
+    second = subprocess.run(
+        [ferry_path, "trace", "-p", str(server.pid)], capture_output=True, text=True, check=False
+    )
+    assert second.returncode == 1
+    assert f"is already traced by process {first.pid}" in second.stderr
+    server.send_signal(signal.SIGUSR1)
+    assert b"serve" not in first.communicate(timeout=20)[0]
+    assert first.returncode == 0
+    server.communicate(timeout=20)
+
+
+def test_a_stopped_process_stays_stopped_after_the_trace(
+    server: subprocess.Popen[bytes], ferry_path: Path
+) -> None:
+    tracer = subprocess.Popen([ferry_path, "trace", "-p", str(server.pid)], stdout=subprocess.PIPE)
+    wait_for_tracer(server.pid)
+    server.send_signal(signal.SIGSTOP)
+    time.sleep(0.2)
+    tracer.send_signal(signal.SIGINT)
+    tracer.communicate(timeout=20)
+    for _ in range(200):
+        state = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        if state == "T":
+            break
+        time.sleep(0.01)
+    assert state == "T"
+    server.send_signal(signal.SIGCONT)
+    server.send_signal(signal.SIGUSR1)
+    server.communicate(timeout=20)
+    assert server.returncode == 0
+
+
+def test_ctrl_c_ends_program_and_trace(deeds: Path, ferry_path: Path, may_trace: None) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", deeds, "serve"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stderr
+    assert tracer.stderr.readline() == b"ready\n"
+    tracer.send_signal(signal.SIGINT)
+    report = json.loads(tracer.communicate(timeout=20)[0])
+    assert report["status"] == 128 + signal.SIGINT
+    assert report["time"]["missing"] == "the traced run was interrupted"
+
+
+def test_the_second_ctrl_c_leaves_the_program_to_itself(
+    deeds: Path, ferry_path: Path, may_trace: None
+) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", deeds, "ignore"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stderr
+    assert tracer.stderr.readline() == b"ready\n"
+    children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()
+    tracer.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    assert tracer.poll() is None
+    tracer.send_signal(signal.SIGINT)
+    assert tracer.stdout
+    assert json.loads(tracer.stdout.read())["goes_on"]
+    os.kill(int(children[0]), signal.SIGKILL)
+    tracer.communicate(timeout=20)
+
+
+def test_what_does_not_exist_is_named(ferry_path: Path) -> None:
+    for arguments, reason in (
+        (["/no/such/program"], "/no/such/program: No such file or directory"),
+        (["-p", "4000000"], "there is no process 4000000"),
+        (["-p", "x"], "'x' is not the number of a process"),
+        ([], "no command and no --pid"),
+        (["-p", "1", "ls"], "unexpected argument 'ls'"),
+    ):
+        done = subprocess.run(
+            [ferry_path, "trace", *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (1, 2)
+        assert reason in done.stderr
+        assert done.stdout == ""

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A system call of a traced thread, as a collector hands it over. */
+#ifndef TRACE_CALL_H
+#define TRACE_CALL_H
+
+#include <sys/types.h>
+
+/* Numbers from here on, and calls of another architecture, count as CALL_OTHER. */
+#define CALL_LIMIT 1024
+#define CALL_OTHER CALL_LIMIT
+
+struct traced_call {
+	int nr;
+	unsigned long args[6];
+	long result; /* a failure is -errno */
+};
+
+/* What a collector reports to.  All calls of a thread come in order. */
+struct observer {
+	/** A call has ended.  *OWN, NULL at first, is the observer's, and different for each
+	 * thread. */
+	void (*call)(void *context, const struct traced_call *call, void **own);
+
+	/** The thread has ended, or is traced no longer. */
+	void (*end)(void *context, void *own);
+
+	void *context;
+};
+
+#endif /* TRACE_CALL_H */

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "ptrace.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/audit.h>
+
+#include "attach.h"
+#include "common/messages.h"
+#include "measure/harness/clock.h"
+#include "threads.h"
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#else
+#error "which AUDIT_ARCH_* is this?"
+#endif
+
+#define SYSCALL_STOP (SIGTRAP | 0x80) /* with PTRACE_O_TRACESYSGOOD */
+
+struct session {
+	const struct target *target;
+	const struct observer *observer;
+	struct collected *collected;
+	struct threads threads;
+	pid_t root;	 /* that this process started, or 0 */
+	bool began;	 /* the program has been executed */
+	bool letting_go; /* every thread is detached when it stops */
+};
+
+/* ---- calls ---- */
+
+static int number_of(uint32_t architecture, uint64_t nr)
+{
+	return architecture == NATIVE && nr < CALL_LIMIT ? (int)nr : CALL_OTHER;
+}
+
+static void begin_call(struct thread *thread, const struct __ptrace_syscall_info *info)
+{
+	size_t i;
+
+	thread->call.nr = number_of(info->arch, info->entry.nr);
+	for (i = 0; i < 6; i++)
+		thread->call.args[i] = info->entry.args[i];
+	thread->in_call = true;
+}
+
+/* A thread that was attached to within a call shows its end alone, which does not count. */
+static void end_call(struct session *session, struct thread *thread, long result)
+{
+	if (!thread->in_call)
+		return;
+	thread->in_call = false;
+	thread->call.result = result;
+	if (thread->call.nr == SYS_ptrace && result == -EPERM)
+		session->collected->refused_ptrace++;
+	session->observer->call(session->observer->context, &thread->call, &thread->own);
+}
+
+static void stopped_in_call(struct session *session, struct thread *thread)
+{
+	struct __ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->id, sizeof(info), &info) <= 0)
+		return; /* it was killed */
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
+		begin_call(thread, &info);
+	else if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+		end_call(session, thread, info.exit.rval);
+}
+
+/* ---- threads ---- */
+
+static void forget(struct session *session, struct thread *thread)
+{
+	if (thread->own)
+		session->observer->end(session->observer->context, thread->own);
+	threads_remove(&session->threads, thread);
+}
+
+static struct thread *meet(struct session *session, pid_t id)
+{
+	size_t known = session->threads.count;
+	struct thread *thread = threads_add(&session->threads, id);
+
+	session->collected->threads += session->threads.count > known;
+	return thread;
+}
+
+/*
+ * The thread that called execve() has now the id of its process, and all others are gone.  The
+ * first one of the program is counted from here: its start was not traced.
+ */
+static void executed(struct session *session, struct thread *thread)
+{
+	unsigned long former_id = 0;
+	struct thread *former;
+
+	ptrace(PTRACE_GETEVENTMSG, thread->id, 0, &former_id);
+	former = threads_find(&session->threads, (pid_t)former_id);
+	if (former && former != thread) {
+		struct traced_call call = former->call;
+
+		forget(session, former);
+		thread->call = call;
+		thread->in_call = true;
+	}
+	if (!session->began && thread->id == session->root) {
+		session->began = true;
+		thread->call = (struct traced_call){ .nr = SYS_execve };
+		thread->in_call = true;
+	}
+}
+
+/* The new thread is traced, too; it has to be waited for even if all others are let go. */
+static void started_another(struct session *session, const struct thread *thread)
+{
+	unsigned long id = 0;
+
+	if (!ptrace(PTRACE_GETEVENTMSG, thread->id, 0, &id) && id)
+		meet(session, (pid_t)id);
+}
+
+static void ended(struct session *session, pid_t id, int status)
+{
+	struct thread *thread = threads_find(&session->threads, id);
+
+	if (thread)
+		forget(session, thread);
+	if (id != session->root)
+		return;
+	session->collected->ended = true;
+	session->collected->status =
+		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- stops ---- */
+
+static bool is_stop_signal(int number)
+{
+	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* An error means that the thread was killed; waitpid() will say so. */
+static void resume(struct session *session, struct thread *thread, int number)
+{
+	if (!session->letting_go) {
+		ptrace(PTRACE_SYSCALL, thread->id, 0, number);
+		return;
+	}
+	if (!ptrace(PTRACE_DETACH, thread->id, 0, number))
+		forget(session, thread);
+}
+
+/* Stopped by a job control signal, or by PTRACE_INTERRUPT or its own start. */
+static void stopped_by_event(struct session *session, struct thread *thread, int number)
+{
+	if (is_stop_signal(number) && !session->letting_go)
+		ptrace(PTRACE_LISTEN, thread->id, 0, 0);
+	else
+		resume(session, thread, 0);
+}
+
+static void stopped(struct session *session, pid_t id, int status)
+{
+	struct thread *thread = meet(session, id);
+	const int number = WSTOPSIG(status), event = status >> 16;
+
+	if (event == PTRACE_EVENT_STOP) {
+		stopped_by_event(session, thread, number);
+		return;
+	}
+	if (number == SYSCALL_STOP)
+		stopped_in_call(session, thread);
+	else if (event == PTRACE_EVENT_EXEC)
+		executed(session, thread);
+	else if (event)
+		started_another(session, thread);
+	/* What is neither is a signal on its way, which is passed on. */
+	resume(session, thread, number == SYSCALL_STOP || event ? 0 : number);
+}
+
+/* ---- signals for this process ---- */
+
+static void interrupt(struct thread *thread)
+{
+	ptrace(PTRACE_INTERRUPT, thread->id, 0, 0);
+}
+
+/* A signal from the terminal went to the program as well; another one is passed on. */
+static void asked_to_end(struct session *session, const siginfo_t *info)
+{
+	struct collected *collected = session->collected;
+
+	if (session->root && !collected->interrupted) {
+		collected->interrupted = info->si_signo;
+		if (info->si_code != SI_KERNEL)
+			kill(session->root, info->si_signo);
+		return;
+	}
+	collected->interrupted = info->si_signo;
+	session->letting_go = collected->let_go = true;
+	threads_visit(&session->threads, interrupt);
+}
+
+static void block_signals(sigset_t *signals, sigset_t *before)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, signals, before);
+	/* Where a parent ignored it, there would be none. */
+	signal(SIGCHLD, SIG_DFL);
+}
+
+/* SIGCHLD comes with every stop, so no stop is missed while this waits. */
+static void follow(struct session *session, const sigset_t *signals)
+{
+	siginfo_t info;
+	int status;
+	pid_t id;
+
+	while (session->threads.count) {
+		id = waitpid(-1, &status, __WALL | WNOHANG);
+		if (id < 0)
+			return;
+		if (id && WIFSTOPPED(status))
+			stopped(session, id, status);
+		else if (id)
+			ended(session, id, status);
+		else if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD)
+			asked_to_end(session, &info);
+	}
+}
+
+static int begin(struct session *session, const sigset_t *mask, int *failed)
+{
+	const struct target *target = session->target;
+
+	if (!target->argv)
+		return attach_to(target->pid, &session->threads);
+	session->root = start_traced(target->argv, target->output, mask, &session->threads, failed);
+	return session->root < 0 ? session->root : 0;
+}
+
+/* Whether the program could be executed at all. */
+static int check_start(const struct session *session, int failed)
+{
+	int error = 0;
+
+	if (failed < 0)
+		return 0;
+	if (!session->began)
+		error = error_of_start(failed);
+	close(failed);
+	if (error)
+		complain("trace: %s: %s", session->target->argv[0], strerror(error));
+	return -error;
+}
+
+int collect_with_ptrace(const struct target *target, const struct observer *observer,
+			struct collected *collected)
+{
+	struct session session = { .target = target, .observer = observer, .collected = collected };
+	sigset_t signals, before;
+	int error, failed = -1;
+
+	*collected = (struct collected){ 0 };
+	block_signals(&signals, &before);
+	error = begin(&session, &before, &failed);
+	collected->threads = (long)session.threads.count;
+	collected->ns = -now_ns();
+	if (!error)
+		follow(&session, &signals);
+	collected->ns += now_ns();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return error ? error : check_start(&session, failed);
+}

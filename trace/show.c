@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/* The report for people. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/show.h"
+#include "trace.h"
+
+/* ---- the first line ---- */
+
+static double share_of(const struct trace *trace, double ns)
+{
+	return 100 * ns / trace->shares.cpu_ns;
+}
+
+static void show_bound(const struct trace *trace)
+{
+	const struct figure crossings = trace->shares.crossings;
+
+	if (trace->shares.missing)
+		show_heading(
+			"%s: crossings take %.3f ms of its CPU time; no batching can gain more "
+			"than that.",
+			trace->name,
+			(double)trace->totals.calls * trace->costs.crossing.value / 1e6);
+	else
+		show_heading("%s: crossings take %.1f %% (error %.1f) of its CPU time; no batching "
+			     "can gain more than that.",
+			     trace->name, share_of(trace, crossings.value),
+			     share_of(trace, crossings.error));
+}
+
+/* ---- the time ---- */
+
+struct share_row {
+	const char *missing;
+	const char *name;
+	double ns, error, share;
+};
+
+static void show_time(const struct trace *trace)
+{
+	static const struct column columns[] = {
+		{ "TIME", F_TEXT, offsetof(struct share_row, name), 0 },
+		{ "MS", F_MILLISECONDS, offsetof(struct share_row, ns), 3 },
+		{ "ERROR", F_MILLISECONDS, offsetof(struct share_row, error), 3 },
+		{ "OF CPU", F_PERCENT, offsetof(struct share_row, share), 1 },
+	};
+	const struct shares *s = &trace->shares;
+	struct share_row rows[] = {
+		{ NULL, "user code", s->user.value, s->user.error, s->user.value / s->cpu_ns },
+		{ NULL, "crossings", s->crossings.value, s->crossings.error,
+		  s->crossings.value / s->cpu_ns },
+		{ NULL, "kernel work", s->kernel.value, s->kernel.error,
+		  s->kernel.value / s->cpu_ns },
+		{ NULL, "waiting", s->waiting_ns, NAN, NAN },
+	};
+	const struct records records = { NULL, NULL, 0, rows, COUNT_OF(rows), sizeof(*rows) };
+
+	if (s->missing) {
+		show_paragraph("", keep_text("Shares of time are missing: %s.", s->missing));
+		return;
+	}
+	show_records(columns, COUNT_OF(columns), &records);
+	show_paragraph("", "Waiting is the wall time less the CPU time of all threads.");
+}
+
+/* ---- the calls ---- */
+
+static void show_calls(const struct trace *trace)
+{
+	static const struct column columns[] = {
+		{ "CALL", F_TEXT, offsetof(struct total, name), 0 },
+		{ "CALLS", F_COUNT, offsetof(struct total, calls), 0 },
+		{ "FAILED", F_COUNT, offsetof(struct total, failed), 0 },
+		{ "OF ALL", F_PERCENT, offsetof(struct total, share), 1 },
+	};
+	struct records records = { NULL, NULL, 0, NULL, 0, sizeof(struct total) };
+
+	records.first = totals_sort(&trace->totals, &records.count);
+	if (records.count)
+		show_records(columns, COUNT_OF(columns), &records);
+}
+
+/* ---- how it was found out ---- */
+
+static void show_method(const struct trace *trace)
+{
+	const struct collected *collected = &trace->collected;
+
+	show_paragraph("", keep_text("%ld calls by %ld thread%s, counted with ptrace.  A crossing "
+				     "takes %.1f ns here (error %.1f).",
+				     trace->totals.calls, collected->threads,
+				     collected->threads == 1 ? "" : "s",
+				     trace->costs.crossing.value, trace->costs.crossing.error));
+	if (trace->times.missing)
+		show_paragraph("", keep_text("The traced run took %.3f s.", collected->ns / 1e9));
+	else
+		show_paragraph("", keep_text("The traced run took %.3f s, the untraced one for the "
+					     "times %.3f s.",
+					     collected->ns / 1e9, trace->times.wall_ns / 1e9));
+}
+
+static void show_end(const struct trace *trace)
+{
+	const struct collected *collected = &trace->collected;
+
+	if (collected->let_go)
+		show_paragraph("", "The program goes on without being traced.");
+	if (collected->ended && collected->status > 128)
+		show_paragraph("", keep_text("The program was ended by signal %d: %s.",
+					     collected->status - 128,
+					     strsignal(collected->status - 128)));
+	else if (collected->ended && collected->status)
+		show_paragraph("",
+			       keep_text("The program ended with status %d.", collected->status));
+	if (collected->refused_ptrace)
+		show_paragraph("",
+			       "The program traces a process itself, which is not possible while "
+			       "it is traced: it may behave differently.");
+}
+
+void trace_show(const struct trace *trace)
+{
+	show_bound(trace);
+	putchar('\n');
+	show_time(trace);
+	putchar('\n');
+	show_calls(trace);
+	putchar('\n');
+	show_method(trace);
+	show_end(trace);
+}

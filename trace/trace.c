@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "trace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/file.h"
+#include "common/memory.h"
+
+/* ---- the time ---- */
+
+/*
+ * Most kernels look at each tick whether a thread is in user space, and divide its CPU time, which
+ * is exact, by what they saw: a binomial sample, whose error Agresti and Coull estimate well even
+ * for a few ticks.
+ */
+static double error_of_sampling(const struct times *times, double cpu_ns)
+{
+	struct timespec tick;
+	double ticks, user;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	ticks = cpu_ns / (double)tick.tv_nsec;
+	user = (ticks * times->user_ns / cpu_ns + 1) / (ticks + 2);
+	return cpu_ns * sqrt(user * (1 - user) / (ticks + 2));
+}
+
+/* No share is below 0, whatever the errors of the others. */
+static struct shares divide_time(const struct times *times, double calls, struct figure crossing)
+{
+	struct shares shares = { .missing = times->missing };
+	double sampling;
+
+	shares.cpu_ns = times->user_ns + times->system_ns;
+	if (!shares.missing && shares.cpu_ns <= 0)
+		shares.missing = "the untraced run took no CPU time that was measured";
+	if (shares.missing)
+		return shares;
+	sampling = error_of_sampling(times, shares.cpu_ns);
+	shares.crossings.value = fmin(calls * crossing.value, shares.cpu_ns);
+	shares.crossings.error = calls * crossing.error;
+	shares.user.value = fmin(times->user_ns, shares.cpu_ns - shares.crossings.value);
+	shares.kernel.value = shares.cpu_ns - shares.crossings.value - shares.user.value;
+	shares.user.error = sampling;
+	shares.kernel.error = hypot(sampling, shares.crossings.error);
+	shares.waiting_ns = fmax(0, times->wall_ns - shares.cpu_ns);
+	return shares;
+}
+
+/* ---- the run ---- */
+
+static const char *name_of(const struct target *target)
+{
+	char path[64], line[64];
+	const char *slash;
+
+	if (target->argv) {
+		slash = strrchr(target->argv[0], '/');
+		return slash && slash[1] ? slash + 1 : target->argv[0];
+	}
+	snprintf(path, sizeof(path), "/proc/%d/comm", target->pid);
+	read_first_line(path, line, sizeof(line));
+	return *line ? keep_text("%s", line) : keep_text("process %d", target->pid);
+}
+
+static void observe_call(void *context, const struct traced_call *call, void **own)
+{
+	struct trace *trace = context;
+
+	(void)own;
+	totals_add(&trace->totals, call);
+}
+
+static void observe_end(void *context, void *own)
+{
+	(void)context;
+	(void)own;
+}
+
+static struct times times_of(const struct target *target, bool again, const struct trace *trace)
+{
+	if (!target->argv)
+		return (struct times){ .missing = "ptrace slows a process down, and a running one "
+						  "cannot be run again without it" };
+	if (!again)
+		return (struct times){ .missing = "--once leaves out the untraced run" };
+	if (trace->collected.interrupted)
+		return (struct times){ .missing = "the traced run was interrupted" };
+	return run_untraced(target->argv, trace->totals.from_input);
+}
+
+int trace_run(const struct target *target, bool again, struct trace *trace)
+{
+	const struct observer observer = { observe_call, observe_end, trace };
+	int error;
+
+	trace->name = name_of(target);
+	error = collect_with_ptrace(target, &observer, &trace->collected);
+	if (error)
+		return error;
+	trace->times = times_of(target, again, trace);
+	trace->costs = measure_costs();
+	trace->shares =
+		divide_time(&trace->times, (double)trace->totals.calls, trace->costs.crossing);
+	return 0;
+}

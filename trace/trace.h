@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* ferry trace: what batching would buy a program.  From the collector to the report. */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include <jansson.h>
+
+#include "costs.h"
+#include "ptrace.h"
+#include "totals.h"
+#include "untraced.h"
+
+/* Where the time of the untraced run goes. */
+struct shares {
+	const char *missing;		       /* why they are not known, or NULL */
+	double cpu_ns;			       /* the first three together */
+	struct figure user, crossings, kernel; /* ns */
+	double waiting_ns;		       /* the wall time less the CPU time */
+};
+
+struct trace {
+	const char *name; /* of the program */
+	struct collected collected;
+	struct totals totals;
+	struct costs costs;
+	struct times times;
+	struct shares shares;
+};
+
+/**
+ * Traces TARGET; with AGAIN, a program is run once more for the times.  Returns 0, or -errno
+ * after complaining.
+ */
+int trace_run(const struct target *target, bool again, struct trace *trace);
+
+/** Prints it for people. */
+void trace_show(const struct trace *trace);
+
+/** The same for programs, as ferry-trace(1) describes it. */
+json_t *trace_as_json(const struct trace *trace);
+
+#endif /* TRACE_TRACE_H */
