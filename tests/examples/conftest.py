@@ -65,11 +65,13 @@ def output(command: Sequence[str | bytes | Path], **more: object) -> bytes:
 
 def du_bytes(path: str | bytes | Path, *options: str) -> int:
     """What `mdu -b` must print: du -sbl's, with the directories' bytes that newer du leaves out."""
-    walk = ("find", path, *("-xdev",) * ("-x" in options), "-type", "d", "-printf", r"%s\n")
     total = int(output(("du", "-sbl", *options, "--", path)).split()[0])
-    if not du_counts_directories():
-        total += sum(map(int, output(walk).split()))
-    return total
+    if du_counts_directories():
+        return total
+    directories = output(("find", path, "-type", "d", "-printf", r"%D %s\n")).splitlines()
+    device = os.stat(path).st_dev if "-x" in options else None
+    sizes = [tuple(map(int, line.split())) for line in directories]
+    return total + sum(size for place, size in sizes if device in (None, place))
 
 
 def du_counts_directories() -> bool:
