@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `ferry bench apps` measured: whole programs, one side against another, pair by pair."""
+"""What `ferry bench apps` and `ferry bench files` measured: one side against another, in pairs."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from .section import Figure, Section, Table, table
 from .words import significant, time, yes_no
 
 
-def title(comparison: Comparison | Missing) -> str:
+def pair(comparison: Comparison | Missing) -> str:
     return f"{comparison.app}: {comparison.side} / {comparison.against}"
 
 
@@ -27,7 +27,7 @@ def ratio_words(comparison: Comparison) -> str:
 
 def ratio_row(comparison: Comparison) -> RatioRow:
     return RatioRow(
-        label=title(comparison),
+        label=pair(comparison),
         text=ratio_words(comparison),
         engine=comparison.side,
         value=comparison.ratio.median,
@@ -36,11 +36,15 @@ def ratio_row(comparison: Comparison) -> RatioRow:
     )
 
 
-def figure(name: str, comparisons: Sequence[Comparison]) -> Figure:
+SIDES = {"apps": ("Programs", "engines and other tools, side by side")}
+SIDES["files"] = ("Files", "many in one call, beside the usual ways")
+
+
+def figure(name: str, topic: str, comparisons: Sequence[Comparison]) -> Figure:
     rows = [ratio_row(each) for each in comparisons]
     return Figure(
         name=f"{name}-ratios",
-        title="Programs, side against side",
+        title=f"{topic}, side against side",
         panels=[draw_ratios(f"{name}-ratios", rows)],
         note="Each dot is a pair of runs, one of each side, made one after the other. The mark "
         "is their median, and the bar an interval that holds the median with at least 95 % "
@@ -51,7 +55,7 @@ def figure(name: str, comparisons: Sequence[Comparison]) -> Figure:
 
 def tables(comparisons: Sequence[Comparison]) -> list[Table]:
     ratios: dict[str, Callable[[Comparison], str]] = {
-        "side / against": title,
+        "side / against": pair,
         "median times": lambda each: " / ".join(map(time, each.median_ns)),
         "times as fast": ratio_words,
         "quartiles": lambda each: f"{significant(each.ratio.quartile_low)} to "
@@ -61,7 +65,7 @@ def tables(comparisons: Sequence[Comparison]) -> list[Table]:
         "pairs": lambda each: str(len(each.pairs_ns)),
     }
     commands: dict[str, Callable[[Comparison], str]] = {
-        "side / against": title,
+        "side / against": pair,
         "what": lambda each: each.what,
         "commands": lambda each: " ; ".join(map(shlex.join, each.commands)),
     }
@@ -74,10 +78,11 @@ def tables(comparisons: Sequence[Comparison]) -> list[Table]:
 def section(name: str, run: Apps) -> Section:
     measured = [each for each in run.comparisons if isinstance(each, Comparison)]
     missing = [each for each in run.comparisons if isinstance(each, Missing)]
+    topic, title = SIDES[run.bench]
     return Section(
-        topic="Programs",
-        title="engines and other tools, side by side",
-        figures=[figure(name, measured)] if measured else [],
+        topic=topic,
+        title=title,
+        figures=[figure(name, topic, measured)] if measured else [],
         tables=tables(measured) if measured else [],
-        notes=[f"{title(each)}: {each.reason or 'not available'}." for each in missing],
+        notes=[f"{pair(each)}: {each.reason or 'not available'}." for each in missing],
     )

@@ -349,6 +349,7 @@ KINDS: dict[str, type[Run]] = {
     "dispatch": Rows,
     "chain": Chain,
     "apps": Apps,
+    "files": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,
     "servers": Servers,

@@ -27,6 +27,7 @@ SECTIONS: dict[str, Callable[[str, Any], Section]] = {
     "dispatch": rows.section,
     "chain": rows.chain_section,
     "apps": apps.section,
+    "files": apps.section,
     "flexsc": flexsc.section,
     "pagefault": pagefault.section,
     "servers": servers.section,

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apps.h"
 #include "cases.h"
+#include "duels.h"
 #include "examples.h"
 #include "common/memory.h"
 #include "common/messages.h"
@@ -100,132 +100,6 @@ static void fill_in(char *argv[], const char *const words[], const struct settin
 	}
 }
 
-/* ---- two programs in turn ---- */
-
-/* What both sides run with. */
-struct stage {
-	struct run *run;
-	struct duel *duel;
-	struct process sides[2];
-};
-
-/* An exit status of 1 says that some file could not be read, and that the rest was done. */
-static bool run_side(struct stage *stage, size_t side, double *ns)
-{
-	struct outcome outcome = process_run(&stage->sides[side]);
-	const char *name = side ? stage->duel->against : stage->duel->app;
-
-	*ns = outcome.ns;
-	if (outcome.status == 0 || outcome.status == 1 || interrupted())
-		return true;
-	if (outcome.status == -ENOENT)
-		stage->duel->missing = keep_text("%s is not here", stage->sides[side].argv[0]);
-	else if (outcome.status < 0)
-		stage->duel->missing =
-			keep_text("%s cannot be run: %s", name, strerror(-outcome.status));
-	else
-		stage->duel->missing = keep_text("%s ended with status %d", name, outcome.status);
-	return false;
-}
-
-static off_t length_of(int fd)
-{
-	struct stat status;
-
-	return fstat(fd, &status) ? -1 : status.st_size;
-}
-
-static bool same_contents(int one, int other)
-{
-	off_t length = length_of(one);
-	const size_t size = (size_t)length;
-	void *maps[2];
-	bool same;
-
-	if (length < 0 || length != length_of(other))
-		return false;
-	if (!length)
-		return true;
-	maps[0] = mmap(NULL, size, PROT_READ, MAP_SHARED, one, 0);
-	maps[1] = mmap(NULL, size, PROT_READ, MAP_SHARED, other, 0);
-	same = maps[0] != MAP_FAILED && maps[1] != MAP_FAILED && !memcmp(maps[0], maps[1], size);
-	if (maps[0] != MAP_FAILED)
-		munmap(maps[0], size);
-	if (maps[1] != MAP_FAILED)
-		munmap(maps[1], size);
-	return same;
-}
-
-/* Runs both sides once, their output kept, and compares it. */
-static void compare_outputs(struct stage *stage)
-{
-	int outputs[2] = { -1, -1 };
-	bool ran = true;
-	double ns;
-	size_t side;
-
-	for (side = 0; side < 2 && ran; side++) {
-		int timed = stage->sides[side].output;
-
-		outputs[side] = memfd_create("ferry-bench", MFD_CLOEXEC);
-		stage->sides[side].output = outputs[side];
-		ran = run_side(stage, side, &ns);
-		stage->sides[side].output = timed;
-	}
-	stage->duel->equal = ran && same_contents(outputs[0], outputs[1]);
-	if (!stage->duel->same_output)
-		stage->duel->equal = -1;
-	for (side = 0; side < 2; side++)
-		if (outputs[side] >= 0)
-			close(outputs[side]);
-}
-
-/* The first trials are not kept: they warm up. */
-static int time_side(void *context, size_t side, size_t trial, double *value)
-{
-	struct stage *stage = context;
-	double ns;
-
-	if (stage->duel->missing || !run_side(stage, side, &ns))
-		return 0;
-	if (trial < (size_t)stage->run->settings->warmup)
-		return 0;
-	note_duration(stage->run, ns);
-	*value = ns;
-	return 0;
-}
-
-static void run_pairs(struct stage *stage)
-{
-	struct duel *duel = stage->duel;
-	const struct turns turns = {
-		.what = keep_text("%s on %s, %s", duel->app, duel->side, duel->against),
-		.contestants = 2,
-		.trials = (size_t)(stage->run->settings->warmup + stage->run->settings->pairs),
-		.block = 2,
-		.run = time_side,
-		.context = stage,
-	};
-	size_t count;
-
-	take_turns(&turns, duel->times);
-	/* A pair that a signal cut in two is none. */
-	count = duel->times[0].count < duel->times[1].count ? duel->times[0].count :
-							      duel->times[1].count;
-	duel->times[0].count = duel->times[1].count = count;
-}
-
-/* False when there is nothing to report. */
-static bool measure_duel(struct stage *stage)
-{
-	struct duel *duel = stage->duel;
-
-	compare_outputs(stage);
-	if (!duel->missing && !interrupted())
-		run_pairs(stage);
-	return duel->missing || duel->times[0].count;
-}
-
 /* ---- all of them ---- */
 
 /* What the duels of one application share. */
@@ -243,12 +117,9 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 {
 	const struct app *app = scene->app;
 	struct duel *duel = &scene->duels[*scene->count];
-	struct stage stage = {
-		.run = scene->run,
-		.duel = duel,
-		.sides = { { scene->argv, engine, scene->input, scene->output },
-			   { base ? scene->argv : scene->usual, base, scene->input,
-			     scene->output } },
+	const struct process sides[2] = {
+		{ scene->argv, engine, scene->input, scene->output },
+		{ base ? scene->argv : scene->usual, base, scene->input, scene->output },
 	};
 
 	if (interrupted())
@@ -261,7 +132,7 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 		.same_output = base || app->same_output,
 		.argv = { scene->argv, base ? scene->argv : scene->usual },
 	};
-	*scene->count += measure_duel(&stage);
+	*scene->count += duel_of_programs(scene->run, duel, sides, NULL, NULL);
 }
 
 /* What --program names takes the place of the usual program, with the application's arguments. */
@@ -352,7 +223,7 @@ static int measure(struct run *run)
 	if (status)
 		return status;
 	duels = measure_apps(run, material, directory, &count);
-	apps_conclude(run, duels, count);
+	duels_conclude(run, duels, count);
 	return 0;
 }
 
@@ -382,49 +253,22 @@ static bool has_examples(const struct settings *settings)
 
 static int check(const struct settings *settings)
 {
-	size_t i, k;
+	const char *names[APPS];
+	size_t i;
 
-	for (i = 0; i < settings->apps.count; i++) {
-		for (k = 0; k < APPS && strcmp(settings->apps.of[i], apps[k].name) != 0; k++)
-			;
-		if (k < APPS)
-			continue;
-		complain("bench: there is no program '%s'; there are total, mdu, rw, pathsearch "
-			 "and sigset",
-			 settings->apps.of[i]);
+	for (i = 0; i < APPS; i++)
+		names[i] = apps[i].name;
+	if (check_apps(settings, names, APPS, "program"))
 		return EXIT_USAGE;
-	}
 	if (settings->examples && !has_examples(settings))
 		return EXIT_USAGE;
 	return check_programs(settings);
 }
 
-static const struct column columns[] = {
-	{ "PROGRAM", F_TEXT, offsetof(struct duel, app), 0 },
-	{ "ENGINE", F_TEXT, offsetof(struct duel, side), 0 },
-	{ "AGAINST", F_TEXT, offsetof(struct duel, against), 0 },
-	{ "ms", F_MILLISECONDS, offsetof(struct duel, median[0]), 2 },
-	{ "ITS ms", F_MILLISECONDS, offsetof(struct duel, median[1]), 2 },
-	{ "RATIO", F_NUMBER, offsetof(struct duel, ratio.ratio), 3 },
-	{ "FROM", F_NUMBER, offsetof(struct duel, ratio.low), 3 },
-	{ "TO", F_NUMBER, offsetof(struct duel, ratio.high), 3 },
-	{ "SURE", F_YES_NO, offsetof(struct duel, ratio.significant), 0 },
-};
-
 static void print(const struct run *run)
 {
-	struct column shown[COUNT_OF(columns)];
-
-	memcpy(shown, columns, sizeof(columns));
-	if (clock_counts_instructions()) {
-		shown[3].heading = "MILLIONS";
-		shown[4].heading = "ITS MILLIONS";
-	}
-	show_heading("Programs that batch, from start to end: medians, and ratios pair by pair");
-	show_records(shown, COUNT_OF(shown), &run->sets[0]);
-	show_paragraph("", "RATIO: times as fast. FROM and TO: the interval for its median, at "
-			   "95 % or a little more. SURE: by more than the noise, all rows judged "
-			   "together.");
+	duels_print(run, "PROGRAM", "ENGINE",
+		    "Programs that batch, from start to end: medians, and ratios pair by pair");
 }
 
 /* A program takes some ten thousand calls, and as long again to start. */

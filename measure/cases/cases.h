@@ -10,6 +10,7 @@ extern const struct bench batch_bench;
 extern const struct bench dispatch_bench;
 extern const struct bench apps_bench;
 extern const struct bench chain_bench;
+extern const struct bench files_bench;
 extern const struct bench flexsc_bench;
 extern const struct bench servers_bench;
 extern const struct bench pagefault_bench;

@@ -321,17 +321,10 @@ static int measure(struct run *run)
 
 static int check(const struct settings *settings)
 {
-	size_t i, k;
+	const char *const names[PLANS] = { plans[0].name, plans[1].name };
 
-	for (i = 0; i < settings->apps.count; i++) {
-		for (k = 0; k < PLANS && strcmp(plans[k].name, settings->apps.of[i]) != 0; k++)
-			;
-		if (k < PLANS)
-			continue;
-		complain("bench: there is no server '%s'; there are http and cache",
-			 settings->apps.of[i]);
+	if (check_apps(settings, names, PLANS, "server"))
 		return EXIT_USAGE;
-	}
 	if (find_servers(settings))
 		return 0;
 	complain("bench: the servers are not beside this program; say where they are with "

@@ -17,6 +17,7 @@ RUNS = {
     "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8"],
     "chain": ["--trials", "4"],
     "apps": ["--pairs", "6"],
+    "files": ["--pairs", "6", "--app", "stat"],
     "flexsc": [
         "--trials",
         "4",
@@ -39,7 +40,7 @@ ONLY_IN = {
     "ratios": "batch",
     "at_sizes": "batch",
     "chains": "chain",
-    "comparisons": "apps",
+    "comparisons": "apps files",
     "cells": "flexsc",
     "gains": "flexsc",
     "caller_instructions": "flexsc",
@@ -102,7 +103,7 @@ def documents(
 
     def run(bench: str, *more: str | Path) -> Any:  # noqa: ANN401 (JSON)
         words = [bench, *RUNS[bench], *more, "--json", "-"]
-        if bench == "apps":
+        if bench in ("apps", "files"):
             words += ["--directory", folder / "tree"]
         done = subprocess.run(
             ["ferry", "bench", *words], env=environment, stdout=subprocess.PIPE, check=True
@@ -112,7 +113,7 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("chain", "apps", "flexsc", "pagefault", "servers")
+        bench: run(bench) for bench in ("chain", "apps", "files", "flexsc", "pagefault", "servers")
     }
 
 
@@ -186,7 +187,8 @@ def test_chains(documents: dict[str, Any]) -> None:
 
 
 def test_comparisons(documents: dict[str, Any]) -> None:
-    available = [row for row in documents["apps"]["comparisons"] if row["available"]]
+    rows = documents["apps"]["comparisons"] + documents["files"]["comparisons"]
+    available = [row for row in rows if row["available"]]
     assert available
     for row in available:
         assert set(row) == described(COMPARISONS)

@@ -9,10 +9,10 @@
 
 #include "common/json.h"
 #include "common/memory.h"
-#include "measure/cases/apps.h"
 #include "measure/cases/batch.h"
 #include "measure/cases/cases.h"
 #include "measure/cases/crossing.h"
+#include "measure/cases/duels.h"
 #include "measure/cases/flexsc.h"
 #include "measure/harness/document.h"
 #include "numbers.h"
@@ -82,7 +82,7 @@ static void conclude_apps(struct run *run, const json_t *request)
 			.times = { numbers_at(each, "side"), numbers_at(each, "against") },
 		};
 	}
-	apps_conclude(run, duels, json_array_size(list));
+	duels_conclude(run, duels, json_array_size(list));
 }
 
 /* {"work": [...], "plain": [[trials at each W], ...], "flexsc": [[...], ...]} */

@@ -22,6 +22,7 @@ SHORT = {
     "dispatch": ["--trials", "4", "--calls", "2000"],
     "chain": ["--trials", "4"],
     "apps": ["--pairs", "7"],
+    "files": ["--pairs", "7", "--app", "stat,read,walk,small,du"],
     "flexsc": [
         "--trials",
         "4",
@@ -85,7 +86,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def short(tree: Path) -> dict[str, list[str]]:
     """Each bench's name and options for a short run."""
     words = {bench: [bench, *options] for bench, options in SHORT.items()}
-    words["apps"] += ["--directory", str(tree)]
+    for bench in ("apps", "files"):
+        words[bench] += ["--directory", str(tree)]
     return words
 
 

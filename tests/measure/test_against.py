@@ -67,7 +67,18 @@ def test_people_see_both_runs_and_what_was_not_alike(ferry: Ferry, earlier: Path
 
 
 @pytest.mark.parametrize(
-    "bench", ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault", "servers"]
+    "bench",
+    [
+        "crossing",
+        "batch",
+        "dispatch",
+        "chain",
+        "apps",
+        "files",
+        "flexsc",
+        "pagefault",
+        "servers",
+    ],
 )
 def test_every_bench_can_be_compared(
     bench: str,

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from conftest import Ferry, Result
 
+BENCHES = "crossing, batch, dispatch, chain, apps, files, flexsc, pagefault and servers"
+
 
 def refused(done: Result, *words: str) -> None:
     assert done.returncode == 2
@@ -23,11 +25,11 @@ def refused(done: Result, *words: str) -> None:
     [
         (
             [],
-            ["which one", "crossing, batch, dispatch, chain, apps, flexsc, pagefault and servers"],
+            ["which one", BENCHES],
         ),
         (
             ["speed"],
-            ["'speed'", "crossing, batch, dispatch, chain, apps, flexsc, pagefault and servers"],
+            ["'speed'", BENCHES],
         ),
         (["batch", "--engine", "warp"], ["'warp'", "loop"]),
         (["batch", "--engine", "loop,warp"], ["'warp'"]),
@@ -68,6 +70,8 @@ def refused(done: Result, *words: str) -> None:
         (["apps", "--trials", "3"], ["apps takes no --trials"]),
         (["apps", "--pairs", "0"], ["--pairs", "'0'"]),
         (["apps", "--directory", "/no/such/place"], ["/no/such/place"]),
+        (["files", "--directory", "/no/such/place"], ["/no/such/place"]),
+        (["files", "--app", "tail"], ["no job 'tail'", "stat, read", "cold and python"]),
         (["apps", "--examples", "/no/such/place"], ["/no/such/place"]),
         (["crossing", "--json", "-", "--csv", "-"], ["--json and --csv"]),
         (["crossing", "--json", "same", "--csv", "same"], ["same file"]),

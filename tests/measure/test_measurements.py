@@ -27,6 +27,7 @@ ROWS = {
     "dispatch": "rows",
     "chain": "chains",
     "apps": "comparisons",
+    "files": "comparisons",
     "flexsc": "cells",
     "pagefault": "touches",
     "servers": "servers",

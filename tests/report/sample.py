@@ -252,6 +252,17 @@ def apps(started: str = "2001-02-03T04:08:06Z", pairs: int = 11) -> Json:
     }
 
 
+def files() -> Json:
+    random = Random(5)
+    of_python = {"app": "python", "side": "ferry", "against": "plain calls", "what": ""}
+    return common("files", "2001-02-03T04:08:36Z") | {
+        "comparisons": [
+            comparison(random, "stat", "ferry_statx_many", "statx", 2.5, 11),
+            of_python | {"available": False, "reason": "python3 is not here"},
+        ]
+    }
+
+
 def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence[float]) -> Json:
     """One of flexsc has its threads and runners behind WAY."""
     kind, *numbers = way.split()
@@ -395,6 +406,7 @@ def all_benches() -> dict[str, Json]:
         "dispatch": dispatch(),
         "chain": chain(),
         "apps": apps(),
+        "files": files(),
         "flexsc": flexsc(),
         "pagefault": pagefault(),
         "servers": servers(),

@@ -16,7 +16,7 @@ from report.drawing import COLOURS, MOST_DOTS
 from report.words import NONE, fixed, significant, time, with_error
 
 LISTS = ("comparisons", "cells", "touches", "servers")
-BENCHES = ["crossing", "batch", "dispatch", "chain", "apps", "flexsc", "pagefault", "servers"]
+BENCHES = list(sample.all_benches())
 
 
 def page_of(directory: Path) -> Element:
@@ -89,11 +89,11 @@ def test_every_finding_is_there_once_and_the_first_is_in_short(page: Element, be
     [
         ("batch-1-call1", "write"),
         ("chain-3-chains", "openat read close"),
-        ("flexsc-5-write-gain", "write"),
-        ("pagefault-6-ways", "sequential"),
-        ("pagefault-6-sizes", "one_in_64"),
-        ("servers-7-servers", "http"),
-        ("flexsc-5-servers", "echo 1 of 8"),
+        ("flexsc-6-write-gain", "write"),
+        ("pagefault-7-ways", "sequential"),
+        ("pagefault-7-sizes", "one_in_64"),
+        ("servers-8-servers", "http"),
+        ("flexsc-6-servers", "echo 1 of 8"),
     ],
 )
 def test_findings_stand_beside_what_they_are_about(page: Element, figure: str, about: str) -> None:
@@ -206,7 +206,7 @@ def test_every_pair_of_programs_is_drawn(page: Element) -> None:
 
 
 def test_every_runner_way_and_trial_of_flexsc_is_drawn(page: Element) -> None:
-    threads, work = panels(page, "flexsc-5-write-gain")
+    threads, work = panels(page, "flexsc-6-write-gain")
     assert dots(threads) == 2 * len(sample.THREADS) * 5
     assert dots(work) == (2 + 3) * len(sample.WORKS) * 5
     for panel in (threads, work):
@@ -214,8 +214,8 @@ def test_every_runner_way_and_trial_of_flexsc_is_drawn(page: Element) -> None:
 
 
 def test_latency_phases_and_cpu_of_flexsc_are_drawn(page: Element) -> None:
-    latency, phases = panels(page, "flexsc-5-write-latency")
-    (cpu,) = panels(page, "flexsc-5-write-cpu")
+    latency, phases = panels(page, "flexsc-6-write-latency")
+    (cpu,) = panels(page, "flexsc-6-write-cpu")
     cells = available("flexsc", "cells")
     usual = next(cell for cell in cells if cell["name"] == "write flexsc 64 1 W100")
     ends = f"{time(usual['latency_ns']['p50'])}, {time(usual['latency_ns']['p99'])}"
@@ -249,7 +249,7 @@ def test_every_server_is_in_the_figure_and_in_the_table(page: Element, bench: st
 
 
 def test_every_way_to_map_pages_is_shown(page: Element) -> None:
-    medians, _ = panels(page, "pagefault-6-ways")
+    medians, _ = panels(page, "pagefault-7-ways")
     cells = table_rows(section(page, "pagefault"))
     orders = {"sequential": "in order", "random": "random", "one_in_64": "one page in 64"}
     for touch in available("pagefault", "touches"):
@@ -263,7 +263,7 @@ def test_every_way_to_map_pages_is_shown(page: Element) -> None:
 
 
 def test_time_and_memory_are_drawn_by_pages_per_fault(page: Element) -> None:
-    times, memory = panels(page, "pagefault-6-sizes")
+    times, memory = panels(page, "pagefault-7-sizes")
     assert dots(times) == 3 * (1 + len(sample.FAULT_SIZES)) * 6
     for panel in (times, memory):
         assert {"in order", "random", "one page in 64", "1", "512"} <= set(labels(panel))

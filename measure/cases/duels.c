@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/* Pairs of runs, and what they say. */
+#include "duels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/show.h"
+#include "measure/harness/interrupt.h"
+#include "measure/harness/turns.h"
+
+/* ---- measuring ---- */
+
+struct stage {
+	struct run *run;
+	struct duel *duel;
+	const char *(*time)(void *context, size_t side, double *ns);
+	void *context;
+};
+
+/* The first trials are not kept: they warm up. */
+static int time_side(void *context, size_t side, size_t trial, double *value)
+{
+	struct stage *stage = context;
+	double ns = NAN;
+
+	if (!stage->duel->missing)
+		stage->duel->missing = stage->time(stage->context, side, &ns);
+	if (stage->duel->missing || trial < (size_t)stage->run->settings->warmup)
+		return 0;
+	note_duration(stage->run, ns);
+	*value = ns;
+	return 0;
+}
+
+bool duel_measure(struct run *run, struct duel *duel,
+		  const char *(*time)(void *context, size_t side, double *ns), void *context)
+{
+	struct stage stage = { run, duel, time, context };
+	const struct turns turns = {
+		.what = keep_text("%s: %s, %s", duel->app, duel->side, duel->against),
+		.contestants = 2,
+		.trials = (size_t)(run->settings->warmup + run->settings->pairs),
+		.block = 2,
+		.run = time_side,
+		.context = &stage,
+	};
+
+	if (!duel->missing && !interrupted())
+		take_turns(&turns, duel->times);
+	/* A pair that a signal cut in two is none. */
+	if (duel->times[0].count > duel->times[1].count)
+		duel->times[0].count = duel->times[1].count;
+	duel->times[1].count = duel->times[0].count;
+	return duel->missing || duel->times[0].count;
+}
+
+/* ---- concluding ---- */
+
+static void compare_sides(struct run *run, struct duel *duel)
+{
+	size_t count = duel->times[0].count, i;
+	double *pairs = keep(2 * count, sizeof(*pairs));
+	int side;
+
+	duel->ratios = (struct numbers){ keep(count, sizeof(double)), count };
+	for (i = 0; i < count; i++) {
+		pairs[2 * i] = duel->times[0].of[i];
+		pairs[2 * i + 1] = duel->times[1].of[i];
+		duel->ratios.of[i] = duel->times[1].of[i] / duel->times[0].of[i];
+	}
+	duel->pairs = (struct matrix){ pairs, count, 2 };
+	for (side = 0; side < 2; side++) {
+		duel->median[side] = median_of(duel->times[side].of, count);
+		note_trials(run, duel->times[side].of, count);
+	}
+	duel->medians = (struct numbers){ duel->median, 2 };
+	duel->ratio = compare_signs(duel->times[0].of, duel->times[1].of, count, &duel->confidence);
+	add_comparison(run, &duel->ratio);
+}
+
+static void say(struct run *run, const struct duel *duel)
+{
+	const struct comparison *ratio = &duel->ratio;
+
+	if (isnan(ratio->low))
+		add_finding(run, duel->app,
+			    "%s: %s is %.2f times as fast as %s, by too few pairs to tell how sure "
+			    "that is.",
+			    duel->app, duel->side, ratio->ratio, duel->against);
+	else if (ratio->significant)
+		add_finding(run, duel->app, "%s: %s is %.2f times as fast as %s (%.2f to %.2f).",
+			    duel->app, duel->side, ratio->ratio, duel->against, ratio->low,
+			    ratio->high);
+	else
+		add_finding(run, duel->app,
+			    "%s: noise could explain the difference between %s and %s (%.2f times "
+			    "as fast, %.2f to %.2f).",
+			    duel->app, duel->side, duel->against, ratio->ratio, ratio->low,
+			    ratio->high);
+	if (duel->same_output && !duel->equal)
+		add_warning(run, "outputs-differ", "%s: %s and %s gave different outputs.",
+			    duel->app, duel->side, duel->against);
+}
+
+#define DUEL(member) offsetof(struct duel, member)
+
+static const struct field fields[] = {
+	{ "app", F_TEXT, DUEL(app), CSV | ALWAYS },
+	{ "side", F_TEXT, DUEL(side), CSV | ALWAYS },
+	{ "against", F_TEXT, DUEL(against), CSV | ALWAYS },
+	{ "what", F_TEXT, DUEL(what), ALWAYS },
+	{ "available", F_AVAILABLE, 0, CSV | ALWAYS },
+	{ "reason", F_REASON, 0, ALWAYS },
+	{ "commands", F_WORD_LISTS, DUEL(argv), 0 },
+	{ "pairs_ns", F_MATRIX, DUEL(pairs), 0 },
+	{ "ratios", F_NUMBERS, DUEL(ratios), 0 },
+	{ "median_ns", F_NUMBERS, DUEL(medians), 0 },
+	{ "median_ns.0", F_NUMBER, DUEL(median[0]), CSV | CSV_ONLY },
+	{ "median_ns.1", F_NUMBER, DUEL(median[1]), CSV | CSV_ONLY },
+	{ "ratio.median", F_NUMBER, DUEL(ratio.ratio), CSV },
+	{ "ratio.low", F_NUMBER, DUEL(ratio.low), CSV },
+	{ "ratio.high", F_NUMBER, DUEL(ratio.high), CSV },
+	{ "ratio.confidence", F_NUMBER, DUEL(confidence), CSV },
+	{ "ratio.quartile_low", F_NUMBER, DUEL(ratio.quartile_low), 0 },
+	{ "ratio.quartile_high", F_NUMBER, DUEL(ratio.quartile_high), 0 },
+	{ "ratio.p", F_NUMBER, DUEL(ratio.p), 0 },
+	{ "significant", F_YES_NO, DUEL(ratio.significant), CSV },
+	{ "equal", F_MAYBE, DUEL(equal), CSV },
+};
+
+void duels_conclude(struct run *run, struct duel duels[], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!duels[i].missing)
+			compare_sides(run, &duels[i]);
+	judge_run(run);
+	for (i = 0; i < count; i++) {
+		const struct duel *duel = &duels[i];
+
+		if (duel->missing)
+			continue;
+		say(run, duel);
+		add_figure(
+			run, "ratio",
+			(struct estimate){ duel->ratio.ratio, (duel->ratio.high - duel->ratio.low) /
+								      (2 * SIGNIFICANT) },
+			"%s %s against %s", duel->app, duel->side, duel->against);
+	}
+	add_records(run, "comparisons", fields, COUNT_OF(fields), duels, count, sizeof(*duels));
+}
+
+static const struct column columns[] = {
+	{ "", F_TEXT, DUEL(app), 0 },
+	{ "", F_TEXT, DUEL(side), 0 },
+	{ "AGAINST", F_TEXT, DUEL(against), 0 },
+	{ "ms", F_MILLISECONDS, DUEL(median[0]), 2 },
+	{ "ITS ms", F_MILLISECONDS, DUEL(median[1]), 2 },
+	{ "RATIO", F_NUMBER, DUEL(ratio.ratio), 3 },
+	{ "FROM", F_NUMBER, DUEL(ratio.low), 3 },
+	{ "TO", F_NUMBER, DUEL(ratio.high), 3 },
+	{ "SURE", F_YES_NO, DUEL(ratio.significant), 0 },
+};
+
+void duels_print(const struct run *run, const char *app, const char *side, const char *title)
+{
+	struct column shown[COUNT_OF(columns)];
+
+	memcpy(shown, columns, sizeof(columns));
+	shown[0].heading = app;
+	shown[1].heading = side;
+	if (clock_counts_instructions()) {
+		shown[3].heading = "MILLIONS";
+		shown[4].heading = "ITS MILLIONS";
+	}
+	show_heading("%s", title);
+	show_records(shown, COUNT_OF(shown), &run->sets[0]);
+	show_paragraph("", "RATIO: times as fast. FROM and TO: the interval for its median, at "
+			   "95 % or a little more. SURE: by more than the noise, all rows judged "
+			   "together.");
+}
