@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the series is to achieve, and whether the documents of `ferry bench` show it."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,13 @@ Documents = Mapping[str, Document]  # by the name of the benchmark
 Record = dict[str, Any]
 
 
+CONDITIONS: dict[str, Callable[[float, float], bool]] = {
+    "at most": operator.le,
+    "less than": operator.lt,
+    "at least": operator.ge,
+}
+
+
 @dataclass(frozen=True)
 class Goal:
     """One figure and its bound."""
@@ -35,27 +43,19 @@ class Goal:
     what: str
     measured: float
     bound: float
-    at_least: bool = False
-    strictly: bool = False
+    wanted: str = "at most"
 
     @property
     def met(self) -> bool:
-        if self.at_least:
-            return self.measured >= self.bound
-        return self.measured < self.bound if self.strictly else self.measured <= self.bound
+        return CONDITIONS[self.wanted](self.measured, self.bound)
 
     @property
     def condition(self) -> str:
-        words = "at least" if self.at_least else "less than" if self.strictly else "at most"
-        return f"{words} {number(self.bound)}"
+        return f"{self.wanted} {number(self.bound)}"
 
     def as_json(self) -> Record:
-        return {
-            "goal": self.what,
-            "measured": self.measured,
-            "condition": self.condition,
-            "met": self.met,
-        }
+        condition = {"condition": self.condition, "met": self.met}
+        return {"goal": self.what, "measured": self.measured} | condition
 
 
 def number(value: float) -> str:
@@ -112,7 +112,7 @@ def chain_goals(documents: Documents) -> Iterator[Goal]:
         for other in ("loop", "uring"):
             for others in find(documents, "total", "chains", engine=other, chain=own["chain"]):
                 what = f"total, by {own['chain']}: batch beside {other}"
-                yield Goal(what, own["median"], others["median"], strictly=True)
+                yield Goal(what, own["median"], others["median"], "less than")
 
 
 def walk_goals(documents: Documents) -> Iterator[Goal]:
@@ -124,7 +124,7 @@ def walk_goals(documents: Documents) -> Iterator[Goal]:
             other, (own, others) = "uring", row["median_ns"]
         else:
             continue
-        yield Goal(f"mdu, files: 20000: batch beside {other}", own, others, strictly=True)
+        yield Goal(f"mdu, files: 20000: batch beside {other}", own, others, "less than")
 
 
 def fault_goals(
@@ -174,7 +174,7 @@ def uml_goals(documents: Documents) -> Iterator[Goal]:
         for pair in find(
             documents, "uml", "ratios", engine="syscall", against="loop", call=own["call"]
         ):
-            yield Goal(f"{what}, loop to batch", pair["ratio"], UML_RATIO, at_least=True)
+            yield Goal(f"{what}, loop to batch", pair["ratio"], UML_RATIO, "at least")
 
 
 def flexsc_goals(documents: Documents) -> Iterator[Goal]:
@@ -182,7 +182,7 @@ def flexsc_goals(documents: Documents) -> Iterator[Goal]:
         return
     for cell in find(documents, "flexsc-uml", "cells", way="flexsc"):
         what = f"UML, {cell['call']}, plain to posted"
-        yield Goal(what, cell["ratio"], UML_POSTED, at_least=True)
+        yield Goal(what, cell["ratio"], UML_POSTED, "at least")
 
 
 GOALS: tuple[Callable[[Documents], Iterator[Goal]], ...] = (

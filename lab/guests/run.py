@@ -77,7 +77,9 @@ def run_in_guest(
         )
         for _, written in (console, out_pipe, err_pipe):
             written.close()
-        watch = Watch(run, guest, options, watcher or Watcher(), give_up, meter or Meter())
+        watch = Watch(
+            kernel.target.name, run, guest, options, watcher or Watcher(), give_up, meter or Meter()
+        )
 
         def take_console(data: bytes) -> None:
             log.write(data)
@@ -92,7 +94,7 @@ def run_in_guest(
         # What was on its way when the guest was ended.
         pump({s: f for s, f in streams.items() if not keys or s is not keys.user_end})
     watch.watcher.close()
-    return watch.outcome(kernel)
+    return watch.outcome()
 
 
 def check(options: Options) -> None:

@@ -4,43 +4,37 @@
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.guests.console import Watcher
 from lab.guests.load import Meter
 from lab.guests.machine import Options, Outcome
-from lab.kernels.build import Kernel
 from lab.process import Kept
 
 BOOT_TIMEOUT = 300.0
 END_TIMEOUT = 20.0  # from the command's end to the guest's
 
 
+@dataclass
 class Watch:
     """One guest, from its start to its outcome."""
 
-    def __init__(
-        self,
-        run: Path,
-        guest: Kept,
-        options: Options,
-        watcher: Watcher,
-        give_up: Callable[[], str],
-        meter: Meter,
-    ) -> None:
-        self.run = run
-        self.guest = guest
-        self.options = options
-        self.watcher = watcher
-        self.give_up = give_up
-        self.meter = meter
-        meter.attach(guest.process.pid)
-        self.given_up = ""
-        self.asked = False
-        self.started = time.monotonic()
-        self.status_seen = 0.0
-        self.timed_out = False
-        self.not_booted = False
+    name: str  # of the target
+    run: Path
+    guest: Kept
+    options: Options
+    watcher: Watcher
+    give_up: Callable[[], str]
+    meter: Meter
+    started: float = field(default_factory=time.monotonic)
+    asked: bool = False  # by the user, to end
+    status_seen: float = 0.0
+    failure: str = ""  # why the guest is ended
+    timed_out: bool = False
+
+    def __post_init__(self) -> None:
+        self.meter.attach(self.guest.process.pid)
 
     def guard(self, take: Callable[[bytes], bool]) -> Callable[[bytes], None]:
         """Ends the guest when the user asks for it."""
@@ -65,43 +59,37 @@ class Watch:
         if (self.run / "status").exists():
             self.status_seen = now
             return True
-        self.given_up = self.give_up()
-        if self.given_up:
-            return False
-        elapsed = now - self.started
-        if self.options.timeout is not None and elapsed > self.options.timeout:
-            self.timed_out = True
-            self.not_booted = not (self.run / "started").exists()
-            return False
-        if elapsed * share > BOOT_TIMEOUT and not (self.run / "started").exists():
-            self.timed_out = self.not_booted = True
-            return False
-        return True
+        self.failure = self.why_to_end(now - self.started, share)
+        return not self.failure
 
-    def outcome(self, kernel: Kernel) -> Outcome:
+    def why_to_end(self, elapsed: float, share: float) -> str:
+        if reason := self.give_up():
+            return f"{reason} on {self.name}"
+        limit = self.options.timeout
+        booted = (self.run / "started").exists()
+        late = elapsed * share > BOOT_TIMEOUT and not booted
+        self.timed_out = late or (limit is not None and elapsed > limit)
+        if not self.timed_out:
+            return ""
+        if not booted:
+            return f"{self.name} did not boot within {elapsed:.0f} s"
+        return f"the command did not end within {limit:g} s on {self.name}"
+
+    def outcome(self) -> Outcome:
         status = read_status(self.run)
         console = self.run / "console.log"
         findings = self.watcher.findings
-        name = kernel.target.name
         failure = ""
         if self.asked:
             status = 0
-        elif self.not_booted:
-            seconds = time.monotonic() - self.started
-            failure = f"{name} did not boot within {seconds:.0f} s; its console is in {console}"
-        elif self.timed_out:
-            failure = (
-                f"the command did not end within {self.options.timeout:g} s on {name};"
-                f" its console is in {console}"
-            )
-        elif self.given_up:
-            failure = f"{self.given_up} on {name}; its console is in {console}"
+        elif self.failure:
+            failure = f"{self.failure}; its console is in {console}"
         elif findings:
-            failure = f"the console of {name} says '{findings[0]}'; all of it is in {console}"
+            failure = f"the console of {self.name} says '{findings[0]}'; all of it is in {console}"
         elif status is None:
             reached = "command ended" if (self.run / "started").exists() else "command started"
             failure = (
-                f"{name} went down before the {reached}: {last_line(console)};"
+                f"{self.name} went down before the {reached}: {last_line(console)};"
                 f" its console is in {console}"
             )
         return Outcome(status, self.timed_out, findings, failure, console)

@@ -27,7 +27,7 @@ from lab.debian.stock import fetched_release, provide
 from lab.kernels import series
 from lab.kernels.config import check_settings, fragments, render, requested
 from lab.kernels.make import run_logged
-from lab.kernels.progress import Progress
+from lab.kernels.progress import progress
 from lab.kernels.trees import sync_tree
 from lab.targets import Target
 from lab.toolchain import compiler, compiler_version, require_toolchain
@@ -165,13 +165,6 @@ def make_command(target: Target, objects: Path, *goals: str) -> list[str]:
     ]
 
 
-def run_make(
-    target: Target, tree: Path, objects: Path, log: Path, goals: list[str], feed: Progress | None
-) -> None:
-    command = make_command(target, objects, *goals)
-    run_logged(target.name, command, tree, log, feed.feed if feed else lambda _: None)
-
-
 def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) -> None:
     """Writes the configuration, unless the objects have it already."""
     stamp = objects / "ferry-configured"
@@ -181,12 +174,12 @@ def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) ->
             return
     stamp.unlink(missing_ok=True)
     wanted = requested(fragments(target))
-    run_make(target, tree, objects, log, ["-s", target.base_config], None)
+    run_logged(target.name, make_command(target, objects, "-s", target.base_config), tree, log)
     config = objects / ".config"
     # Of the options of a choice, the last one counts.
     others = {n: v for n, v in requested([config]).items() if n not in wanted}
     config.write_text(render(others | wanted))
-    run_make(target, tree, objects, log, ["-s", "olddefconfig"], None)
+    run_logged(target.name, make_command(target, objects, "-s", "olddefconfig"), tree, log)
     check_settings(wanted, config.read_text(), target.name)
     stamp.write_text(key)
 
@@ -196,9 +189,9 @@ def compile_kernel(target: Target, tree: Path, objects: Path, log: Path, jobs: i
     if done == 0:
         require_space(1.5, f"building {target.name}")
     started = time.monotonic()
-    with Progress(target.name, done, target.steps) as progress:
-        goal = Path(target.image).name
-        run_make(target, tree, objects, log, [f"-j{jobs}", goal], progress)
+    with progress(target.name, done, target.steps) as feed:
+        command = make_command(target, objects, f"-j{jobs}", Path(target.image).name)
+        run_logged(target.name, command, tree, log, feed)
     minutes, seconds = divmod(round(time.monotonic() - started), 60)
     print(f"ferry-lab: built {target.name} in {minutes} min {seconds} s", file=sys.stderr)
 

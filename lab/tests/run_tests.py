@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.cache import log_file, write_whole
@@ -24,26 +25,22 @@ WORDS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
 TAIL = 30  # lines of a failed test's output that are shown
 
 
+@dataclass
 class Session:
     """One guest and the tests that run in it, one after the other."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        tests: Sequence[GuestTest],
-        build: Path,
-        selftests: Path,
-        repeats: Mapping[str, str],
-    ) -> None:
-        self.kernel = kernel
-        self.tests = tests
-        self.build = build
-        self.selftests = selftests
-        self.transcript = Transcript(tests, repeats)
-        self.watcher = AttributingWatcher()
-        self.meter = Meter()
-        self.began = (0.0, Usage())  # when the test that runs began, and the usage until then
-        self.given_up = ""
+    kernel: Kernel
+    tests: Sequence[GuestTest]
+    build: Path
+    selftests: Path
+    repeats: Mapping[str, str]
+    watcher: AttributingWatcher = field(default_factory=AttributingWatcher)
+    meter: Meter = field(default_factory=Meter)
+    began: tuple[float, Usage] = (0.0, Usage())  # when the test began, and the usage until then
+    given_up: str = ""
+
+    def __post_init__(self) -> None:
+        self.transcript = Transcript(self.tests, self.repeats)
 
     def module_environment(self) -> dict[str, str]:
         if not any(test.module for test in self.tests):

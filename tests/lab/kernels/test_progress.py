@@ -12,10 +12,10 @@ from lab.kernels.progress import STEP
 
 SCRIPT = """
 import time
-from lab.kernels.progress import Progress
-with Progress("toy", 1, 4) as progress:
+from lab.kernels.progress import progress
+with progress("toy", 1, 4) as feed:
     for piece in (b"  CC      one.o\\n  A", b"S [M]  two.o\\nmake: nothing\\n", b"  LD  x\\n" * 9):
-        progress.feed(piece)
+        feed(piece)
         time.sleep(0.2)
 """
 
