@@ -24,6 +24,7 @@
 /* The base is the loop with the same calls, one crossing for each; it has none itself. */
 struct row {
 	struct contestant;
+	const struct chain *chain;
 	const char *calls, *engine;
 	chain_function *run;
 	enum ferry_engine on;
@@ -58,13 +59,14 @@ static const struct column columns[] = {
 
 /* ---- the rows ---- */
 
-static struct row *add_row(struct chain_run *chain, const char *calls, const char *engine,
+static struct row *add_row(struct chain_run *run_of, const struct chain *chain, const char *engine,
 			   chain_function *run, enum ferry_engine on)
 {
-	struct row *row = &chain->rows[chain->count++];
+	struct row *row = &run_of->rows[run_of->count++];
 
-	*row = (struct row){ .name = keep_text("%s, %s", calls, engine),
-			     .calls = calls,
+	*row = (struct row){ .name = keep_text("%s, %s", chain->calls, engine),
+			     .chain = chain,
+			     .calls = chain->calls,
 			     .engine = engine,
 			     .run = run,
 			     .on = on,
@@ -79,14 +81,14 @@ static void add_chain(struct chain_run *chain, const struct chain *calls)
 	struct row *row;
 
 	for (i = 0; i < COUNT_OF(engines); i++) {
-		row = add_row(chain, calls->calls, ferry_engine_name(engines[i]), calls->by_batch,
+		row = add_row(chain, calls, ferry_engine_name(engines[i]), calls->by_batch,
 			      engines[i]);
 		if (!ferry_engine_probe(engines[i], &row->missing))
 			row->missing = NULL;
 	}
-	add_row(chain, calls->calls, "raw", calls->by_hand, FERRY_LOOP);
+	add_row(chain, calls, "raw", calls->by_hand, FERRY_LOOP);
 	if (calls->by_uring) {
-		row = add_row(chain, calls->calls, "uring", calls->by_uring, FERRY_LOOP);
+		row = add_row(chain, calls, "uring", calls->by_uring, FERRY_LOOP);
 		row->missing = chain_uring_missing();
 	}
 	for (i = loop + 1; i < chain->count; i++)
@@ -110,7 +112,7 @@ static void run_row(void *context)
 {
 	const struct row *row = context;
 
-	row->run(row->on);
+	row->run(row->chain, row->on);
 }
 
 static void unmap(void *context)
@@ -130,7 +132,7 @@ static int time_row(void *context, size_t index, size_t trial, double *value)
 		run_row(row);
 		unmap(NULL);
 	}
-	length = row->run(row->on);
+	length = row->run(row->chain, row->on);
 	unmap(NULL);
 	if (length != CHAIN_FILE_SIZE && !interrupted()) {
 		complain("bench: chain: %s: the file has %d bytes, and %ld came", row->name,

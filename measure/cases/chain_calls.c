@@ -25,7 +25,7 @@ static long open_by_hand(void)
 
 enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, MAP_SLOTS };
 
-static long map_by_batch(enum ferry_engine engine)
+static long map_by_batch(const struct chain *chain, enum ferry_engine engine)
 {
 	long results[MAP_SLOTS];
 	struct ferry_slot calls[MAP_SLOTS] = {
@@ -51,15 +51,17 @@ static long map_by_batch(enum ferry_engine engine)
 			    .from = { CLOSE - OPEN } },
 	};
 
+	(void)chain;
 	ferry_batch_on(engine, results, calls, MAP_SLOTS, 0, 0);
 	mapped = results[MAP];
 	return status.st_size;
 }
 
-static long map_by_hand(enum ferry_engine engine)
+static long map_by_hand(const struct chain *chain, enum ferry_engine engine)
 {
 	long fd = open_by_hand();
 
+	(void)chain;
 	(void)engine;
 	if (fd < 0)
 		return fd;
@@ -77,37 +79,39 @@ void chain_unmap(void)
 	mapped = 0;
 }
 
-/* ---- openat, statx, read, close: io_uring has them all ---- */
+/* ---- openat, statx, read, close: io_uring has them all; without statx, no path is looked up twice
+ */
 
-enum { READ_OPEN, READ_STAT, READ_READ, READ_CLOSE, READ_SLOTS };
+#define READ_SLOTS 4
 
-static long read_by_batch(enum ferry_engine engine)
+static long read_by_batch(const struct chain *chain, enum ferry_engine engine)
 {
+	struct ferry_slot calls[READ_SLOTS], *read = &calls[chain->stats ? 2 : 1];
 	long results[READ_SLOTS];
-	struct ferry_slot calls[READ_SLOTS] = {
-		[READ_OPEN] = { .nr = SYS_openat,
-				.jump_fail = -1,
-				.argc = 3,
-				.arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
-		[READ_STAT] = { .nr = SYS_statx,
-				.jump_fail = READ_CLOSE - READ_STAT - 1,
-				.argc = 5,
-				.arg = { AT_FDCWD, (long)CHAIN_FILE, 0, STATX_BASIC_STATS,
-					 (long)&statx_status } },
-		[READ_READ] = { .nr = SYS_read,
-				.argc = 3 | FERRY_ARGC_FORWARD,
-				.from = { READ_READ - READ_OPEN },
-				.arg = { 0, (long)data, sizeof(data) } },
-		[READ_CLOSE] = { .nr = SYS_close,
-				 .argc = 1 | FERRY_ARGC_FORWARD,
-				 .from = { READ_CLOSE - READ_OPEN } },
-	};
 
-	ferry_batch_on(engine, results, calls, READ_SLOTS, 0, 0);
-	return results[READ_READ];
+	calls[0] =
+		(struct ferry_slot){ .nr = SYS_openat,
+				     .jump_fail = -1,
+				     .argc = 3,
+				     .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } };
+	if (chain->stats)
+		calls[1] = (struct ferry_slot){ .nr = SYS_statx,
+						.jump_fail = 1,
+						.argc = 5,
+						.arg = { AT_FDCWD, (long)CHAIN_FILE, 0,
+							 STATX_BASIC_STATS, (long)&statx_status } };
+	read[0] = (struct ferry_slot){ .nr = SYS_read,
+				       .argc = 3 | FERRY_ARGC_FORWARD,
+				       .from = { (unsigned char)(read - calls) },
+				       .arg = { 0, (long)data, sizeof(data) } };
+	read[1] = (struct ferry_slot){ .nr = SYS_close,
+				       .argc = 1 | FERRY_ARGC_FORWARD,
+				       .from = { (unsigned char)(read + 1 - calls) } };
+	ferry_batch_on(engine, results, calls, (unsigned long)(read + 2 - calls), 0, 0);
+	return results[read - calls];
 }
 
-static long read_by_hand(enum ferry_engine engine)
+static long read_by_hand(const struct chain *chain, enum ferry_engine engine)
 {
 	long fd = open_by_hand();
 	long length;
@@ -115,68 +119,24 @@ static long read_by_hand(enum ferry_engine engine)
 	(void)engine;
 	if (fd < 0)
 		return fd;
-	if (ferry_rawcall(SYS_statx, AT_FDCWD, (long)CHAIN_FILE, 0, STATX_BASIC_STATS,
-			  (long)&statx_status, 0) < 0)
+	if (chain->stats && ferry_rawcall(SYS_statx, AT_FDCWD, (long)CHAIN_FILE, 0,
+					  STATX_BASIC_STATS, (long)&statx_status, 0) < 0)
 		return -1;
 	length = ferry_rawcall(SYS_read, fd, (long)data, sizeof(data), 0, 0, 0);
 	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return length;
 }
 
-static long read_by_uring(enum ferry_engine engine)
+static long read_by_uring(const struct chain *chain, enum ferry_engine engine)
 {
 	(void)engine;
-	return uring_read_file(CHAIN_FILE, &statx_status, data, sizeof(data));
-}
-
-/* ---- openat, read, close: no path is looked up twice ---- */
-
-enum { SHORT_OPEN, SHORT_READ, SHORT_CLOSE, SHORT_SLOTS };
-
-static long short_by_batch(enum ferry_engine engine)
-{
-	long results[SHORT_SLOTS];
-	struct ferry_slot calls[SHORT_SLOTS] = {
-		[SHORT_OPEN] = { .nr = SYS_openat,
-				 .jump_fail = -1,
-				 .argc = 3,
-				 .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
-		[SHORT_READ] = { .nr = SYS_read,
-				 .argc = 3 | FERRY_ARGC_FORWARD,
-				 .from = { SHORT_READ - SHORT_OPEN },
-				 .arg = { 0, (long)data, sizeof(data) } },
-		[SHORT_CLOSE] = { .nr = SYS_close,
-				  .argc = 1 | FERRY_ARGC_FORWARD,
-				  .from = { SHORT_CLOSE - SHORT_OPEN } },
-	};
-
-	ferry_batch_on(engine, results, calls, SHORT_SLOTS, 0, 0);
-	return results[SHORT_READ];
-}
-
-static long short_by_hand(enum ferry_engine engine)
-{
-	long fd = open_by_hand();
-	long length;
-
-	(void)engine;
-	if (fd < 0)
-		return fd;
-	length = ferry_rawcall(SYS_read, fd, (long)data, sizeof(data), 0, 0, 0);
-	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return length;
-}
-
-static long short_by_uring(enum ferry_engine engine)
-{
-	(void)engine;
-	return uring_read_file(CHAIN_FILE, NULL, data, sizeof(data));
+	return uring_read_file(CHAIN_FILE, chain->stats ? &statx_status : NULL, data, sizeof(data));
 }
 
 const struct chain chains[] = {
-	{ "openat fstat mmap close", map_by_batch, map_by_hand, NULL },
-	{ "openat statx read close", read_by_batch, read_by_hand, read_by_uring },
-	{ "openat read close", short_by_batch, short_by_hand, short_by_uring },
+	{ "openat fstat mmap close", true, map_by_batch, map_by_hand, NULL },
+	{ "openat statx read close", true, read_by_batch, read_by_hand, read_by_uring },
+	{ "openat read close", false, read_by_batch, read_by_hand, read_by_uring },
 };
 
 const size_t chain_count = sizeof(chains) / sizeof(chains[0]);

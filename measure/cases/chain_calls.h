@@ -3,16 +3,21 @@
 #ifndef CHAIN_CALLS_H
 #define CHAIN_CALLS_H
 
+#include <stdbool.h>
+
 #include <ferry.h>
 
 #define CHAIN_FILE "ferry-bench-chain" /* in the current directory */
 #define CHAIN_FILE_SIZE 4096
 
+struct chain;
+
 /* Makes the calls once, on ENGINE where they are a batch.  The bytes of the file, or -errno. */
-typedef long chain_function(enum ferry_engine engine);
+typedef long chain_function(const struct chain *chain, enum ferry_engine engine);
 
 struct chain {
 	const char *calls;
+	bool stats; /* asks for the attributes of the file */
 	chain_function *by_batch, *by_hand;
 	chain_function *by_uring; /* NULL: io_uring lacks one of the calls */
 };
