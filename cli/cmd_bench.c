@@ -36,9 +36,8 @@ static const char *names_of_benches(void)
 	size_t i;
 
 	for (i = 1; i < BENCHES; i++)
-		names = keep_text("%s%s%s", names, i + 1 < BENCHES ? ", " : " and ",
-				  benches[i]->name);
-	return names;
+		names = keep_text("%s %s", names, benches[i]->name);
+	return keep_list(names, " and ");
 }
 
 static const struct bench *find(const char *name)

@@ -205,14 +205,26 @@ int read_file(const char *path, void **bytes, size_t *length)
 	return 0;
 }
 
-void read_first_line(const char *path, char *line, size_t size)
+void read_line_after(const char *path, const char *start, char *rest, size_t size)
 {
 	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
 
-	line[0] = '\0';
-	if (!file)
-		return;
-	if (fgets(line, (int)size, file))
+	rest[0] = '\0';
+	while (file && getline(&line, &room, file) > 0) {
+		if (strncmp(line, start, strlen(start)) != 0)
+			continue;
 		line[strcspn(line, "\n")] = '\0';
-	fclose(file);
+		snprintf(rest, size, "%s", line + strlen(start));
+		break;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+void read_first_line(const char *path, char *line, size_t size)
+{
+	read_line_after(path, "", line, size);
 }

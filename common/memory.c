@@ -51,6 +51,22 @@ char *keep_text(const char *format, ...)
 	return copy;
 }
 
+const char *keep_list(const char *words, const char *last)
+{
+	const char *list = "";
+	size_t length;
+
+	for (; *words; words += length + (words[length] == ' ')) {
+		length = strcspn(words, " ");
+		list = keep_text("%s%s%.*s", list,
+				 !*list	       ? "" :
+				 words[length] ? ", " :
+						 last,
+				 (int)length, words);
+	}
+	return list;
+}
+
 void *share(size_t size)
 {
 	void *memory = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,

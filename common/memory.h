@@ -17,6 +17,9 @@ void *keep(size_t count, size_t size);
 /** A text that is kept. */
 char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** WORDS, which have blanks between them, as a list that is kept: "a, b and c" for LAST " and ". */
+const char *keep_list(const char *words, const char *last);
+
 /** SIZE zeroed bytes that children share with this process; to unshare_memory(). */
 void *share(size_t size);
 

@@ -271,15 +271,6 @@ static double seconds(const struct settings *settings, double call_ns)
 	       (double)(settings->workloads.count + settings->programs.count) * 2 * call_ns / 1e9;
 }
 
-static int check_call(const char *name)
-{
-	if (is_workload(name))
-		return 0;
-	complain("bench: there is no call '%s' to time; there are %s, and --program for any other",
-		 name, workload_names());
-	return EXIT_USAGE;
-}
-
 /* Before anything is measured, which may take long. */
 static int check_program(const struct settings *settings, const char *path)
 {
@@ -315,13 +306,6 @@ static int check_beside(const struct settings *settings, const char *name)
 	const struct side *side = find_other_side(name);
 	const char *why = NULL;
 
-	if (!side) {
-		complain(
-			"bench: --beside is '%s'; there are bare-syscall, bare-device, naive, raw, "
-			"nops and nops-linked",
-			name);
-		return EXIT_USAGE;
-	}
 	if (side->does == NOTHINGS && !powers_of_two(&settings->sizes)) {
 		complain("bench: %s takes --sizes that are powers of two, up to %d", name,
 			 MOST_NOPS);
@@ -340,9 +324,6 @@ static int check(const struct settings *settings)
 
 	for (i = 0; i < settings->beside.count; i++)
 		if (check_beside(settings, settings->beside.of[i]))
-			return EXIT_USAGE;
-	for (i = 0; i < settings->workloads.count; i++)
-		if (check_call(settings->workloads.of[i]))
 			return EXIT_USAGE;
 	for (i = 0; i < settings->programs.count; i++)
 		if (check_program(settings, settings->programs.of[i]))

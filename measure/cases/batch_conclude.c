@@ -29,6 +29,7 @@ struct series {
 /* Two engines on one workload, by their slopes. */
 struct pairing {
 	const char *missing;
+	const struct series *one, *other;
 	const char *call, *engine, *against;
 	struct comparison slopes;
 	struct estimate even;
@@ -212,6 +213,8 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 			 slope_covariance(&first, &trials, run->settings->bootstrap));
 
 	*pairing = (struct pairing){
+		.one = one,
+		.other = other,
 		.call = one->call,
 		.engine = one->engine,
 		.against = other->engine,
@@ -224,8 +227,10 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 }
 
 /* Lines of one slope meet anywhere, lines that are none nowhere, and equal code at no size. */
-static void set_even(struct pairing *pairing, const struct series *one, const struct series *other)
+static void set_even(struct pairing *pairing)
 {
+	const struct series *one = pairing->one, *other = pairing->other;
+
 	if (!pairing->slopes.significant || !one->straight || !other->straight)
 		return;
 	pairing->even = break_even(&one->fit, &other->fit);
@@ -442,16 +447,6 @@ static void compare_engines(struct run *run, struct results *results, const stru
 	}
 }
 
-static const struct series *find_series(const struct results *results, const char *call,
-					const char *engine)
-{
-	const struct series *series = results->series;
-
-	while (strcmp(series->call, call) != 0 || strcmp(series->engine, engine) != 0)
-		series++;
-	return series;
-}
-
 static void say_everything(struct run *run, struct results *results)
 {
 	size_t sizes = run->settings->sizes.count, i;
@@ -460,8 +455,7 @@ static void say_everything(struct run *run, struct results *results)
 		struct pairing *pairing = &results->pairings[i];
 		const struct at_size *at = &results->at_sizes[i * sizes];
 
-		set_even(pairing, find_series(results, pairing->call, pairing->engine),
-			 find_series(results, pairing->call, pairing->against));
+		set_even(pairing);
 		pairing->first_faster = first_faster(at, sizes);
 		say_pairing(run, pairing);
 		say_sizes(run, pairing, at, sizes);

@@ -210,14 +210,6 @@ static bool serve_by_epoll(struct echo *echo, size_t connections)
 
 /* ---- a trial ---- */
 
-static double cpu_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
-}
-
 static void close_all(const int fds[], size_t count)
 {
 	size_t i;
@@ -265,9 +257,9 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 		be_client(echo, plan);
 	}
 	close_all(echo->clients, plan->connections);
-	before = cpu_ns();
+	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	served = client > 0 && serve[side->build](echo, plan->connections);
-	load->cpu = (cpu_ns() - before) / (1.25 * (double)echo->requests);
+	load->cpu = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before) / (1.25 * (double)echo->requests);
 	close_all(echo->servers, plan->connections);
 	if (client > 0)
 		waitpid(client, &status, 0);

@@ -20,26 +20,6 @@ bool is_wanted(const struct settings *settings, const char *name)
 	return !settings->apps.count;
 }
 
-int check_apps(const struct settings *settings, const char *const names[], size_t count,
-	       const char *kind)
-{
-	const char *all = names[0];
-	size_t i, k;
-
-	for (i = 1; i < count; i++)
-		all = keep_text("%s%s%s", all, i + 1 < count ? ", " : " and ", names[i]);
-	for (i = 0; i < settings->apps.count; i++) {
-		for (k = 0; k < count && strcmp(settings->apps.of[i], names[k]) != 0; k++)
-			;
-		if (k < count)
-			continue;
-		complain("bench: there is no %s '%s'; there are %s", kind, settings->apps.of[i],
-			 all);
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
 char *find_example(const char *name)
 {
 	static const char *const places[] = { "../examples", "../libexec/ferry", "../measure" };

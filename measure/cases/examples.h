@@ -10,10 +10,6 @@
 /** Whether --app names NAME, or nothing. */
 bool is_wanted(const struct settings *settings, const char *name);
 
-/** Complains if --app names anything but NAMES, each of which is a KIND: 0, or EXIT_USAGE. */
-int check_apps(const struct settings *settings, const char *const names[], size_t count,
-	       const char *kind);
-
 /** The path of example NAME, in the build tree of this program or installed with it, or NULL. */
 char *find_example(const char *name);
 

@@ -93,14 +93,6 @@ static void list_cells(struct session *session)
 
 /* ---- measuring ---- */
 
-static double cpu_ns(clockid_t clock)
-{
-	struct timespec used;
-
-	clock_gettime(clock, &used);
-	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
-}
-
 /* What others than the caller used: runners to the nanosecond, io_uring's to the kernel's tick. */
 static double others_ns(enum way way, const struct job *job)
 {
@@ -110,7 +102,7 @@ static double others_ns(enum way way, const struct job *job)
 	case URING:
 	case SQPOLL:
 	case PAIR:
-		return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+		return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	default:
 		/* Nobody helps; the process's clock may still tell of a ring that ends. */
 		return 0;
@@ -126,13 +118,13 @@ static bool time_trial(struct session *session, size_t index, struct job *job, d
 	warmup.calls = session->run->settings->warmup;
 	if (!way_run(cell->way, &warmup))
 		return false;
-	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	caller = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	others = others_ns(cell->way, job);
 	start = clock_now();
 	if (!way_run(cell->way, job))
 		return false;
 	taken = clock_now() - start;
-	caller = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
+	caller = clock_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
 	others = others_ns(cell->way, job) - others;
 	if (interrupted())
 		return true;
@@ -316,21 +308,6 @@ static int measure(struct run *run)
 	return status;
 }
 
-static int check(const struct settings *settings)
-{
-	size_t i;
-
-	for (i = 0; i < settings->workloads.count; i++) {
-		if (!strcmp(settings->workloads.of[i], "write") ||
-		    !strcmp(settings->workloads.of[i], "getpid"))
-			continue;
-		complain("bench: flexsc measures write and getpid, not '%s'",
-			 settings->workloads.of[i]);
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
 /* Each trial of a cell of flexsc also starts and stops runners and threads. */
 static double seconds(const struct settings *s, double call_ns)
 {
@@ -357,7 +334,6 @@ const struct bench flexsc_bench = {
 		      .workloads = { { "write", "getpid" }, 2 },
 		      .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
 		      .threads = { { 1, 8, 64, 512, 10000 }, 5 } },
-	.check = check,
 	.seconds = seconds,
 	.measure = measure,
 	.print = flexsc_print,

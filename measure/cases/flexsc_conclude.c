@@ -149,16 +149,12 @@ static bool may_win(const struct cell *cell)
 /* "1, 8 and 64", in a text that is kept. */
 static const char *joined(const struct sizes *numbers)
 {
-	const char *line = "";
+	const char *words = "";
 	size_t i;
 
 	for (i = 0; i < numbers->count; i++)
-		line = keep_text("%s%s%.0f", line,
-				 !i			 ? "" :
-				 i == numbers->count - 1 ? " and " :
-							   ", ",
-				 numbers->of[i]);
-	return line;
+		words = keep_text("%s%s%.0f", words, i ? " " : "", numbers->of[i]);
+	return keep_list(words, " and ");
 }
 
 /* The W at which JUDGE finds the cell to be so. */

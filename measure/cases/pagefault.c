@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"
 #include "lib/prefault/large_pages.h"
@@ -26,7 +26,6 @@
 #define MIB ((size_t)1 << 20)
 #define USUAL (2048 * MIB)
 #define LEAST (4 * MIB)
-#define MOST_PER_FAULT 512
 
 struct session {
 	struct run *run;
@@ -214,16 +213,10 @@ static double mapped_pages(const struct region *region)
 /* Of the whole process; /proc/self/statm is not exact. */
 static double resident_so_far(void)
 {
-	FILE *file = fopen("/proc/self/smaps_rollup", "re");
-	double kib = NAN;
-	char line[256];
+	char kib[64];
 
-	while (file && isnan(kib) && fgets(line, sizeof(line), file))
-		if (!strncmp(line, "Rss:", 4))
-			kib = (double)strtoul(line + 4, NULL, 10);
-	if (file)
-		fclose(file);
-	return kib * 1024;
+	read_line_after("/proc/self/smaps_rollup", "Rss:", kib, sizeof(kib));
+	return kib[0] ? 1024 * strtod(kib, NULL) : NAN;
 }
 
 /* Once, since looking at every page takes its time. */
@@ -398,11 +391,6 @@ static int check(const struct settings *settings)
 	struct memory_room room = memory_room();
 	size_t bytes = choose_memory(settings, room);
 
-	if (settings->sizes.of[settings->sizes.count - 1] > MOST_PER_FAULT) {
-		complain("bench: pagefault: --sizes is %.0f: a fault maps at most %d pages",
-			 settings->sizes.of[settings->sizes.count - 1], MOST_PER_FAULT);
-		return EXIT_USAGE;
-	}
 	if (bytes >= LEAST && bytes <= room.bytes / 10 * 9)
 		return 0;
 	complain("bench: pagefault: %s leaves %zu MiB, and this takes %zu MiB and a tenth more",

@@ -9,22 +9,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/file.h"
+
 #define PATH 4096
 
 /* The number behind KEY in the file PATH, or what there is without a KEY; SIZE_MAX if none. */
 static size_t number_in(const char *path, const char *key)
 {
-	FILE *file = fopen(path, "re");
-	size_t number = SIZE_MAX, length = strlen(key);
 	char line[256];
+	const char *number;
 
-	if (!file)
-		return number;
-	while (number == SIZE_MAX && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, length) && strpbrk(line + length, "0123456789"))
-			number = strtoul(strpbrk(line + length, "0123456789"), NULL, 10);
-	fclose(file);
-	return number;
+	read_line_after(path, key, line, sizeof(line));
+	number = strpbrk(line, "0123456789");
+	return number ? strtoul(number, NULL, 10) : SIZE_MAX;
 }
 
 static void lower(struct memory_room *room, size_t bytes, const char *limit)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "examples.h"
 #include "measure/harness/interrupt.h"
 #include "common/memory.h"
+#include "measure/harness/machine.h"
 #include "measure/harness/process.h"
 #include "sides.h"
 
@@ -218,11 +218,6 @@ static bool load_it(const struct session *session, const struct plan *plan, long
 	return well && isfinite(load->ns) && *total > 0;
 }
 
-static double seconds_of(struct timeval time)
-{
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 static int run_trial(void *context, const struct side *side, struct load *load)
 {
 	const struct session *session = context;
@@ -247,7 +242,7 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 		kill(server, SIGKILL);
 		wait4(server, &status, 0, &used);
 	}
-	load->cpu = (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)) * 1e9 / total;
+	load->cpu = cpu_seconds(&used) * 1e9 / total;
 	if (loaded && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		return 0;
 	if (!interrupted())
@@ -321,10 +316,6 @@ static int measure(struct run *run)
 
 static int check(const struct settings *settings)
 {
-	const char *const names[PLANS] = { plans[0].name, plans[1].name };
-
-	if (check_apps(settings, names, PLANS, "server"))
-		return EXIT_USAGE;
 	if (find_servers(settings))
 		return 0;
 	complain("bench: the servers are not beside this program; say where they are with "

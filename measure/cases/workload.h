@@ -18,15 +18,9 @@ struct workload {
 	const char *file;    /* that was made for it, or NULL */
 };
 
-/** The names of the calls that there are, with commas, for messages. */
-const char *workload_names(void);
-
-/** Whether there is a call of this name. */
-bool is_workload(const char *name);
-
 /**
- * COPIES of the call NAME: 0, or -errno after complaining.  Calls on files take a new one in
- * DIRECTORY, unless that is NULL.
+ * COPIES of the call NAME, which --call takes: 0, or -errno after complaining.  Calls on files take
+ * a new one in DIRECTORY, unless that is NULL.
  */
 int workload_open(struct workload *workload, const char *name, unsigned long copies,
 		  const char *directory);

@@ -112,14 +112,10 @@ double clock_cost(void)
 /* CLOCK_MONOTONIC_COARSE moves with the tick. */
 void clock_align(void)
 {
-	struct timespec before, now;
+	double before = clock_ns(CLOCK_MONOTONIC_COARSE);
 
-	if (!clock_counts_instructions())
-		return;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &before);
-	do
-		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	while (now.tv_nsec == before.tv_nsec);
+	while (clock_counts_instructions() && clock_ns(CLOCK_MONOTONIC_COARSE) == before)
+		;
 }
 
 double clock_least(void (*run)(void *context), void (*before)(void *context), void *context,

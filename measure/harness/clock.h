@@ -14,13 +14,19 @@
 #include <stdint.h>
 #include <time.h>
 
-/** Nanoseconds since some start. */
-static inline double now_ns(void)
+/** What a clock of clock_gettime(2) shows, ns. */
+static inline double clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/** Nanoseconds since some start. */
+static inline double now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /** Whether the clock counts instructions, which is exact. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -17,31 +16,13 @@
 
 #define VULNERABILITIES "/sys/devices/system/cpu/vulnerabilities"
 
-static void copy_string(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from);
-}
-
 /* The value of the first line "KEY<blanks>: VALUE" of /proc/cpuinfo, "" if there is none. */
 static void cpuinfo(const char *key, char *value, size_t size)
 {
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t room = 0;
+	char rest[8192];
 
-	copy_string(value, size, "");
-	while (file && getline(&line, &room, file) > 0) {
-		char *colon = strchr(line, ':');
-
-		if (!colon || strncmp(line, key, strlen(key)) != 0)
-			continue;
-		colon[strcspn(colon, "\n")] = '\0';
-		copy_string(value, size, colon + 1 + strspn(colon + 1, " "));
-		break;
-	}
-	free(line);
-	if (file)
-		fclose(file);
+	read_line_after("/proc/cpuinfo", key, rest, sizeof(rest));
+	snprintf(value, size, "%s", rest + strspn(rest, "\t: "));
 }
 
 static int read_io_uring_disabled(void)
@@ -59,7 +40,7 @@ void machine_read(struct machine *machine)
 	uname(&machine->kernel);
 	cpuinfo("model name", machine->cpu, sizeof(machine->cpu));
 	if (!machine->cpu[0])
-		copy_string(machine->cpu, sizeof(machine->cpu), "unknown");
+		strcpy(machine->cpu, "unknown");
 	cpuinfo("flags", flags, sizeof(flags));
 	cpuinfo("vendor_id", vendor, sizeof(vendor));
 	machine->user_mode = !strcmp(vendor, "User Mode Linux");
@@ -123,9 +104,10 @@ void cpu_online(char *list, size_t size)
 		snprintf(list, size, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
 }
 
-static double seconds(struct timeval time)
+double cpu_seconds(const struct rusage *usage)
 {
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 }
 
 static double own_time(void)
@@ -134,8 +116,7 @@ static double own_time(void)
 
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
-	return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
-	       seconds(children.ru_stime);
+	return cpu_seconds(&self) + cpu_seconds(&children);
 }
 
 /* All but idle (4th) and waiting for a disk (5th); the guests' (9th on) are in the first two. */
@@ -159,17 +140,11 @@ static double busy_ticks(const char *numbers)
 
 static double busy_time(int cpu)
 {
-	FILE *file = fopen("/proc/stat", "re");
-	char line[512], name[16];
-	double ticks = NAN;
+	char name[16], numbers[512];
 
 	snprintf(name, sizeof(name), "cpu%d ", cpu);
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)))
-			ticks = busy_ticks(line + strlen(name));
-	if (file)
-		fclose(file);
-	return ticks / (double)sysconf(_SC_CLK_TCK);
+	read_line_after("/proc/stat", name, numbers, sizeof(numbers));
+	return busy_ticks(numbers) / (double)sysconf(_SC_CLK_TCK);
 }
 
 struct cpu_use cpu_use(int cpu)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <jansson.h>
@@ -43,6 +44,9 @@ struct cpu_use {
 };
 
 struct cpu_use cpu_use(int cpu);
+
+/** CPU time in user space and in the kernel, s. */
+double cpu_seconds(const struct rusage *usage);
 
 /** 0 to 1: the share of the CPU that others took since START; NAN when too short to tell. */
 double cpu_others(int cpu, const struct cpu_use *start);

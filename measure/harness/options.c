@@ -11,6 +11,7 @@
 #include <ferry_flexsc.h>
 
 #include "common/json.h"
+#include "common/memory.h"
 #include "common/messages.h"
 #include "common/show.h"
 
@@ -32,17 +33,18 @@ struct choice {
 	const char *benches; /* that take it, with blanks between them; NULL: all */
 	const char *key;     /* in the document's settings, or NULL */
 	long null;	     /* the number that is null there */
-	const char *values;  /* that it may have, for completion, or NULL */
+	const char *values;  /* all that its names may be, or NULL */
 	const char *help;
 };
 
 #define AT(member) offsetof(struct settings, member)
 #define MAX_SIZE (1L << 20)
+#define MOST_PER_FAULT 512
 #define NONE LONG_MIN
 #define ENGINES "auto loop uring device syscall"
-#define CALLS                                                                       \
-	"unimplemented within jumps forwarded word_copy getppid getpid read pread " \
-	"pread_page write fstat lstat statx"
+#define CALLS                                                                                 \
+	"unimplemented within jumps forwarded word_copy getppid read pread pread_page write " \
+	"fstat lstat statx"
 
 static const struct choice choices[] = {
 	{ 't', NUMBER_OPTION, "trials", "N", 1, 10000, AT(trials),
@@ -58,22 +60,32 @@ static const struct choice choices[] = {
 	{ 'l', NAMES_OPTION, "beside", "NAME,...", 0, 0, AT(beside), "batch", "beside", NONE,
 	  "bare-syscall bare-device naive raw nops nops-linked",
 	  "what else to run the batches on, for comparison" },
-	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch flexsc", "calls_made",
-	  NONE, CALLS, "the calls to make" },
-	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch apps files", "programs",
-	  NONE, NULL,
-	  "batches of the program in FILE; a program to compare one --app with; a Python" },
-	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch pagefault", "sizes",
-	  NONE, NULL, "slots of a batch, or copies of a program; pages that a fault maps" },
+	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch", "calls_made", NONE,
+	  CALLS, "the calls to make; --program times any other" },
+	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "flexsc", "calls_made", NONE,
+	  "write getpid", "the calls to make" },
+	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch", "programs", NONE, NULL,
+	  "batches of the program in FILE" },
+	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "apps", "programs", NONE, NULL,
+	  "a program to compare one --app with" },
+	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "files", "programs", NONE, NULL,
+	  "a Python to run the job python with" },
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch", "sizes", NONE,
+	  NULL, "slots of a batch, or copies of a program" },
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MOST_PER_FAULT, AT(sizes), "pagefault", "sizes",
+	  NONE, NULL, "pages that a fault maps" },
 	{ 'b', NUMBER_OPTION, "slots", "N", 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
 	  "about so many slots are timed at once" },
 	{ 'r', NUMBER_OPTION, "pairs", "N", 1, MAX_INTERVAL_COUNT, AT(pairs), "apps files", "pairs",
 	  NONE, NULL, "pairs of runs" },
 	{ 'q', NUMBER_OPTION, "seconds", "N", 1, 86400, AT(seconds), "servers", "seconds", NONE,
 	  NULL, "seconds of load in one trial" },
-	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps files servers", "apps", NONE,
-	  "total mdu rw pathsearch sigset stat read walk small du cold python http cache",
-	  "the programs or jobs; by default all" },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps", "apps", NONE,
+	  "total mdu rw pathsearch sigset", "the programs; by default all" },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "servers", "apps", NONE,
+	  "http cache", "the servers; by default both" },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "files", "apps", NONE,
+	  "stat read walk small du cold python", "the jobs; by default all" },
 	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain files",
 	  "directory", NONE, NULL, "the tree to work on; where to make files for the calls" },
 	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps servers", NULL, NONE, NULL,
@@ -100,19 +112,33 @@ static const struct choice choices[] = {
 };
 #define CHOICES COUNT_OF(choices)
 
+static bool has_word(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *words; words += strspn(words, " ")) {
+		if (!strncmp(words, word, length) && (!words[length] || words[length] == ' '))
+			return true;
+		words += strcspn(words, " ");
+	}
+	return false;
+}
+
 /* Whether BENCH takes it; NULL stands for all benches. */
 static bool takes(const struct bench *bench, const struct choice *choice)
 {
-	const char *list = choice->benches, *name = bench ? bench->name : "";
-	size_t length = strlen(name);
+	return !bench || !choice->benches || has_word(choice->benches, bench->name);
+}
 
-	while (bench && list && *list) {
-		if (!strncmp(list, name, length) && (!list[length] || list[length] == ' '))
-			return true;
-		list += strcspn(list, " ");
-		list += strspn(list, " ");
-	}
-	return !bench || !list;
+/* The option of BENCH that has this letter, or NULL. */
+static const struct choice *choice_of(const struct bench *bench, int letter)
+{
+	size_t i;
+
+	for (i = 0; i < CHOICES; i++)
+		if (choices[i].letter == letter && takes(bench, &choices[i]))
+			return &choices[i];
+	return NULL;
 }
 
 /* ---- reading ---- */
@@ -133,6 +159,11 @@ static int add_name(struct names *names, const char *name, const struct choice *
 	}
 	if (names->count == MAX_NAMES) {
 		complain("bench: --%s takes at most %d names", choice->name, MAX_NAMES);
+		return EXIT_USAGE;
+	}
+	if (choice->values && !has_word(choice->values, name)) {
+		complain("bench: --%s is '%s'; there are %s (%s)", choice->name, name,
+			 keep_list(choice->values, " and "), choice->help);
 		return EXIT_USAGE;
 	}
 	names->of[names->count++] = name;
@@ -165,15 +196,6 @@ static int complain_of_option(int letter, const char *word)
 	return EXIT_USAGE;
 }
 
-static const struct choice *choice_of(int letter)
-{
-	const struct choice *choice = choices;
-
-	while (choice->letter != letter)
-		choice++;
-	return choice;
-}
-
 int options_read(int argc, char *argv[], struct given *given)
 {
 	struct option options[CHOICES + 1];
@@ -187,8 +209,8 @@ int options_read(int argc, char *argv[], struct given *given)
 			return complain_of_option(letter, argv[optind - 1]);
 		if (letter == 'h')
 			given->help = true;
-		else if (choice_of(letter)->kind == FILES_OPTION &&
-			 add_name(&given->programs, optarg, choice_of(letter)))
+		else if (choice_of(NULL, letter)->kind == FILES_OPTION &&
+			 add_name(&given->programs, optarg, choice_of(NULL, letter)))
 			return EXIT_USAGE;
 		given->value[letter] = optarg;
 	}
@@ -266,11 +288,8 @@ static int apply(const struct choice *choice, char *text, struct settings *setti
 static int check_engine(const char *name)
 {
 	const char *why;
-	int engine = parse_engine(name);
 
-	if (engine < 0)
-		return EXIT_USAGE;
-	if (!ferry_engine_probe(engine, &why))
+	if (!ferry_engine_probe(ferry_engine_by_name(name), &why))
 		return 0;
 	complain("bench: the engine %s is not available: %s", name, why);
 	return EXIT_USAGE;
@@ -293,24 +312,24 @@ static int check_engines(struct settings *settings, bool named)
 
 int options_apply(const struct bench *bench, const struct given *given, struct settings *settings)
 {
-	size_t i;
+	size_t letter;
 
 	*settings = bench->defaults;
 	settings->cpu = -1;
 	settings->bootstrap = (struct bootstrap){ .seed = 1, .resamples = 1000 };
-	for (i = 0; i < CHOICES; i++) {
-		char *text = given->value[(int)choices[i].letter];
+	for (letter = 0; letter < COUNT_OF(given->value); letter++) {
+		const struct choice *choice = choice_of(bench, (int)letter);
 
-		if (text && !takes(bench, &choices[i])) {
+		if (given->value[letter] && !choice) {
 			complain("bench: %s takes no --%s; see 'ferry bench %s --help'",
-				 bench->name, choices[i].name, bench->name);
+				 bench->name, choice_of(NULL, (int)letter)->name, bench->name);
 			return EXIT_USAGE;
 		}
-		if (text && apply(&choices[i], text, settings))
+		if (given->value[letter] && apply(choice, given->value[letter], settings))
 			return EXIT_USAGE;
 	}
 	settings->programs = given->programs;
-	if (takes(bench, choice_of('e')) && check_engines(settings, given->value['e'] != NULL))
+	if (choice_of(bench, 'e') && check_engines(settings, given->value['e'] != NULL))
 		return EXIT_USAGE;
 	if (!settings->workloads.count && !settings->programs.count)
 		settings->workloads = (struct names){ { "unimplemented" }, 1 };
@@ -322,19 +341,12 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 /* "batch, apps: the engines": without a bench the help says who takes an option. */
 static void print_choice(const struct choice *choice, bool whose)
 {
-	char first[32], text[512] = "";
-	const char *list = whose ? choice->benches : NULL;
-	size_t length = 0, name;
+	const char *who =
+		whose && choice->benches ? keep_text("%s: ", keep_list(choice->benches, ", ")) : "";
 
-	snprintf(first, sizeof(first), "  -%c, --%s %s", choice->letter, choice->name,
-		 choice->argument ? choice->argument : "");
-	for (; list && *list; list += name + (list[name] == ' ')) {
-		name = strcspn(list, " ");
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s%s",
-					   (int)name, list, list[name] ? ", " : ": ");
-	}
-	snprintf(text + length, sizeof(text) - length, "%s", choice->help);
-	show_entry(first, 25, text);
+	show_entry(keep_text("  -%c, --%s %s", choice->letter, choice->name,
+			     choice->argument ? choice->argument : ""),
+		   25, keep_text("%s%s", who, choice->help));
 }
 
 void options_help(const struct bench *bench)

@@ -349,11 +349,6 @@ double slope_covariance(const struct trials *one, const struct trials *other,
 	return scatter_covariance(one, other, bootstrap) + drift;
 }
 
-bool differ(struct estimate one, struct estimate other)
-{
-	return fabs(one.value - other.value) > SIGNIFICANT * hypot(one.se, other.se);
-}
-
 struct estimate break_even(const struct line_fit *fit, const struct line_fit *other)
 {
 	double above = fit->line.a - other->line.a; /* at the start */

@@ -145,9 +145,6 @@ struct estimate ratio_of(struct estimate numerator, struct estimate denominator,
 double slope_covariance(const struct trials *one, const struct trials *other,
 			struct bootstrap bootstrap);
 
-/** Whether two estimates, whose errors are independent, differ by more than the noise. */
-bool differ(struct estimate one, struct estimate other);
-
 /**
  * The x from which on the line of FIT is below that of OTHER: 0 or less when it always is,
  * NAN when it never is.  Errors are independent between the fits.

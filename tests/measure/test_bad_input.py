@@ -71,7 +71,7 @@ def refused(done: Result, *words: str) -> None:
         (["apps", "--pairs", "0"], ["--pairs", "'0'"]),
         (["apps", "--directory", "/no/such/place"], ["/no/such/place"]),
         (["files", "--directory", "/no/such/place"], ["/no/such/place"]),
-        (["files", "--app", "tail"], ["no job 'tail'", "stat, read", "cold and python"]),
+        (["files", "--app", "tail"], ["'tail'", "stat, read", "cold and python"]),
         (["apps", "--examples", "/no/such/place"], ["/no/such/place"]),
         (["crossing", "--json", "-", "--csv", "-"], ["--json and --csv"]),
         (["crossing", "--json", "same", "--csv", "same"], ["same file"]),

@@ -500,6 +500,13 @@ def test_a_program_that_dies_leaves_what_was_finished(
 REFUSED = 511  # the number that no kernel has
 
 
+def test_every_call_on_offer_can_be_measured(ferry: Ferry) -> None:
+    calls = ferry("--complete", "batch", "--call").stdout.split()
+    words = ["--call", ",".join(calls), "--engine", "loop", "--sizes", "1", "--trials", "1"]
+    document = json.loads(ferry("batch", *words, "--slots", "1", "--json", "-").stdout)
+    assert [series["call"] for series in document["series"]] == calls
+
+
 def refuse_by_filter(number: int) -> None:
     """Makes a filter of system calls answer NUMBER with EPERM."""
     nr, allow, eperm = 0, 0x7FFF0000, 0x00050001
