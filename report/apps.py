@@ -14,15 +14,12 @@ def pair(comparison: Comparison | Missing) -> str:
     return f"{comparison.app}: {comparison.side} / {comparison.against}"
 
 
-def interval(comparison: Comparison) -> tuple[float, float] | None:
-    low, high = comparison.ratio.low, comparison.ratio.high
-    return None if low is None or high is None else (low, high)
-
-
 def ratio_words(comparison: Comparison) -> str:
-    ends = interval(comparison)
-    text = significant(comparison.ratio.median)
-    return f"{text} ({significant(ends[0])} to {significant(ends[1])})" if ends else text
+    ratio = comparison.ratio
+    text = significant(ratio.median)
+    if ratio.low is None:
+        return text
+    return f"{text} ({significant(ratio.low)} to {significant(ratio.high)})"
 
 
 def ratio_row(comparison: Comparison) -> RatioRow:
@@ -31,7 +28,8 @@ def ratio_row(comparison: Comparison) -> RatioRow:
         text=ratio_words(comparison),
         engine=comparison.side,
         value=comparison.ratio.median,
-        interval=interval(comparison),
+        low=comparison.ratio.low,
+        high=comparison.ratio.high,
         single=comparison.ratios,
     )
 

@@ -64,13 +64,13 @@ def cost_figure(name: str, series: Sequence[Series]) -> Figure:
 
 
 def ratio_row(ratio: Ratio) -> RatioRow:
-    low, high = ratio.low, ratio.high
     return RatioRow(
         label=f"{ratio.call}: {ratio.engine} / {ratio.against}",
         text=with_error(ratio.ratio, ratio.se),
         engine=ratio.engine,
         value=ratio.ratio,
-        interval=None if low is None or high is None else (max(low, 1e-3), high),
+        low=ratio.low,
+        high=ratio.high,
     )
 
 

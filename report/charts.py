@@ -127,13 +127,19 @@ class RatioRow:
     text: str  # the figure in words, such as 1.52 ± 0.02
     engine: str
     value: float
-    interval: tuple[float, float] | None
+    low: float | None
+    high: float | None
     single: list[float] = field(default_factory=list)  # the ratios that VALUE is the median of
+
+    @property
+    def interval(self) -> tuple[float, ...]:
+        """A logarithmic scale has no 0."""
+        return () if self.low is None or self.high is None else (max(self.low, 1e-3), self.high)
 
 
 def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Panel:
     reach = [0.97, 1.03, *(value for one in ratios for value in (one.value, *one.single))]
-    reach += [end for one in ratios for end in one.interval or () if end > 0]
+    reach += [end for one in ratios for end in one.interval]
 
     def plot(axes: Axes) -> None:
         for i, one in enumerate(ratios):

@@ -282,6 +282,7 @@ def section(name: str, run: Flexsc) -> Section:
         for cell in run.cells
         if isinstance(cell, Absent)
     ]
+    echo = servers.section(name, run)
     return Section(
         topic="flexsc",
         title="posted calls beside plain ones",
@@ -291,8 +292,7 @@ def section(name: str, run: Flexsc) -> Section:
             if call.flexsc()
             for make in (gain_figure, latency_figure, cpu_figure)
         ]
-        + servers.figures(name, run.servers),
-        tables=[one for call in calls for one in tables(call.name, call.cells)]
-        + servers.tables(run.servers),
-        notes=list(dict.fromkeys(notes + servers.notes(run.servers))),
+        + echo.figures,
+        tables=[one for call in calls for one in tables(call.name, call.cells)] + echo.tables,
+        notes=list(dict.fromkeys(notes + echo.notes)),
     )

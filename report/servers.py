@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 
 from .charts import Bar, draw_bars
-from .document import Absent, Servers, Side
+from .document import Absent, Flexsc, Servers, Side
 from .section import Figure, Section, Table, table
 from .words import significant, time, unit, with_error, yes_no
 
@@ -15,27 +15,25 @@ def label(side: Side) -> str:
     return f"{side.server}: {side.build}"
 
 
-def rate_bar(side: Side) -> Bar:
-    words = f"{side.requests_per_s:,.0f}, {significant(side.ratio)}"
-    return Bar(label(side), words, [(side.requests_per_s, COLOURS[side.build])])
-
-
-def cpu_bar(side: Side) -> Bar:
-    words = f"{time(side.cpu_ns)}, {significant(side.cpu_ratio)}"
-    return Bar(label(side), words, [(side.cpu_ns, COLOURS[side.build])])
+def bar(side: Side, words: str, length: float) -> Bar:
+    return Bar(label(side), words, [(length, COLOURS[side.build])])
 
 
 def figure(name: str, sides: Sequence[Side]) -> Figure:
+    rates = [
+        bar(one, f"{one.requests_per_s:,.0f}, {significant(one.ratio)}", one.requests_per_s)
+        for one in sides
+    ]
+    times = [
+        bar(one, f"{time(one.cpu_ns)}, {significant(one.cpu_ratio)}", one.cpu_ns) for one in sides
+    ]
+    cpu = f"CPU time of the server, {unit()} per request"
     return Figure(
         name=f"{name}-servers",
         title="Servers: what they serve, and the CPU time that it takes",
         panels=[
-            draw_bars(f"{name}-rates", "requests per second", [rate_bar(side) for side in sides]),
-            draw_bars(
-                f"{name}-server-cpu",
-                f"CPU time of the server, {unit()} per request",
-                [cpu_bar(side) for side in sides],
-            ),
+            draw_bars(f"{name}-rates", "requests per second", rates),
+            draw_bars(f"{name}-server-cpu", cpu, times),
         ],
         key=[(colour, build) for build, colour in COLOURS.items()],
         note="Medians of the trials on the left, means on the right; after each figure, its "
@@ -61,25 +59,13 @@ def servers_table(sides: Sequence[Side]) -> Table:
     return table(f"Servers ({unit()} per request)", sides, columns)
 
 
-def figures(name: str, servers: Sequence[Side | Absent]) -> list[Figure]:
-    sides = [one for one in servers if isinstance(one, Side)]
-    return [figure(name, sides)] if sides else []
-
-
-def tables(servers: Sequence[Side | Absent]) -> list[Table]:
-    sides = [one for one in servers if isinstance(one, Side)]
-    return [servers_table(sides)] if sides else []
-
-
-def notes(servers: Sequence[Side | Absent]) -> list[str]:
-    return [f"{one.name}: {one.reason}." for one in servers if isinstance(one, Absent)]
-
-
-def section(name: str, run: Servers) -> Section:
+def section(name: str, run: Servers | Flexsc) -> Section:
+    sides = [one for one in run.servers if isinstance(one, Side)]
+    absent = [one for one in run.servers if isinstance(one, Absent)]
     return Section(
         topic="servers",
         title="an HTTP server and a cache, three builds of each",
-        figures=figures(name, run.servers),
-        tables=tables(run.servers),
-        notes=notes(run.servers),
+        figures=[figure(name, sides)] if sides else [],
+        tables=[servers_table(sides)] if sides else [],
+        notes=[f"{one.name}: {one.reason}." for one in absent],
     )
