@@ -69,7 +69,7 @@ static const struct choice choices[] = {
 	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "apps", "programs", NONE, NULL,
 	  "a program to compare one --app with" },
 	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "files", "programs", NONE, NULL,
-	  "a Python to run the job python with" },
+	  "a Python interpreter in place of python3" },
 	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch", "sizes", NONE,
 	  NULL, "slots of a batch, or copies of a program" },
 	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MOST_PER_FAULT, AT(sizes), "pagefault", "sizes",
