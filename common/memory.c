@@ -25,6 +25,15 @@ void *allocate(size_t count, size_t size)
 	return memory;
 }
 
+void *reallocate(void *memory, size_t count, size_t size)
+{
+	void *more = reallocarray(memory, count ? count : 1, size);
+
+	if (!more)
+		errx(EXIT_NO_MEMORY, "out of memory");
+	return more;
+}
+
 void *keep(size_t count, size_t size)
 {
 	struct block *block = allocate(1, sizeof(*block) + count * size);

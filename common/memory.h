@@ -11,7 +11,10 @@
 /** COUNT zeroed objects of SIZE bytes, to free(). */
 void *allocate(size_t count, size_t size);
 
-/** The same, for results: they live as long as the process, and nobody frees them. */
+/** MEMORY of allocate(), with room for COUNT objects; what is new is not zeroed. */
+void *reallocate(void *memory, size_t count, size_t size);
+
+/** As allocate(), for results: they live as long as the process, and nobody frees them. */
 void *keep(size_t count, size_t size);
 
 /** A text that is kept. */

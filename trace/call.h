@@ -13,11 +13,19 @@ struct traced_call {
 	int nr;
 	unsigned long args[6];
 	long result; /* a failure is -errno */
+
+	/* Of calls that are kept, or NULL: */
+	char *path; /* the first argument that is one */
+	char *file; /* where the first descriptor leads, as /proc says */
 };
 
-/* What a collector reports to.  All calls of a thread come in order. */
+/* What a collector reports to.  All calls of a thread come in order; OBSERVER->call owns the texts.
+ */
 struct observer {
-	/** A call has ended.  *OWN, NULL at first, is the observer's, and different for each
+	/** THREAD is about to make CALL, without a result yet. */
+	void (*begin)(void *context, pid_t thread, struct traced_call *call, void *own);
+
+	/** It has ended.  *OWN, NULL at first, is the observer's, and different for each
 	 * thread. */
 	void (*call)(void *context, const struct traced_call *call, void **own);
 

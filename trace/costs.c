@@ -1,43 +1,268 @@
 // SPDX-License-Identifier: MIT
 #include "costs.h"
 
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ferry.h>
+#include <ferry_files.h>
+#include <ferry_prefault.h>
 #include <ferry/rawcall.h>
 
+#include "common/memory.h"
 #include "measure/cases/empty.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/statistics.h"
 
-#define TRIALS 40
-#define CALLS 2000 /* in a trial: 0.2 to 1 ms */
+#define TRIALS 24
+#define CALLS 1024 /* in a trial */
+#define BATCH 128  /* slots; enough for the ring of the uring engine */
+#define PAGES 256
+#define EXISTING "/"
 
-static void cross(void)
-{
-	int i;
-
-	for (i = 0; i < CALLS; i++)
-		ferry_rawcall(UNIMPLEMENTED, 0, 0, 0, 0, 0, 0);
-}
+struct bench {
+	enum ferry_engine engine;
+	struct ferry_slot slots[BATCH];
+	long rets[BATCH];
+	int file;
+	const char *names[CALLS];
+	struct statx stats[CALLS];
+	int errors[CALLS];
+};
 
 /* ns per call of RUN, which makes CALLS of them. */
-static struct figure cost_of(void (*run)(void))
+static struct figure cost_of(void (*run)(struct bench *bench), struct bench *bench)
 {
 	const struct bootstrap bootstrap = { .seed = 1, .resamples = 200 };
 	double trials[TRIALS];
 	struct summary summary;
 	int i;
 
-	run();
+	run(bench);
 	for (i = 0; i < TRIALS; i++) {
 		double start = now_ns();
 
-		run();
+		run(bench);
 		trials[i] = (now_ns() - start) / CALLS;
 	}
 	summary = summarize(trials, TRIALS, bootstrap);
 	return (struct figure){ summary.median, summary.se };
 }
 
+static struct way difference(struct figure slow, struct figure fast)
+{
+	return (struct way){ .saved = { slow.value - fast.value, hypot(slow.error, fast.error) } };
+}
+
+/* ---- crossings and batches ---- */
+
+static void cross(struct bench *bench)
+{
+	int i;
+
+	(void)bench;
+	for (i = 0; i < CALLS; i++)
+		ferry_rawcall(UNIMPLEMENTED, 0, 0, 0, 0, 0, 0);
+}
+
+static void dispatch(struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < CALLS / BATCH; i++)
+		empty_loop(bench->rets, bench->slots, BATCH);
+}
+
+static void run_batches(struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < CALLS / BATCH; i++)
+		ferry_batch_on(bench->engine, bench->rets, bench->slots, BATCH, 0,
+			       sizeof(struct ferry_slot));
+}
+
+static void fill_slots(struct bench *bench, struct ferry_slot slot)
+{
+	int i;
+
+	for (i = 0; i < BATCH; i++)
+		bench->slots[i] = slot;
+}
+
+/* By what an engine saves; without one, it would take the crossing and add the work on a slot. */
+static void measure_batches(struct bench *bench, struct costs *costs)
+{
+	const char *why;
+
+	fill_slots(bench, (struct ferry_slot){ .nr = SYS_getppid });
+	bench->engine = !ferry_engine_probe(FERRY_SYSCALL, &why) ? FERRY_SYSCALL : FERRY_DEVICE;
+	if (!ferry_engine_probe(bench->engine, &why)) {
+		const struct figure batched = cost_of(run_batches, bench);
+
+		costs->batch_engine = ferry_engine_name(bench->engine);
+		bench->engine = FERRY_LOOP;
+		costs->batch = difference(cost_of(run_batches, bench), batched);
+		return;
+	}
+	costs->batch = difference(costs->crossing, cost_of(dispatch, bench));
+	costs->batch.saved.error += costs->crossing.value - costs->batch.saved.value;
+}
+
+static void measure_uring(struct bench *bench, struct costs *costs)
+{
+	static char byte;
+	struct figure loop;
+	const char *why;
+
+	if (ferry_engine_probe(FERRY_URING, &why)) {
+		costs->uring.missing = why;
+		return;
+	}
+	fill_slots(bench, (struct ferry_slot){ .nr = SYS_pread64,
+					       .argc = 4,
+					       .arg = { bench->file, (long)&byte, 1, 0 } });
+	bench->engine = FERRY_LOOP;
+	loop = cost_of(run_batches, bench);
+	bench->engine = FERRY_URING;
+	costs->uring = difference(loop, cost_of(run_batches, bench));
+}
+
+/* ---- files ---- */
+
+static void stat_one_by_one(struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		ferry_rawcall(SYS_statx, AT_FDCWD, (long)bench->names[i], 0, STATX_BASIC_STATS,
+			      (long)&bench->stats[i], 0);
+}
+
+static void stat_many(struct bench *bench)
+{
+	ferry_statx_many(AT_FDCWD, bench->names, CALLS, 0, STATX_BASIC_STATS, bench->stats,
+			 bench->errors, NULL);
+}
+
+static void measure_files(struct bench *bench, struct costs *costs)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		bench->names[i] = EXISTING;
+	costs->statx_many = difference(cost_of(stat_one_by_one, bench), cost_of(stat_many, bench));
+}
+
+/* ---- the time ---- */
+
+static void trap_for_time(struct bench *bench)
+{
+	struct timespec now;
+	int i;
+
+	(void)bench;
+	for (i = 0; i < CALLS; i++)
+		ferry_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
+}
+
+static void read_time(struct bench *bench)
+{
+	struct timespec now;
+	int i;
+
+	(void)bench;
+	for (i = 0; i < CALLS; i++)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+/* ---- tiny reads ---- */
+
+static void read_byte(struct bench *bench)
+{
+	char byte;
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		ferry_rawcall(SYS_pread64, bench->file, (long)&byte, 1, 0, 0, 0);
+}
+
+/* The crossing is known; what else a read costs differs between kinds of files. */
+static struct figure cost_of_tiny(struct bench *bench, const struct costs *costs)
+{
+	struct figure tiny = cost_of(read_byte, bench);
+
+	tiny.error = hypot(tiny.error, fmax(0, tiny.value - costs->crossing.value) / 2);
+	return tiny;
+}
+
+/* ---- page faults ---- */
+
+static void touch(volatile char *memory)
+{
+	int i;
+
+	for (i = 0; i < PAGES; i++)
+		memory[i * sysconf(_SC_PAGESIZE)] = 1;
+}
+
+static void touch_pages(const size_t size, bool ahead)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	if (ahead)
+		ferry_prefault(memory, size, FERRY_PREFAULT_WRITE, NULL);
+	touch(memory);
+	munmap(memory, size);
+}
+
+static void fault(struct bench *bench)
+{
+	(void)bench;
+	touch_pages((size_t)(PAGES * sysconf(_SC_PAGESIZE)), false);
+}
+
+static void fault_ahead(struct bench *bench)
+{
+	(void)bench;
+	touch_pages((size_t)(PAGES * sysconf(_SC_PAGESIZE)), true);
+}
+
+/* cost_of() divides by CALLS. */
+static struct way measure_faults(struct bench *bench)
+{
+	struct way way = difference(cost_of(fault, bench), cost_of(fault_ahead, bench));
+
+	way.saved.value *= (double)CALLS / PAGES;
+	way.saved.error *= (double)CALLS / PAGES;
+	return way;
+}
+
 struct costs measure_costs(void)
 {
-	return (struct costs){ .crossing = cost_of(cross) };
+	struct bench *bench = allocate(1, sizeof(*bench));
+	struct costs costs = { .crossing = cost_of(cross, bench) };
+
+	bench->file = memfd_create("ferry-trace", MFD_CLOEXEC);
+	if (write(bench->file, "", 1) != 1)
+		costs.uring.missing = "there is no file in memory";
+	measure_batches(bench, &costs);
+	if (!costs.uring.missing)
+		measure_uring(bench, &costs);
+	measure_files(bench, &costs);
+	costs.vdso = difference(cost_of(trap_for_time, bench), cost_of(read_time, bench));
+	costs.tiny = cost_of_tiny(bench, &costs);
+	costs.prefault = measure_faults(bench);
+	close(bench->file);
+	free(bench);
+	return costs;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a crossing costs, measured on the spot. */
+/* What calls cost here, and what other ways of making them cost: measured on the spot. */
 #ifndef TRACE_COSTS_H
 #define TRACE_COSTS_H
 
@@ -8,8 +8,21 @@ struct figure {
 	double value, error;
 };
 
+/* What a way saves, or why it is not available. */
+struct way {
+	const char *missing;
+	struct figure saved; /* ns */
+};
+
 struct costs {
-	struct figure crossing; /* ns: a call that no kernel has */
+	struct figure crossing;	  /* ns: a call that no kernel has */
+	struct way batch;	  /* each call in a batch beyond the first */
+	const char *batch_engine; /* that was measured, or NULL: estimated */
+	struct way uring;	  /* each read or write in a long run of them */
+	struct way statx_many;	  /* each call of statx() */
+	struct way vdso;	  /* each clock_gettime() that is a system call now */
+	struct figure tiny;	  /* each read or write of a few bytes that is not made at all */
+	struct way prefault;	  /* each page that ferry_prefault() maps before its first touch */
 };
 
 struct costs measure_costs(void);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -43,14 +44,26 @@ static int number_of(uint32_t architecture, uint64_t nr)
 	return architecture == NATIVE && nr < CALL_LIMIT ? (int)nr : CALL_OTHER;
 }
 
-static void begin_call(struct thread *thread, const struct __ptrace_syscall_info *info)
+static void drop_call(struct thread *thread)
+{
+	free(thread->call.path);
+	free(thread->call.file);
+	thread->call = (struct traced_call){ 0 };
+	thread->in_call = false;
+}
+
+static void begin_call(struct session *session, struct thread *thread,
+		       const struct __ptrace_syscall_info *info)
 {
 	size_t i;
 
+	drop_call(thread);
 	thread->call.nr = number_of(info->arch, info->entry.nr);
 	for (i = 0; i < 6; i++)
 		thread->call.args[i] = info->entry.args[i];
 	thread->in_call = true;
+	session->observer->begin(session->observer->context, thread->id, &thread->call,
+				 thread->own);
 }
 
 /* A thread that was attached to within a call shows its end alone, which does not count. */
@@ -63,6 +76,7 @@ static void end_call(struct session *session, struct thread *thread, long result
 	if (thread->call.nr == SYS_ptrace && result == -EPERM)
 		session->collected->refused_ptrace++;
 	session->observer->call(session->observer->context, &thread->call, &thread->own);
+	thread->call.path = thread->call.file = NULL;
 }
 
 static void stopped_in_call(struct session *session, struct thread *thread)
@@ -72,7 +86,7 @@ static void stopped_in_call(struct session *session, struct thread *thread)
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->id, sizeof(info), &info) <= 0)
 		return; /* it was killed */
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
-		begin_call(thread, &info);
+		begin_call(session, thread, &info);
 	else if (info.op == PTRACE_SYSCALL_INFO_EXIT)
 		end_call(session, thread, info.exit.rval);
 }
@@ -83,6 +97,7 @@ static void forget(struct session *session, struct thread *thread)
 {
 	if (thread->own)
 		session->observer->end(session->observer->context, thread->own);
+	drop_call(thread);
 	threads_remove(&session->threads, thread);
 }
 
@@ -107,9 +122,11 @@ static void executed(struct session *session, struct thread *thread)
 	ptrace(PTRACE_GETEVENTMSG, thread->id, 0, &former_id);
 	former = threads_find(&session->threads, (pid_t)former_id);
 	if (former && former != thread) {
-		struct traced_call call = former->call;
+		const struct traced_call call = former->call;
 
+		former->call = (struct traced_call){ 0 };
 		forget(session, former);
+		drop_call(thread);
 		thread->call = call;
 		thread->in_call = true;
 	}

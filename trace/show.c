@@ -7,6 +7,7 @@
 
 #include "common/memory.h"
 #include "common/show.h"
+#include "show_sequences.h"
 #include "trace.h"
 
 /* ---- the first line ---- */
@@ -130,6 +131,9 @@ void trace_show(const struct trace *trace)
 	show_time(trace);
 	putchar('\n');
 	show_calls(trace);
+	putchar('\n');
+	show_sequences(trace);
+	show_savings(trace);
 	putchar('\n');
 	show_method(trace);
 	show_end(trace);

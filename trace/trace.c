@@ -8,6 +8,7 @@
 
 #include "common/file.h"
 #include "common/memory.h"
+#include "texts.h"
 
 /* ---- the time ---- */
 
@@ -65,18 +66,28 @@ static const char *name_of(const struct target *target)
 	return *line ? keep_text("%s", line) : keep_text("process %d", target->pid);
 }
 
+static void observe_begin(void *context, pid_t thread, struct traced_call *call, void *own)
+{
+	const struct trace *trace = context;
+
+	if (windows_want(&trace->windows, own))
+		texts_read(thread, call);
+}
+
 static void observe_call(void *context, const struct traced_call *call, void **own)
 {
 	struct trace *trace = context;
+	struct window *open = *own;
 
-	(void)own;
 	totals_add(&trace->totals, call);
+	windows_add(&trace->windows, &open, call);
+	*own = open;
 }
 
 static void observe_end(void *context, void *own)
 {
 	(void)context;
-	(void)own;
+	windows_close(own);
 }
 
 static struct times times_of(const struct target *target, bool again, const struct trace *trace)
@@ -93,7 +104,7 @@ static struct times times_of(const struct target *target, bool again, const stru
 
 int trace_run(const struct target *target, bool again, struct trace *trace)
 {
-	const struct observer observer = { observe_call, observe_end, trace };
+	const struct observer observer = { observe_begin, observe_call, observe_end, trace };
 	int error;
 
 	trace->name = name_of(target);
@@ -104,5 +115,7 @@ int trace_run(const struct target *target, bool again, struct trace *trace)
 	trace->costs = measure_costs();
 	trace->shares =
 		divide_time(&trace->times, (double)trace->totals.calls, trace->costs.crossing);
+	trace->findings = conclude(&trace->windows, &trace->totals, &trace->costs, &trace->times,
+				   trace->shares.missing ? NAN : trace->shares.cpu_ns);
 	return 0;
 }

@@ -7,8 +7,10 @@
 
 #include "costs.h"
 #include "ptrace.h"
+#include "savings.h"
 #include "totals.h"
 #include "untraced.h"
+#include "windows.h"
 
 /* Where the time of the untraced run goes. */
 struct shares {
@@ -22,9 +24,11 @@ struct trace {
 	const char *name; /* of the program */
 	struct collected collected;
 	struct totals totals;
+	struct windows windows;
 	struct costs costs;
 	struct times times;
 	struct shares shares;
+	struct findings findings;
 };
 
 /**

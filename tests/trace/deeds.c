@@ -14,6 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t signals_seen;
@@ -147,16 +148,84 @@ static void serve(void)
 	puts("done");
 }
 
+/* ---- sequences ---- */
+
+static char buffer[4096];
+
+static void read_file(void)
+{
+	long file = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+	char status[256];
+
+	syscall(SYS_fstat, file, status);
+	syscall(SYS_read, file, buffer, sizeof(buffer));
+	syscall(SYS_close, file);
+}
+
+/* The name of the first entry lies in the buffer. */
+static void look_at_entry(void)
+{
+	long directory = syscall(SYS_openat, AT_FDCWD, "/etc", O_RDONLY | O_DIRECTORY);
+	char status[256];
+
+	syscall(SYS_getdents64, directory, buffer, sizeof(buffer));
+	syscall(SYS_newfstatat, directory, buffer + 19, status, AT_SYMLINK_NOFOLLOW);
+	syscall(SYS_close, directory);
+}
+
+/* From a pipe, which may have to wait for its other end. */
+static void pass_through_pipe(void)
+{
+	static int ends[2];
+
+	if (!ends[1] && pipe(ends))
+		abort();
+	syscall(SYS_write, ends[1], "x", 1);
+	syscall(SYS_getppid);
+	syscall(SYS_read, ends[0], buffer, 1);
+}
+
+static void fork_once(void)
+{
+	fork_many(1);
+}
+
+static int turns = 300;
+
+static void turn(void (*once)(void))
+{
+	while (turns--)
+		once();
+}
+
+static void write_little(const char *path)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), i;
+
+	for (i = 0; i < 1000; i++)
+		syscall(SYS_write, file, buffer, 16);
+}
+
+static void ask_for_time(void)
+{
+	struct timespec now;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+}
+
 int main(int argc, char *argv[])
 {
 	const char *deed = argc > 1 ? argv[1] : "";
+
+	if (argc > 2 && atoi(argv[2]))
+		turns = atoi(argv[2]);
 
 	if (!strcmp(deed, "calls"))
 		calls(500);
 	else if (!strcmp(deed, "crash"))
 		crash();
 	else if (!strcmp(deed, "fork"))
-		fork_many(argc > 2 ? atoi(argv[2]) : 1);
+		fork_many(turns);
 	else if (!strcmp(deed, "threads"))
 		start_threads();
 	else if (!strcmp(deed, "exec"))
@@ -171,6 +240,18 @@ int main(int argc, char *argv[])
 		trace_itself();
 	else if (!strcmp(deed, "serve"))
 		serve();
+	else if (!strcmp(deed, "read_file"))
+		turn(read_file);
+	else if (!strcmp(deed, "look_at_entry"))
+		turn(look_at_entry);
+	else if (!strcmp(deed, "pipe"))
+		turn(pass_through_pipe);
+	else if (!strcmp(deed, "fork_once"))
+		turn(fork_once);
+	else if (!strcmp(deed, "time"))
+		turn(ask_for_time);
+	else if (!strcmp(deed, "write_little") && argc > 2)
+		write_little(argv[2]);
 	else if (!strcmp(deed, "ignore"))
 		signal(SIGINT, SIG_IGN), puts("ready"), fflush(stdout), pause();
 	return 0;

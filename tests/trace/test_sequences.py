@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""ferry trace finds what a program does again and again, and what of it could be a batch."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Trace
+
+TURNS = 300
+
+
+def names(sequence: dict[str, Any]) -> list[str]:
+    return [step["call"] for step in sequence["steps"]]
+
+
+def sources(step: dict[str, Any]) -> list[tuple[str, int | None]]:
+    return [(argument["source"], argument["from"]) for argument in step["arguments"]]
+
+
+def saving(report: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(each for each in report["savings"] if each["name"] == name)
+    return found
+
+
+def test_a_loop_is_found_as_one_turn_with_its_flow(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "read_file")
+    sequence = report["sequences"][0]
+    assert names(sequence) == ["openat", "fstat", "read", "close"]
+    # A window of 256 calls ends between two turns.
+    assert sequence["turns"] == pytest.approx(TURNS, abs=6)
+    assert sequence["verdict"] == "entirely"
+    assert (sequence["calls"], sequence["batches"]) == (4, 1)
+    for step in sequence["steps"][1:]:
+        assert sources(step)[0] == ("result", 0)
+    assert {"sequence": 0, "times": sequence["followers"][0]["times"]} == sequence["followers"][0]
+    batch = saving(report, "batch")
+    assert batch["missing"] is None
+    assert batch["calls"] == pytest.approx(3 * TURNS, rel=0.03)
+    assert batch["saved_ns"]["value"] <= batch["calls"] * report["crossing_ns"]["value"]
+
+
+def test_what_lies_in_a_buffer_is_computed_by_the_program(trace: Trace, deeds: Path) -> None:
+    sequence = trace(deeds, "look_at_entry")["sequences"][0]
+    assert sorted(names(sequence)) == ["close", "getdents64", "newfstatat", "openat"]
+    assert sequence["verdict"] == "in parts"
+    assert sequence["batches"] == 2
+    stat = next(step for step in sequence["steps"] if step["call"] == "newfstatat")
+    assert stat["begins_batch"]
+    assert sources(stat)[1] == ("user", names(sequence).index("getdents64"))
+    assert "getdents64" in sequence["why"]
+
+
+def test_a_call_that_may_block_begins_a_batch(trace: Trace, deeds: Path) -> None:
+    sequence = trace(deeds, "pipe")["sequences"][0]
+    assert names(sequence) == ["write", "getppid", "read"]
+    assert sequence["verdict"] == "in parts"
+    assert sequence["why"] == "read may block"
+    assert sequence["batches"] == 2
+
+
+def test_blocked_calls_are_in_no_batch(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "fork_once")
+    sequence = next(each for each in report["sequences"] if "wait4" in names(each))
+    clone = next(step for step in sequence["steps"] if step["call"] in ("clone", "clone3", "fork"))
+    assert clone["alone"]
+    assert "duplicates the caller" in clone["why"]
+
+
+def test_the_same_calls_give_the_same_sequences(trace: Trace, deeds: Path) -> None:
+    first, second = (trace(deeds, "look_at_entry")["sequences"] for _ in range(2))
+    assert first == second
+
+
+def test_more_calls_than_are_kept_are_sampled(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "read_file", "20000")
+    assert report["total"] > 65536
+    assert report["sequences"][0]["turns"] == pytest.approx(20000, rel=0.05)
+
+
+def test_traps_for_the_time_could_be_left_to_the_vdso(trace: Trace, deeds: Path) -> None:
+    assert saving(trace(deeds, "time"), "vdso")["calls"] == TURNS
+    assert saving(trace(deeds, "calls"), "vdso")["missing"]
+
+
+def test_tiny_writes_could_be_few_large_ones(trace: Trace, deeds: Path, tmp_path: Path) -> None:
+    found = saving(trace(deeds, "write_little", tmp_path / "file"), "buffers")
+    assert found["calls"] == pytest.approx(999, abs=10)
+    assert found["saved_ns"]["value"] > found["saved_ns"]["error"] > 0
+
+
+def test_a_program_that_does_little_has_no_sequence(trace: Trace) -> None:
+    report = trace("sh", "-c", ":")
+    assert all(each["turns"] < 10 for each in report["sequences"])

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+#include "flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <ferry.h>
+
+#include "common/memory.h"
+#include "common/record.h"
+#include "lib/text/text.h"
+#include "shapes.h"
+
+#define PLACES_MAX 1000	 /* that are looked at */
+#define MOST 0.95	 /* of the places: an exception may be another branch */
+#define FILLED_SIZE 4096 /* of a buffer whose length no argument gives */
+
+/* One argument, in all places. */
+struct view {
+	const struct sequences *sequences;
+	const struct sequence *sequence;
+	size_t step;
+	int arg;
+	bool later; /* the second call of a run, with the first as what came before */
+};
+
+/* ---- one place ---- */
+
+static size_t place_count(const struct view *view)
+{
+	return view->sequence->count < PLACES_MAX ? view->sequence->count : PLACES_MAX;
+}
+
+/* The call whose argument it is, or NULL where the run has no second call. */
+static const struct traced_call *consumer(const struct view *view, size_t place)
+{
+	const struct place at = view->sequence->places[place];
+
+	if (view->later && sequence_run(view->sequences, at, view->step)->count < 2)
+		return NULL;
+	return sequence_call(view->sequences, at, view->step, view->later);
+}
+
+/* A call of the step FROM before it. */
+static const struct traced_call *producer(const struct view *view, size_t place, size_t from)
+{
+	return sequence_call(view->sequences, view->sequence->places[place], from,
+			     from == view->step ? 0 : -1);
+}
+
+static bool has_failed(const struct traced_call *call)
+{
+	return call->result < 0 && call->result >= -4095;
+}
+
+/* Whether ADDRESS is where CALL put something. */
+static bool is_filled(const struct traced_call *call, unsigned long address)
+{
+	const struct shape *shape = shape_of(call->nr);
+	const int buffer = argument_of_kind(shape, 'r');
+	const int structure = argument_of_kind(shape, 's');
+	unsigned long size = FILLED_SIZE;
+
+	if (has_failed(call))
+		return false;
+	if (buffer >= 0) {
+		if (kind_of(shape, buffer + 1) == 'l')
+			size = call->args[buffer + 1];
+		if (address - call->args[buffer] < size)
+			return true;
+	}
+	return structure >= 0 && call->args[structure] &&
+	       address - call->args[structure] < shape->size;
+}
+
+static bool is_result(const struct traced_call *call, char kind, unsigned long value)
+{
+	const struct shape *shape = shape_of(call->nr);
+
+	return shape && shape->result == kind && !has_failed(call) &&
+	       (unsigned long)call->result == value;
+}
+
+static bool same_path(const struct traced_call *a, const struct traced_call *b)
+{
+	return a->path && b->path && !strcmp(a->path, b->path);
+}
+
+/* ---- all places ---- */
+
+enum question { IS_RESULT, IS_FILLED, IS_START, IS_SAME_PATH };
+
+static bool answer(const struct view *view, enum question question,
+		   const struct traced_call *before, const struct traced_call *call, char kind)
+{
+	const unsigned long value = call->args[view->arg];
+	int buffer;
+
+	switch (question) {
+	case IS_RESULT:
+		return is_result(before, kind, value);
+	case IS_FILLED:
+		return is_filled(before, value);
+	case IS_START:
+		buffer = argument_of_kind(shape_of(before->nr), 'r');
+		return buffer >= 0 && before->args[buffer] == value;
+	default:
+		return same_path(before, call);
+	}
+}
+
+/* Whether it is so in most places. */
+static bool mostly(const struct view *view, enum question question, size_t from, char kind)
+{
+	size_t i, asked = 0, yes = 0;
+
+	for (i = 0; i < place_count(view); i++) {
+		const struct traced_call *call = consumer(view, i);
+
+		if (!call)
+			continue;
+		asked++;
+		yes += answer(view, question, producer(view, i, from), call, kind);
+	}
+	return asked && (double)yes >= MOST * (double)asked;
+}
+
+static bool is_constant(const struct view *view, bool is_path)
+{
+	const struct traced_call *first = NULL;
+	size_t i;
+
+	for (i = 0; i < place_count(view); i++) {
+		const struct traced_call *call = consumer(view, i);
+
+		if (!call)
+			continue;
+		if (!first)
+			first = call;
+		if (is_path ? !same_path(call, first) :
+			      call->args[view->arg] != first->args[view->arg])
+			return false;
+	}
+	return true;
+}
+
+/* ---- what a step leaves behind ---- */
+
+static const struct traced_call *sample(const struct view *view, size_t step)
+{
+	return sequence_call(view->sequences, view->sequence->places[0], step, -1);
+}
+
+static bool fills_buffer(const struct traced_call *call)
+{
+	return !has_failed(call) && argument_of_kind(shape_of(call->nr), 'r') >= 0;
+}
+
+/* Something that a program may compute a number from. */
+static bool informs(const struct traced_call *call)
+{
+	const struct shape *shape = shape_of(call->nr);
+
+	if (has_failed(call) || !shape)
+		return !has_failed(call);
+	return shape->result || argument_of_kind(shape, 'r') >= 0 ||
+	       argument_of_kind(shape, 's') >= 0;
+}
+
+static bool reports_descriptors(const struct traced_call *call)
+{
+	const struct shape *shape = shape_of(call->nr);
+
+	return shape && shape->waits == WAITS && shape->result == 'l';
+}
+
+static bool returns_address(const struct traced_call *call)
+{
+	const struct shape *shape = shape_of(call->nr);
+
+	return shape && shape->result == 'a';
+}
+
+/* ---- one argument ---- */
+
+/* The last step before it of which TEST is true, or -1. */
+static int last_that(const struct view *view, bool (*test)(const struct traced_call *call))
+{
+	int from = (int)view->step - !view->later;
+
+	while (from >= 0 && !test(sample(view, (size_t)from)))
+		from--;
+	return from;
+}
+
+/* The last step before it that answers QUESTION, or -1. */
+static int last_with(const struct view *view, enum question question, char kind)
+{
+	int from = (int)view->step - !view->later;
+
+	while (from >= 0 && !mostly(view, question, (size_t)from, kind))
+		from--;
+	return from;
+}
+
+static struct argument from_user(struct argument argument, int from)
+{
+	if (from >= 0) {
+		argument.source = SOURCE_USER;
+		argument.from = from;
+	}
+	return argument;
+}
+
+/* What a pointer leads to may depend on whatever was read before. */
+static struct argument pointer_source(const struct view *view, struct argument argument)
+{
+	const int filled = last_with(view, IS_FILLED, argument.kind);
+	const int same = argument.kind == 'p' ? last_with(view, IS_SAME_PATH, 0) : -1;
+
+	if (filled >= 0 && argument.kind == 'w' && mostly(view, IS_START, (size_t)filled, 0)) {
+		argument.source = SOURCE_BUFFER;
+		argument.from = filled;
+		return argument;
+	}
+	if (filled >= 0)
+		return from_user(argument, filled);
+	/* A path that an earlier step had is known as early as that step. */
+	if (same >= 0 || (argument.kind == 'p' && argument.source == SOURCE_CONSTANT))
+		return argument;
+	return from_user(argument, last_that(view, fills_buffer));
+}
+
+static struct argument value_source(const struct view *view, struct argument argument)
+{
+	const int result = last_with(view, IS_RESULT, argument.kind);
+
+	if (result >= 0 && !view->later) {
+		argument.source = SOURCE_RESULT;
+		argument.from = result;
+		return argument;
+	}
+	if (argument.source == SOURCE_CONSTANT)
+		return argument;
+	if (argument.kind == 'd')
+		return from_user(argument, last_that(view, reports_descriptors));
+	if (argument.kind == 'a')
+		return from_user(argument, last_that(view, returns_address));
+	return from_user(argument, last_that(view, informs));
+}
+
+static struct argument source_of(const struct view *view, char kind)
+{
+	struct argument argument = { .kind = kind, .from = -1 };
+
+	argument.source = is_constant(view, kind == 'p') ? SOURCE_CONSTANT : SOURCE_BEFORE;
+	if (strchr("pwt", kind))
+		return pointer_source(view, argument);
+	if (strchr("dlna", kind))
+		return value_source(view, argument);
+	return argument; /* where to put something: any place will do */
+}
+
+/* ---- one step ---- */
+
+static const char *name_of(int nr)
+{
+	char name[CALL_NAME_SIZE];
+
+	return keep_text("%s", call_name((short)nr, name));
+}
+
+static const char *kind_name(char kind)
+{
+	return kind == 'd' ? "a descriptor" :
+	       kind == 'p' ? "a path" :
+	       kind == 'w' ? "data" :
+	       kind == 'a' ? "an address" :
+	       kind == 't' ? "a structure" :
+			     "a number";
+}
+
+static const char *why_user(const struct view *view, const struct argument *argument)
+{
+	return keep_text("%s takes %s that the program may compute from what %s returned",
+			 name_of(sample(view, view->step)->nr), kind_name(argument->kind),
+			 name_of(sample(view, (size_t)argument->from)->nr));
+}
+
+static bool is_among(const char *name, const char *const names[])
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+/* A file is ready at once, whereas a pipe, a socket or a terminal waits for the other end. */
+static bool waits(const struct traced_call *call)
+{
+	static const char *const ready[] = { "/dev/null", "/dev/zero", "/dev/urandom", NULL };
+	const struct shape *shape = shape_of(call->nr);
+
+	if (!shape || shape->waits == NEVER_WAITS)
+		return false;
+	if (shape->waits == WAITS || !call->file || call->file[0] != '/')
+		return true;
+	return !strncmp(call->file, "/dev/", 5) && !is_among(call->file, ready);
+}
+
+/* The results of steps before BATCH have come back to the program anyway. */
+static void look_at_arguments(struct view *view, struct step *step, size_t batch)
+{
+	const struct shape *shape = shape_of(step->nr);
+	struct argument later;
+
+	for (view->arg = 0; view->arg < step->arg_count; view->arg++) {
+		const char kind = kind_of(shape, view->arg);
+		struct argument *argument = &step->args[view->arg];
+
+		view->later = false;
+		*argument = source_of(view, kind);
+		if (argument->source == SOURCE_USER && argument->from >= (int)batch) {
+			step->begins_batch = true;
+			step->why = why_user(view, argument);
+		}
+		view->later = true;
+		later = source_of(view, kind);
+		if (later.source == SOURCE_USER && later.from == (int)view->step) {
+			step->alone = true;
+			step->why = why_user(view, &later);
+		}
+	}
+}
+
+static struct step step_of(struct view *view, size_t batch)
+{
+	const struct traced_call *call = sample(view, view->step);
+	const struct shape *shape = shape_of(call->nr);
+	const char *blocked = ferry_blocked_reason(call->nr);
+	struct step step = { .nr = call->nr, .failed = has_failed(call) };
+
+	if (blocked || !shape) {
+		step.begins_batch = step.alone = true;
+		step.why = blocked ? keep_text("%s %s", name_of(call->nr), blocked) :
+				     keep_text("what %s does with its arguments is not known here",
+					       name_of(call->nr));
+		return step;
+	}
+	step.arg_count = (int)strlen(shape->args);
+	if (waits(call)) {
+		step.begins_batch = view->step > 0;
+		step.why = keep_text("%s may block", name_of(call->nr));
+	}
+	look_at_arguments(view, &step, batch);
+	return step;
+}
+
+/* ---- the sequence ---- */
+
+static double calls_per_turn(const struct view *view)
+{
+	double calls = 0;
+	size_t i;
+
+	for (i = 0; i < view->sequence->count; i++)
+		calls +=
+			sequence_run(view->sequences, view->sequence->places[i], view->step)->count;
+	return calls / (double)view->sequence->count;
+}
+
+static void count_batches(struct plan *plan)
+{
+	const struct step *step;
+
+	for (step = plan->steps; step < plan->steps + plan->length; step++) {
+		plan->calls += step->calls;
+		if (step->alone)
+			plan->batches += step->calls;
+		else if (step == plan->steps || step->begins_batch || step[-1].alone)
+			plan->batches++;
+		if (!plan->why && (step->begins_batch || step->alone))
+			plan->why = step->why;
+	}
+	plan->verdict = !plan->why			    ? BATCH_ENTIRELY :
+			plan->calls - plan->batches > 0.001 ? BATCH_IN_PARTS :
+							      BATCH_NOT;
+}
+
+struct plan plan_of(const struct sequences *sequences, const struct sequence *sequence,
+		    double scale)
+{
+	struct plan plan = { .length = sequence->length, .turns = (double)sequence->count * scale };
+	struct view view = { .sequences = sequences, .sequence = sequence };
+	size_t batch = 0;
+
+	for (view.step = 0; view.step < sequence->length; view.step++) {
+		struct step *step = &plan.steps[view.step];
+
+		*step = step_of(&view, batch);
+		step->calls = calls_per_turn(&view);
+		if (step->begins_batch)
+			batch = view.step;
+		if (step->alone)
+			batch = view.step + 1;
+	}
+	count_batches(&plan);
+	return plan;
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[] = { "entirely", "in parts", "not" };
+
+	return names[verdict];
+}

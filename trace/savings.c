@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "savings.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "common/memory.h"
+#include "lib/text/text.h"
+#include "shapes.h"
+
+#define TINY 4096     /* bytes: less is a tiny read or write */
+#define LARGE 65536.0 /* the buffer to use instead */
+#define LEAST_RUN 32  /* calls in a row that are worth a ring */
+
+/* How many calls a way applies to. */
+struct amount {
+	double calls;
+	double error; /* relative */
+};
+
+/* ---- counting ---- */
+
+static struct amount crossings_in_batches(const struct findings *findings)
+{
+	struct amount amount = { .error = findings->scale_error };
+	size_t i;
+
+	for (i = 0; i < findings->sequences->count; i++) {
+		const struct plan *plan = &findings->plans[i];
+
+		amount.calls += plan->turns * (plan->calls - plan->batches);
+	}
+	return amount;
+}
+
+static bool is_transfer(int nr)
+{
+	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
+}
+
+/* Reads and writes in a row, as many as fill a ring. */
+static struct amount calls_in_long_runs(const struct findings *findings)
+{
+	struct amount amount = { .error = findings->scale_error };
+	const struct sequences *sequences = findings->sequences;
+	size_t i, k;
+
+	for (i = 0; i < sequences->line_count; i++)
+		for (k = 0; k < sequences->lines[i].count; k++) {
+			const struct run_of_calls *run = &sequences->lines[i].runs[k];
+
+			if (is_transfer(run->nr) && !run->failed && run->count >= LEAST_RUN)
+				amount.calls += run->count * findings->scale;
+		}
+	return amount;
+}
+
+static struct amount calls_by_name(const struct totals *totals, const char *const names[])
+{
+	struct amount amount = { 0 };
+	char name[CALL_NAME_SIZE];
+	int nr;
+
+	for (nr = 0; nr < CALL_LIMIT; nr++) {
+		const char *const *each = names;
+
+		if (!totals->of[nr].calls)
+			continue;
+		while (*each && strcmp(*each, call_name((short)nr, name)) != 0)
+			each++;
+		if (*each)
+			amount.calls += (double)totals->of[nr].calls;
+	}
+	return amount;
+}
+
+/* Those that would not be made if each moved LARGE bytes.  A short read ends a file or a message.
+ */
+static struct amount needless_transfers(const struct findings *findings,
+					const struct windows *windows)
+{
+	struct amount amount = { .error = findings->scale_error };
+	double bytes = 0;
+	size_t i, k;
+
+	for (i = 0; i < windows->count; i++)
+		for (k = 0; k < windows->of[i]->count; k++) {
+			const struct traced_call *call = &windows->of[i]->calls[k];
+			const bool full =
+				call->result > 0 && (unsigned long)call->result == call->args[2];
+
+			if (!is_transfer(call->nr) || !full || call->args[2] >= TINY)
+				continue;
+			amount.calls++;
+			bytes += (double)call->result;
+		}
+	amount.calls = fmax(0, amount.calls - ceil(bytes / LARGE)) * findings->scale;
+	return amount;
+}
+
+/* ---- one way ---- */
+
+static struct saving saving_of(struct way way, struct amount amount, double cpu_ns)
+{
+	struct saving saving = { .missing = way.missing,
+				 .calls = amount.calls,
+				 .ns = amount.calls * way.saved.value };
+
+	if (!saving.missing && amount.calls < 1)
+		saving.missing = "the program makes no calls that it applies to";
+	else if (!saving.missing && way.saved.value <= way.saved.error)
+		saving.missing = "no faster here than the calls themselves";
+	saving.error = hypot(amount.calls * way.saved.error, saving.ns * amount.error);
+	saving.share = saving.ns / cpu_ns;
+	return saving;
+}
+
+static void add(struct findings *findings, size_t at, const char *name, const char *what,
+		struct saving saving)
+{
+	saving.name = name;
+	saving.what = what;
+	findings->savings[at] = saving;
+}
+
+static void add_savings(struct findings *findings, const struct windows *windows,
+			const struct totals *totals, const struct costs *costs,
+			const struct times *times, double cpu_ns)
+{
+	static const char *const stats[] = { "stat", "lstat", "newfstatat", "statx", NULL };
+	static const char *const clocks[] = { "clock_gettime", "gettimeofday", "time", NULL };
+	const struct way fewer = { .saved = costs->tiny };
+	struct way prefault = costs->prefault;
+	struct amount faults = { times->missing ? 0 : (double)times->page_faults, 0 };
+
+	if (times->missing)
+		prefault.missing = "page faults were not counted: there was no untraced run";
+	/* Anything from none to all of the faults can be avoided: a uniform distribution. */
+	prefault.saved.error = hypot(prefault.saved.error / 2, prefault.saved.value / sqrt(12));
+	prefault.saved.value /= 2;
+	add(findings, 0, "batch",
+	    keep_text("a batch for each sequence, %s",
+		      costs->batch_engine ? keep_text("on the engine %s", costs->batch_engine) :
+					    "on a kernel with the engine syscall or device"),
+	    saving_of(costs->batch, crossings_in_batches(findings), cpu_ns));
+	add(findings, 1, "uring", "io_uring for long runs of reads or writes",
+	    saving_of(costs->uring, calls_in_long_runs(findings), cpu_ns));
+	add(findings, 2, "files", "ferry_statx_many() or ferry_walk() for attributes",
+	    saving_of(costs->statx_many, calls_by_name(totals, stats), cpu_ns));
+	add(findings, 3, "vdso", "the vDSO for the time",
+	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
+	add(findings, 4, "buffers", "buffers of 64 KiB for tiny reads and writes",
+	    saving_of(fewer, needless_transfers(findings, windows), cpu_ns));
+	add(findings, 5, "faults", "ferry_prefault() or large pages for page faults",
+	    saving_of(prefault, faults, cpu_ns));
+}
+
+struct findings conclude(const struct windows *windows, const struct totals *totals,
+			 const struct costs *costs, const struct times *times, double cpu_ns)
+{
+	struct findings findings = { .sequences = sequences_find(windows) };
+	size_t i;
+
+	findings.scale = windows->calls ? (double)totals->calls / (double)windows->calls : 1;
+	findings.scale_error = windows->halvings ? 1 / sqrt((double)windows->count) : 0;
+	for (i = 0; i < findings.sequences->count; i++)
+		findings.plans[i] =
+			plan_of(findings.sequences, &findings.sequences->of[i], findings.scale);
+	add_savings(&findings, windows, totals, costs, times, cpu_ns);
+	return findings;
+}

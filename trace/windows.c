@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "windows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "measure/harness/random.h"
+
+#define CALLS_MAX 65536 /* takes 15 MiB, with paths */
+
+static bool is_chosen(const struct windows *windows, uint64_t id)
+{
+	struct random random = { id };
+
+	return !(random_next(&random) & ((UINT64_C(1) << windows->halvings) - 1));
+}
+
+static void free_calls(struct window *window)
+{
+	size_t i;
+
+	for (i = 0; i < window->count; i++) {
+		free(window->calls[i].path);
+		free(window->calls[i].file);
+	}
+	free(window->calls);
+	window->calls = NULL;
+	window->count = window->room = 0;
+	window->kept = false;
+}
+
+/* An open one is freed when it is closed. */
+static void halve(struct windows *windows)
+{
+	size_t i, kept = 0;
+
+	windows->halvings++;
+	for (i = 0; i < windows->count; i++) {
+		struct window *window = windows->of[i];
+
+		if (is_chosen(windows, window->id)) {
+			windows->of[kept++] = window;
+			continue;
+		}
+		windows->calls -= window->count;
+		free_calls(window);
+		if (!window->open)
+			free(window);
+	}
+	windows->count = kept;
+}
+
+static void remember(struct windows *windows, struct window *window)
+{
+	if (windows->count == windows->room) {
+		windows->room = windows->room ? 2 * windows->room : 64;
+		windows->of = reallocate(windows->of, windows->room, sizeof(struct window *));
+	}
+	windows->of[windows->count++] = window;
+}
+
+static struct window *open_window(struct windows *windows)
+{
+	struct window *window = allocate(1, sizeof(*window));
+
+	window->id = windows->next_id++;
+	window->open = true;
+	window->kept = is_chosen(windows, window->id);
+	if (window->kept)
+		remember(windows, window);
+	return window;
+}
+
+bool windows_want(const struct windows *windows, const struct window *open)
+{
+	return open ? open->kept : is_chosen(windows, windows->next_id);
+}
+
+static void append(struct window *window, const struct traced_call *call)
+{
+	if (window->count == window->room) {
+		window->room = window->room ? 2 * window->room : 16;
+		window->calls = reallocate(window->calls, window->room, sizeof(*call));
+	}
+	window->calls[window->count++] = *call;
+}
+
+void windows_add(struct windows *windows, struct window **open, const struct traced_call *call)
+{
+	struct window *window = *open ? *open : open_window(windows);
+
+	*open = window;
+	if (window->kept) {
+		append(window, call);
+		windows->calls++;
+	} else {
+		free(call->path);
+		free(call->file);
+	}
+	if (++window->seen == WINDOW_CALLS) {
+		windows_close(window);
+		*open = NULL;
+	}
+	while (windows->calls > CALLS_MAX)
+		halve(windows);
+}
+
+void windows_close(struct window *open)
+{
+	open->open = false;
+	if (!open->kept)
+		free(open);
+}
