@@ -5,9 +5,9 @@
 export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
 C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
-PYTHON_SOURCES := lib measure report lab tests
+PYTHON_SOURCES := lib bindings measure report lab tests
 # Each is checked alone: their modules have the same names.
-PYTHON_FOLDERS = lib/text measure report tests \
+PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
 SHELL_SOURCES := setup debian/build tests/step .ci/run lab/ferry-lab tests/setup/inside $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
 
@@ -63,6 +63,11 @@ build-tsan: build-tsan/build.ninja
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
 	@python3 measure/show.py build
+
+.PHONY: python
+python: setup-check ## build the wheel of the Python package, in build/wheel
+	@pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel ./bindings/python
+	@ls build/wheel/*.whl
 
 .PHONY: kernel
 kernel: setup-check ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3

@@ -51,7 +51,12 @@ def main() -> int:
     build = Path(sys.argv[1]).resolve()
     (build / "tidy").mkdir(exist_ok=True)
     entries = json.loads((build / "compile_commands.json").read_text())
-    files = {entry["file"]: entry for entry in entries if "/tidy/" not in entry["file"]}
+    others = ("/tidy/", "/nanobind/")
+    files = {
+        entry["file"]: entry
+        for entry in entries
+        if not any(folder in entry["file"] for folder in others)
+    }
     settings = b"".join(
         [
             (ROOT / ".clang-tidy").read_bytes(),

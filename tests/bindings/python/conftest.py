@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Lets the tests import the package from the build directory."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(os.environ["FERRY_BUILD"]).absolute() / "bindings" / "python"
+
+if not (PACKAGE / "ferry" / "__init__.py").exists():
+    # Meson counts 77 as skipped.
+    pytest.exit(
+        "skipped: the package ferry is not built, because nanobind, Python's headers or a C++"
+        " compiler are missing",
+        returncode=77,
+    )
+sys.path.insert(0, str(PACKAGE))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small tree: two files, an empty one, a directory with a file, and a broken link."""
+    (tmp_path / "a").write_bytes(b"first")
+    (tmp_path / "b").write_bytes(b"second")
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "c").write_bytes(b"third" * 1000)
+    (tmp_path / "link").symlink_to("nowhere")
+    return tmp_path

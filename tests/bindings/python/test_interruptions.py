@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Signals, exceptions in callbacks, threads, fork() and other interpreters."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import conftest
+import ferry
+import pytest
+
+MANY = 100_000
+
+
+def stat_for_long() -> None:
+    ferry.stat_many(["/"] * MANY * 1000)
+
+
+def read_for_long() -> None:
+    for _ in ferry.read_many(["/proc/self/stat"] * MANY * 10):
+        pass
+
+
+def walk_for_long() -> None:
+    while True:
+        ferry.walk("/usr", stat=True)
+
+
+@pytest.mark.parametrize("work", [stat_for_long, read_for_long, walk_for_long])
+def test_control_c(work: Callable[[], None]) -> None:
+    started = time.monotonic()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert time.monotonic() - started < 10
+
+
+def test_a_handler_that_does_not_raise() -> None:
+    calls = []
+    before = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        while not calls:
+            assert not ferry.stat_many(["/"] * MANY)[1].any()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_progress() -> None:
+    seen: list[int] = []
+    ferry.stat_many(["/"] * MANY * 10, progress=seen.append)
+    assert seen and seen == sorted(seen) and 0 < seen[-1] <= 10 * MANY
+
+
+@pytest.mark.parametrize("work", ["stat_many", "read_many"])
+def test_an_exception_in_progress(work: str) -> None:
+    def progress(done: int) -> None:
+        raise KeyError(done)
+
+    with pytest.raises(KeyError):
+        list(getattr(ferry, work)(["/proc/self/stat"] * MANY * 10, progress=progress))
+
+
+def test_the_gil_is_released(tree: Path) -> None:
+    count = 0
+    done = threading.Event()
+
+    def work() -> None:
+        ferry.stat_many([tree / "a"] * MANY)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        count += 1
+        time.sleep(0.001)
+    thread.join()
+    assert count > 3
+
+
+def test_threads_at_once(tree: Path) -> None:
+    names = ["a", "b", "folder/c", "missing"] * 500
+    expected = [(tree / name).read_bytes() for name in names[:3]]
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(5):
+                results: list[Any] = list(ferry.read_many(tree, names, on_error="return"))
+                assert results[-4:-1] == expected
+                assert len(ferry.walk(tree, stat=True)) == 7
+                assert ferry.stat_many(tree, names)[0]["size"][0] == 5
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_one_iterator_in_two_threads(tree: Path) -> None:
+    """Each item comes once, or the second thread is refused, as with any generator."""
+    reading = ferry.read_many([tree / "a"] * 20_000, memory=4096)
+    counts = [0, 0]
+
+    def work(which: int) -> None:
+        try:
+            for _ in reading:
+                counts[which] += 1
+        except ValueError as error:
+            assert "already executing" in str(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(counts) == 20_000
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_fork_in_the_middle(tree: Path) -> None:
+    """A child of a process whose threads are at work has no such threads, and works."""
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            ferry.stat_many([tree / "a"] * 5000)
+
+    busy = threading.Thread(target=work)
+    busy.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if not child:
+                ok = not ferry.stat_many([tree / "a"] * 5000)[1].any()
+                ok = ok and len(list(ferry.read_many([tree / "b"] * 500))) == 500
+                ok = ok and len(ferry.walk(tree)) == 7
+                os._exit(0 if ok else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        busy.join()
+
+
+SUBINTERPRETER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+new = interpreters.create()
+code = f'''
+import sys
+sys.path[:] = {sys.path!r}
+try:
+    import ferry._ferry
+except ImportError as error:
+    print("refused:", error)
+'''
+interpreters.run_string(new, code)
+interpreters.destroy(new)
+import ferry
+print(len(ferry.stat_many(["/"])[0]))
+"""
+
+
+def test_subinterpreters_are_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SUBINTERPRETER, str(conftest.PACKAGE)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    refused, count = done.stdout.splitlines()
+    assert refused.startswith("refused: ") and count == "1"
+
+
+def resident() -> int:
+    """Pages of memory in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+def test_nothing_leaks(tree: Path) -> None:
+    names: list[Any] = ["a", "missing", "folder/c", b"b", Path("folder"), "\udcff"] * 50
+
+    def work() -> None:
+        for error in ferry.read_many(tree, names, on_error="return"):
+            del error
+        list(ferry.read_many(tree, ["a", "b"] * 100, views=True, memory=5000))
+        list(map(len, ferry.read_chunks(tree, ["a", "b"])))
+        ferry.stat_many(tree, names)
+        found = ferry.walk(tree, stat=True, prune=lambda path: False)
+        list(found.directories())
+        for bad in (["a\0"], [3]):
+            with pytest.raises((ValueError, TypeError)):
+                ferry.stat_many(bad)  # type: ignore[arg-type]
+
+    def settle(times: int) -> tuple[int, int]:
+        for _ in range(times):
+            work()
+        gc.collect()
+        return resident(), len(gc.get_objects())
+
+    before = settle(100)
+    after = settle(300)
+    assert after[1] - before[1] < 50
+    assert after[0] - before[0] < 512  # 2 MiB

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""read_many() and read_chunks() against open().read()."""
+
+import errno
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import ferry
+import pytest
+
+
+def test_contents_in_order(tree: Path) -> None:
+    names = ["b", "folder/c", "empty", "a", "b"]
+    expected = [(tree / name).read_bytes() for name in names]
+    paths = [tree / name for name in names]
+    assert list(ferry.read_many(paths)) == expected
+    assert list(ferry.read_many(tree, names)) == expected
+    assert list(ferry.read_many(tree, names, regular=True)) == expected
+    assert list(ferry.read_many(tree, names, views=True)) == expected
+    [chunk] = ferry.read_chunks(tree, names)
+    assert [bytes(chunk[i]) for i in range(len(chunk))] == expected
+
+
+@pytest.mark.parametrize("memory", [1, 100, 5000, 100_000, 1 << 22])
+def test_chunks(tmp_path: Path, memory: int) -> None:
+    random.seed(memory)
+    expected = []
+    for i in range(300):
+        expected.append(random.randbytes(random.choice([0, 1, 15, 16, 17, 100, 3000, 20_000])))
+        (tmp_path / f"{i}").write_bytes(expected[-1])
+    names = [f"{i}" for i in range(300)]
+    assert list(ferry.read_many(tmp_path, names, memory=memory)) == expected
+    assert list(ferry.read_many(tmp_path, names, memory=memory, views=True)) == expected
+    first = 0
+    for chunk in ferry.read_chunks(tmp_path, names, memory=memory):
+        assert chunk.first == first
+        assert chunk.lengths.tolist() == [len(e) for e in expected[first : first + len(chunk)]]
+        assert chunk.data.nbytes <= max(memory, 32 * 20_000) and not chunk.errors.any()
+        first += len(chunk)
+    assert first == 300
+
+
+def test_views_stay_as_they_are(tmp_path: Path) -> None:
+    """The buffer is used again only when nobody looks at it."""
+    names = [f"{i}" for i in range(200)]
+    for name in names:
+        (tmp_path / name).write_text(name * 100)
+    views = list(ferry.read_many(tmp_path, names, views=True, memory=4096))
+    assert [bytes(view) for view in views] == [(name * 100).encode() for name in names]
+    for i, view in enumerate(ferry.read_many(tmp_path, names, views=True, memory=4096)):
+        assert bytes(view) == (names[i] * 100).encode()
+
+
+def test_errors_in_their_places(tree: Path) -> None:
+    names = ["a", "missing", "folder", "b"]
+    results = list(ferry.read_many(tree, names, on_error="return"))
+    assert results[::3] == [b"first", b"second"]
+    missing, folder = results[1:3]
+    assert isinstance(missing, FileNotFoundError) and missing.filename == "missing"
+    assert isinstance(folder, IsADirectoryError) and folder.errno == errno.EISDIR
+    views = list(ferry.read_many(tree, names, on_error="return", views=True))
+    assert views[0] == b"first" and isinstance(views[1], FileNotFoundError)
+
+
+def test_the_first_error_is_raised_in_its_turn(tree: Path) -> None:
+    reading = ferry.read_many([tree / "a", tree / "missing", tree / "b"])
+    assert next(reading) == b"first"
+    with pytest.raises(FileNotFoundError) as caught:
+        next(reading)
+    assert caught.value.filename == str(tree / "missing")
+    with pytest.raises(StopIteration):
+        next(reading)
+
+
+def test_a_name_that_is_not_utf8_in_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        list(ferry.read_many([os.fsencode(tmp_path) + b"/\xff"]))
+    assert caught.value.filename == os.fsencode(tmp_path) + b"/\xff"
+
+
+def test_limit(tree: Path) -> None:
+    results = list(ferry.read_many(tree, ["a", "b", "folder/c"], limit=5, on_error="return"))
+    assert results[0] == b"first"
+    assert [getattr(result, "errno", 0) for result in results] == [0, errno.EFBIG, errno.EFBIG]
+
+
+def test_special_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    results: list[Any] = list(
+        ferry.read_many([tmp_path / "fifo", "/dev/null", "/proc/self/status"], on_error="return")
+    )
+    assert [getattr(result, "errno", 0) for result in results[:2]] == [errno.EOPNOTSUPP] * 2
+    assert results[2].startswith(b"Name:")
+    assert list(ferry.read_many(["/dev/null"], devices=True)) == [b""]
+
+
+def test_a_file_larger_than_memory(tmp_path: Path) -> None:
+    contents = random.randbytes(3 << 20)
+    (tmp_path / "large").write_bytes(contents)
+    (tmp_path / "small").write_bytes(b"small")
+    names = ["small", "large", "small"]
+    expected = [b"small", contents, b"small"]
+    assert list(ferry.read_many(tmp_path, names, memory=1000)) == expected
+
+
+def test_bad_arguments(tree: Path) -> None:
+    with pytest.raises(ValueError, match="limit is 0"):
+        list(ferry.read_many([tree / "a"], limit=0))
+    with pytest.raises(ValueError, match="memory is 0"):
+        list(ferry.read_many([tree / "a"], memory=0))
+    with pytest.raises(ValueError, match="on_error is \"ignore\"|on_error is 'ignore'"):
+        ferry.read_many([tree / "a"], on_error="ignore")  # type: ignore[call-overload]
+
+
+def test_nothing() -> None:
+    assert list(ferry.read_many([])) == []
+    assert list(ferry.read_chunks([])) == []
+
+
+def test_the_directory_is_closed(tree: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    reading = ferry.read_many(tree, ["a", "b"])
+    next(reading)
+    reading.close()  # type: ignore[attr-defined]
+    list(ferry.read_many(tree, ["a"]))
+    assert len(os.listdir("/proc/self/fd")) == before
