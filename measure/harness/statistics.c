@@ -82,16 +82,20 @@ static double mean_of(const double values[], size_t count)
 	return sum / (double)count;
 }
 
-static double standard_deviation(const double values[], size_t count, double mean)
+/* With COUNT - 1; NAN of a single pair. */
+static double covariance(const double x[], const double y[], size_t count)
 {
-	double sum = 0;
+	double mean_x = mean_of(x, count), mean_y = mean_of(y, count), sum = 0;
 	size_t i;
 
-	if (count < 2)
-		return NAN;
 	for (i = 0; i < count; i++)
-		sum += (values[i] - mean) * (values[i] - mean);
-	return sqrt(sum / (double)(count - 1));
+		sum += (x[i] - mean_x) * (y[i] - mean_y);
+	return count < 2 ? NAN : sum / (double)(count - 1);
+}
+
+static double standard_deviation(const double values[], size_t count)
+{
+	return sqrt(covariance(values, values, count));
 }
 
 /* The standard deviation of the medians of resampled values. */
@@ -109,8 +113,7 @@ static double median_scatter(const double values[], size_t count, struct bootstr
 		sort_values(drawn, count);
 		medians[i] = quantile(drawn, count, 0.5);
 	}
-	scatter = standard_deviation(medians, bootstrap.resamples,
-				     mean_of(medians, bootstrap.resamples));
+	scatter = standard_deviation(medians, bootstrap.resamples);
 	free(medians);
 	free(drawn);
 	return scatter;
@@ -127,13 +130,13 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 	double *sorted = sorted_copy(trials, count);
 	struct summary summary = {
 		.mean = mean_of(trials, count),
+		.sd = standard_deviation(trials, count),
 		.min = sorted[0],
 		.max = sorted[count - 1],
 		.median = quantile(sorted, count, 0.5),
 		.se = NAN,
 	};
 
-	summary.sd = standard_deviation(trials, count, summary.mean);
 	free(sorted);
 	if (count >= 4) {
 		double first = median_of(trials, count / 2);
@@ -216,39 +219,24 @@ static struct line line_of(const struct trials *trials)
 	return line_through(trials, least);
 }
 
-static struct line resampled_line(const struct trials *trials, struct random *random)
-{
-	double least[MAX_SIZES];
-	size_t t;
-
-	begin_least(least);
-	for (t = 0; t < trials->trial_count; t++)
-		take_less(trials, random_below(random, trials->trial_count), least);
-	return line_through(trials, least);
-}
-
-/* Fills in the scatter, and returns the covariance of a and b in it. */
-static double scatter(struct line_fit *fit, const struct trials *trials, struct bootstrap bootstrap)
+/* The lines through trials that are drawn anew, the same ones for one seed: their A and B. */
+static void resample(const struct trials *trials, struct bootstrap bootstrap, double a[],
+		     double b[])
 {
 	struct random random = { bootstrap.seed };
-	double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-	double count = (double)bootstrap.resamples;
-	size_t i;
+	double least[MAX_SIZES];
+	size_t i, t;
 
-	/* Sums of distances from the fit, which is near: nothing cancels. */
 	for (i = 0; i < bootstrap.resamples; i++) {
-		struct line line = resampled_line(trials, &random);
-		double da = line.a - fit->line.a, db = line.b - fit->line.b;
+		struct line line;
 
-		a += da;
-		b += db;
-		aa += da * da;
-		bb += db * db;
-		ab += da * db;
+		begin_least(least);
+		for (t = 0; t < trials->trial_count; t++)
+			take_less(trials, random_below(&random, trials->trial_count), least);
+		line = line_through(trials, least);
+		a[i] = line.a;
+		b[i] = line.b;
 	}
-	fit->a_scatter = sqrt(fmax(0, aa - a * a / count) / (count - 1));
-	fit->b_scatter = sqrt(fmax(0, bb - b * b / count) / (count - 1));
-	return (ab - a * b / count) / (count - 1);
 }
 
 /* The lines through the first and through the second half of the trials. */
@@ -264,17 +252,6 @@ static struct halves halves_of(const struct trials *trials)
 	second.trial_count -= first.trial_count;
 	second.values += first.trial_count * trials->size_count;
 	return (struct halves){ line_of(&first), line_of(&second) };
-}
-
-/* Fills in the drift, and returns the covariance of a and b in it. */
-static double drift(struct line_fit *fit, const struct trials *trials)
-{
-	struct halves halves = halves_of(trials);
-	struct line one = halves.first, other = halves.second, all = fit->line;
-
-	fit->a_drift = distance(one.a, other.a, all.a);
-	fit->b_drift = distance(one.b, other.b, all.b);
-	return ((one.a - all.a) * (one.b - all.b) + (other.a - all.a) * (other.b - all.b)) / 2;
 }
 
 static double misfit(struct line line, const struct trials *trials)
@@ -294,15 +271,27 @@ static double misfit(struct line line, const struct trials *trials)
 
 struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap)
 {
-	struct line_fit fit = { .line = line_of(trials) };
+	double *a = allocate(bootstrap.resamples, sizeof(*a));
+	double *b = allocate(bootstrap.resamples, sizeof(*b));
+	struct line line = line_of(trials);
+	struct halves h = halves_of(trials);
+	struct line_fit fit = { .line = line, .misfit = misfit(line, trials) };
 
-	fit.covariance = scatter(&fit, trials, bootstrap);
-	fit.covariance += drift(&fit, trials);
+	resample(trials, bootstrap, a, b);
+	fit.a_scatter = standard_deviation(a, bootstrap.resamples);
+	fit.b_scatter = standard_deviation(b, bootstrap.resamples);
+	fit.a_drift = distance(h.first.a, h.second.a, line.a);
+	fit.b_drift = distance(h.first.b, h.second.b, line.b);
 	fit.a_se = hypot(fit.a_scatter, fit.a_drift);
 	fit.b_se = hypot(fit.b_scatter, fit.b_drift);
+	fit.covariance = covariance(a, b, bootstrap.resamples) +
+			 ((h.first.a - line.a) * (h.first.b - line.b) +
+			  (h.second.a - line.a) * (h.second.b - line.b)) /
+				 2;
 	if (fit.a_se > 0 && fit.b_se > 0)
 		fit.correlation = fit.covariance / (fit.a_se * fit.b_se);
-	fit.misfit = misfit(fit.line, trials);
+	free(a);
+	free(b);
 	return fit;
 }
 
@@ -316,37 +305,25 @@ struct estimate ratio_of(struct estimate numerator, struct estimate denominator,
 	return (struct estimate){ value, fabs(value) * sqrt(fmax(0, variance)) };
 }
 
-/* Of the slopes of lines drawn anew, the same trials for both. */
-static double scatter_covariance(const struct trials *one, const struct trials *other,
-				 struct bootstrap bootstrap)
-{
-	struct random random = { bootstrap.seed }, again = random;
-	double b1 = line_of(one).b, b2 = line_of(other).b;
-	double sum1 = 0, sum2 = 0, product = 0;
-	double count = (double)bootstrap.resamples;
-	size_t i;
-
-	for (i = 0; i < bootstrap.resamples; i++) {
-		double d1 = resampled_line(one, &random).b - b1;
-		double d2 = resampled_line(other, &again).b - b2;
-
-		sum1 += d1;
-		sum2 += d2;
-		product += d1 * d2;
-	}
-	return (product - sum1 * sum2 / count) / (count - 1);
-}
-
 double slope_covariance(const struct trials *one, const struct trials *other,
 			struct bootstrap bootstrap)
 {
+	double *a = allocate(bootstrap.resamples, sizeof(*a));
+	double *b1 = allocate(bootstrap.resamples, sizeof(*b1));
+	double *b2 = allocate(bootstrap.resamples, sizeof(*b2));
 	struct halves h1 = halves_of(one), h2 = halves_of(other);
-	double b1 = line_of(one).b, b2 = line_of(other).b;
-	double drift =
-		((h1.first.b - b1) * (h2.first.b - b2) + (h1.second.b - b1) * (h2.second.b - b2)) /
-		2;
+	double one_b = line_of(one).b, other_b = line_of(other).b, found;
 
-	return scatter_covariance(one, other, bootstrap) + drift;
+	resample(one, bootstrap, a, b1);
+	resample(other, bootstrap, a, b2);
+	found = covariance(b1, b2, bootstrap.resamples) +
+		((h1.first.b - one_b) * (h2.first.b - other_b) +
+		 (h1.second.b - one_b) * (h2.second.b - other_b)) /
+			2;
+	free(a);
+	free(b1);
+	free(b2);
+	return found;
 }
 
 struct estimate break_even(const struct line_fit *fit, const struct line_fit *other)
