@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch_sides.h"
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
@@ -27,6 +28,8 @@ struct session {
 	struct side sides[MAX_SIDES];
 	size_t side_count;
 	enum outcome_of_batch *outcome; /* shared: the worst one when they were tried */
+	struct series *series;		/* of all workloads so far */
+	size_t count;
 };
 
 static unsigned long size_at(const struct session *session, size_t index)
@@ -145,26 +148,6 @@ static struct matrix matrix_of(const struct session *session, const struct numbe
 	return (struct matrix){ values, trials, sizes };
 }
 
-static struct contest contest_of(const struct session *session, const struct numbers times[],
-				 size_t contestants)
-{
-	struct contest contest = {
-		.call = keep_text("%s", session->workload.name),
-		.label = keep_text("%s", session->workload.label),
-		.body = (long)session->workload.body,
-		.engine_count = session->side_count,
-	};
-	size_t trials = times[0].count, i;
-
-	for (i = 0; i < contestants; i++)
-		trials = times[i].count < trials ? times[i].count : trials;
-	for (i = 0; i < session->side_count; i++) {
-		contest.engines[i] = session->sides[i].name;
-		contest.trials[i] = matrix_of(session, times, i, trials);
-	}
-	return contest;
-}
-
 /* With a file of its own, since those of the children replaced the one that was opened here. */
 static double handler_of(struct session *session)
 {
@@ -175,7 +158,27 @@ static double handler_of(struct session *session)
 	return handler_cost(&session->workload.loaded.slots[0]);
 }
 
-static int measure_trials(struct session *session, struct contest *contest)
+/* A series for each side, unless no trial was finished. */
+static void add_series(struct session *session, const struct numbers times[], size_t contestants)
+{
+	const struct series common = { .call = keep_text("%s", session->workload.name),
+				       .label = keep_text("%s", session->workload.label),
+				       .body = (long)session->workload.body,
+				       .handler = handler_of(session) };
+	size_t trials = times[0].count, i;
+
+	for (i = 0; i < contestants; i++)
+		trials = times[i].count < trials ? times[i].count : trials;
+	for (i = 0; trials && i < session->side_count; i++) {
+		struct series *series = &session->series[session->count++];
+
+		*series = common;
+		series->engine = session->sides[i].name;
+		series->trials = matrix_of(session, times, i, trials);
+	}
+}
+
+static int measure_trials(struct session *session)
 {
 	const struct settings *settings = session->run->settings;
 	size_t contestants = settings->sizes.count * session->side_count;
@@ -192,8 +195,7 @@ static int measure_trials(struct session *session, struct contest *contest)
 	};
 	int status = take_turns(&turns, times);
 
-	*contest = contest_of(session, times, contestants);
-	contest->handler = handler_of(session);
+	add_series(session, times, contestants);
 	free(times);
 	return status;
 }
@@ -215,8 +217,7 @@ static void choose_sides(struct session *session)
 	}
 }
 
-/* *CONTEST has no trials when nothing was finished. */
-static int measure_contest(struct session *session, struct contest *contest)
+static int measure_workload(struct session *session)
 {
 	int status;
 
@@ -226,7 +227,7 @@ static int measure_contest(struct session *session, struct contest *contest)
 	session->outcome = share(sizeof(*session->outcome));
 	status = run_in_child(try_sides, session);
 	if (!status && passes_filters(session))
-		status = measure_trials(session, contest);
+		status = measure_trials(session);
 	unshare_memory(session->outcome, sizeof(*session->outcome));
 	workload_close(&session->workload);
 	return status;
@@ -236,7 +237,7 @@ static int measure(struct run *run)
 {
 	const struct settings *settings = run->settings;
 	size_t calls = settings->workloads.count, all = calls + settings->programs.count, i;
-	struct contest *contests = keep(all, sizeof(*contests));
+	struct series *series = keep(all * MAX_SIDES, sizeof(*series));
 	size_t count = 0;
 	int status = 0;
 
@@ -246,12 +247,14 @@ static int measure(struct run *run)
 			.source = i < calls ? settings->workloads.of[i] :
 					      settings->programs.of[i - calls],
 			.is_program = i >= calls,
+			.series = series,
+			.count = count,
 		};
 
-		status = measure_contest(&session, &contests[count]);
-		count += contests[count].trials[0].rows > 0;
+		status = measure_workload(&session);
+		count = session.count;
 	}
-	batch_conclude(run, contests, count);
+	batch_conclude(run, series, count);
 	if (count || status || interrupted())
 		return status;
 	complain("bench: a filter of system calls forbids everything that was to be measured");

@@ -3,24 +3,31 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include "batch_sides.h"
 #include "measure/harness/bench.h"
 
-/* A workload on several engines. */
-struct contest {
+/* One engine on one workload. */
+struct series {
+	const char *missing;
 	const char *call, *label; /* the name of a call or the path of a program; for people */
-	long body;		  /* slots that one copy has */
-	double handler;		  /* what the call takes within the kernel, or NAN */
-	size_t engine_count;
-	const char *engines[MAX_SIDES];	 /* the others are compared with the first */
-	struct matrix trials[MAX_SIDES]; /* a time for each size, in rows of a trial */
+	const char *engine;
+	long body;	      /* slots that one copy has */
+	double handler;	      /* what the call takes within the kernel, or NAN */
+	struct matrix trials; /* a time for each size of the settings, in rows of a trial */
+
+	/* Filled in by batch_conclude(). */
+	const char *unit; /* "slot" or "copy" */
+	struct numbers sizes, least;
+	bool fitted, straight;
+	struct line_fit fit;
+	double overhead;		/* of a slot, beyond the handler; or NAN */
+	struct numbers line, low, high; /* of the fit at each size: its 95 % band */
 };
 
 /**
- * Fits a line to each engine of each contest, compares the engines, and adds records, findings and
- * figures to the run.  The sizes are those of the settings.
+ * Fits a line to each of COUNT series, compares those of a workload, which are neighbours, with the
+ * first of them, and adds records, findings and figures to the run.
  */
-void batch_conclude(struct run *run, const struct contest contests[], size_t count);
+void batch_conclude(struct run *run, struct series series[], size_t count);
 
 /** Prints the tables of a run of which batch_conclude() was called. */
 void batch_print(const struct run *run);

@@ -12,20 +12,6 @@
 
 #define BENT 0.02 /* a line with more misfit than that says little */
 
-/* One engine on one workload. */
-struct series {
-	const char *missing;
-	const char *engine, *call, *label, *unit; /* unit: "slot" or "copy" */
-	long body;
-	struct numbers sizes, least;
-	struct matrix trials;
-	bool fitted, straight;
-	struct line_fit fit;
-	double handler,
-		overhead; /* what the call takes within the kernel, and a slot beyond; or NAN */
-	struct numbers line, low, high; /* of the fit at each size: its 95 % band */
-};
-
 /* Two engines on one workload, by their slopes. */
 struct pairing {
 	const char *missing;
@@ -48,7 +34,7 @@ struct at_size {
 };
 
 struct results {
-	struct series *series;
+	const struct series *series;
 	struct pairing *pairings;
 	struct at_size *at_sizes;
 	size_t series_count, pairing_count, at_size_count;
@@ -93,9 +79,15 @@ static void set_band(struct series *series)
 
 static void fit_series(struct run *run, struct series *series)
 {
-	struct trials trials = trials_of(series);
+	const struct sizes *sizes = &run->settings->sizes;
+	struct trials trials;
 
-	series->least = room_for(series->sizes.count);
+	series->unit = series->body > 1 ? "copy" : "slot";
+	series->overhead = NAN;
+	series->sizes = room_for(sizes->count);
+	memcpy(series->sizes.of, sizes->of, sizes->count * sizeof(double));
+	trials = trials_of(series);
+	series->least = room_for(sizes->count);
 	least_of(&trials, series->least.of);
 	series->fitted = trials.trial_count >= 2 && trials.size_count >= 2;
 	if (!series->fitted)
@@ -125,31 +117,6 @@ static void note_series(struct run *run, const struct series *series)
 
 		note_trials(run, values, series->trials.rows);
 		free(values);
-	}
-}
-
-static void add_series(struct run *run, struct results *results, const struct contest *contest)
-{
-	const struct sizes *sizes = &run->settings->sizes;
-	size_t e;
-
-	for (e = 0; e < contest->engine_count; e++) {
-		struct series *series = &results->series[results->series_count++];
-
-		*series = (struct series){
-			.engine = contest->engines[e],
-			.call = contest->call,
-			.label = contest->label,
-			.unit = contest->body > 1 ? "copy" : "slot",
-			.body = contest->body,
-			.sizes = room_for(sizes->count),
-			.trials = contest->trials[e],
-			.handler = contest->handler,
-			.overhead = NAN,
-		};
-		memcpy(series->sizes.of, sizes->of, sizes->count * sizeof(double));
-		fit_series(run, series);
-		note_series(run, series);
 	}
 }
 
@@ -423,30 +390,6 @@ static void add_figures(struct run *run, const struct results *results)
 	}
 }
 
-static struct results *new_results(const struct run *run, size_t contests)
-{
-	struct results *results = keep(1, sizeof(*results));
-	size_t most = contests * MAX_SIDES;
-
-	results->series = keep(most, sizeof(*results->series));
-	results->pairings = keep(most, sizeof(*results->pairings));
-	results->at_sizes = keep(most * run->settings->sizes.count, sizeof(*results->at_sizes));
-	return results;
-}
-
-/* The engines of a contest, from its first series on, beside the first one. */
-static void compare_engines(struct run *run, struct results *results, const struct series *first,
-			    size_t count)
-{
-	size_t e;
-
-	for (e = 1; e < count; e++) {
-		add_at_sizes(run, results, &first[e], &first[0]);
-		if (first[e].fitted)
-			add_pairing(run, results, &first[e], &first[0]);
-	}
-}
-
 static void say_everything(struct run *run, struct results *results)
 {
 	size_t sizes = run->settings->sizes.count, i;
@@ -465,27 +408,38 @@ static void say_everything(struct run *run, struct results *results)
 	say_why_no_line(run, results);
 }
 
-void batch_conclude(struct run *run, const struct contest contests[], size_t count)
+void batch_conclude(struct run *run, struct series series[], size_t count)
 {
-	struct results *results = new_results(run, count);
+	struct results *results = keep(1, sizeof(*results));
+	const struct series *first = series;
 	size_t i;
 
+	*results = (struct results){
+		.series = series,
+		.series_count = count,
+		.pairings = keep(count, sizeof(*results->pairings)),
+		.at_sizes = keep(count * run->settings->sizes.count, sizeof(*results->at_sizes)),
+	};
 	run->results = results;
 	for (i = 0; i < count; i++) {
-		size_t first = results->series_count;
-
-		add_series(run, results, &contests[i]);
-		compare_engines(run, results, &results->series[first], contests[i].engine_count);
+		fit_series(run, &series[i]);
+		note_series(run, &series[i]);
+		if (strcmp(series[i].call, first->call) != 0)
+			first = &series[i];
+		if (&series[i] == first)
+			continue;
+		add_at_sizes(run, results, &series[i], first);
+		if (series[i].fitted)
+			add_pairing(run, results, &series[i], first);
 	}
 	judge_run(run);
 	say_everything(run, results);
 	add_figures(run, results);
-	add_records(run, "series", series_fields, COUNT_OF(series_fields), results->series,
-		    results->series_count, sizeof(*results->series));
-	add_records(run, "ratios", pairing_fields, COUNT_OF(pairing_fields), results->pairings,
-		    results->pairing_count, sizeof(*results->pairings));
-	add_records(run, "at_sizes", at_size_fields, COUNT_OF(at_size_fields), results->at_sizes,
-		    results->at_size_count, sizeof(*results->at_sizes));
+	add_records(run, RECORDS("series", series_fields, results->series, results->series_count));
+	add_records(run,
+		    RECORDS("ratios", pairing_fields, results->pairings, results->pairing_count));
+	add_records(run,
+		    RECORDS("at_sizes", at_size_fields, results->at_sizes, results->at_size_count));
 }
 
 /* ---- tables ---- */

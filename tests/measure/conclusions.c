@@ -21,21 +21,25 @@
 static void conclude_batch(struct run *run, struct settings *settings, const json_t *request)
 {
 	struct numbers sizes = numbers_at(request, "sizes");
-	struct contest contest = { .call = "write", .label = "write", .body = 1 };
 	json_t *engines = json_object_get(request, "engines"), *trials;
+	struct series *series = keep(json_object_size(engines), sizeof(*series));
 	const char *engine;
+	size_t count = 0;
 
 	memcpy(settings->sizes.of, sizes.of, sizes.count * sizeof(double));
 	settings->sizes.count = sizes.count;
 	json_object_foreach(engines, engine, trials) {
 		struct numbers values = numbers_at(engines, engine);
-		size_t e = contest.engine_count++;
 
-		contest.engines[e] = engine;
-		contest.trials[e] =
-			(struct matrix){ values.of, values.count / sizes.count, sizes.count };
+		series[count++] = (struct series){
+			.call = "write",
+			.label = "write",
+			.engine = engine,
+			.body = 1,
+			.trials = { values.of, values.count / sizes.count, sizes.count },
+		};
 	}
-	batch_conclude(run, &contest, 1);
+	batch_conclude(run, series, count);
 }
 
 /* {"calls": 100, "rows": {"function": [...], ...}} */
