@@ -14,8 +14,8 @@
  *		{ "median", F_NUMBER, offsetof(struct row, median), CSV },
  *	};
  *
- * and add_records(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows)) of bench.h
- * puts such rows into the document.
+ * and add_records(run, RECORDS("rows", fields, rows, count)) of bench.h puts such rows into the
+ * document.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -114,6 +114,10 @@ struct records {
 	const void *first;
 	size_t count, size; /* size: bytes from one record to the next */
 };
+
+/* The COUNT records at FIRST, described by the array FIELDS. */
+#define RECORDS(key, fields, first, count) \
+	((struct records){ key, fields, COUNT_OF(fields), first, count, sizeof(*(first)) })
 
 /** Record INDEX of RECORDS. */
 const void *record_at(const struct records *records, size_t index);

@@ -198,8 +198,7 @@ static int measure(struct run *run)
 	judge_run(run);
 	for (i = 0; i < chain.count; i++)
 		say_row(run, &chain.rows[i]);
-	add_contestants(run, "chains", fields, COUNT_OF(fields), chain.rows, chain.count,
-			sizeof(*chain.rows));
+	add_contestants(run, RECORDS("chains", fields, chain.rows, chain.count));
 	return status;
 }
 

@@ -295,7 +295,7 @@ static int measure(struct run *run)
 			    "its time holds the filter's work.");
 	crossing_conclude(run, c);
 	add_rows(run, c->rows, c->count);
-	add_fields(run, fields, COUNT_OF(fields), c);
+	add_fields(run, RECORDS(NULL, fields, c, 1));
 	return failed;
 }
 

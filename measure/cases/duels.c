@@ -150,7 +150,7 @@ void duels_conclude(struct run *run, struct duel duels[], size_t count)
 								      (2 * SIGNIFICANT) },
 			"%s %s against %s", duel->app, duel->side, duel->against);
 	}
-	add_records(run, "comparisons", fields, COUNT_OF(fields), duels, count, sizeof(*duels));
+	add_records(run, RECORDS("comparisons", fields, duels, count));
 }
 
 static const struct column columns[] = {

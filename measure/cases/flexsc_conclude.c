@@ -189,13 +189,11 @@ static void say_break_even(struct run *run, const struct results *results, const
 static void say_region(struct run *run, const struct results *results, const char *call)
 {
 	struct sizes won = works_where(wins, results, call, &run->settings->work);
-	const struct cell *best = NULL;
-	const char *most = "";
+	const struct cell *best = NULL, *cell;
 	size_t w;
 
 	for (w = 0; w < won.count; w++) {
-		const struct cell *cell = cell_at(results, call, won.of[w]);
-
+		cell = cell_at(results, call, won.of[w]);
 		if (!best || cell->ratio.ratio > best->ratio.ratio)
 			best = cell;
 	}
@@ -206,12 +204,12 @@ static void say_region(struct run *run, const struct results *results, const cha
 			    call, results->threads);
 		return;
 	}
-	if (won.count > 1)
-		most = keep_text(", most at %.0f ns", best->work);
 	add_finding(run, call,
 		    "%s: with %ld user-level threads and one runner flexsc wins where the work "
 		    "between calls is W = %s ns%s: %.2f times the throughput of plain calls.",
-		    call, results->threads, joined(&won), most, best->ratio.ratio);
+		    call, results->threads, joined(&won),
+		    won.count > 1 ? keep_text(", most at %.0f ns", best->work) : "",
+		    best->ratio.ratio);
 	say_break_even(run, results, call);
 }
 
@@ -286,11 +284,13 @@ static void say_best(struct run *run, const struct results *results, const char 
 			best = cell;
 	}
 	if (best)
-		add_finding(run, call,
-			    "%s at W = %.0f ns: the best of all ways is %s, with %.0f %s for a "
-			    "call and its work; flexsc takes %.0f.",
-			    call, results->work, words[best->way], best->summary.median,
-			    clock_unit(), flexsc->summary.median);
+		add_finding(
+			run, call,
+			"%s at W = %.0f ns: the fastest way is %s, at %.0f %s for a call and its "
+			"work%s.",
+			call, results->work, words[best->way], best->summary.median, clock_unit(),
+			best == flexsc ? "" :
+					 keep_text("; flexsc takes %.0f", flexsc->summary.median));
 }
 
 static void say_everything(struct run *run, const struct results *results)
@@ -376,10 +376,9 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 			    runner->caller_instructions);
 	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
 		    runner->idle_cpu);
-	add_fields(run, run_fields, COUNT_OF(run_fields), runner);
-	add_contestants(run, "cells", fields, COUNT_OF(fields), cells, count, sizeof(*cells));
-	add_records(run, "gains", gain_fields, COUNT_OF(gain_fields), results->gains,
-		    results->gain_count, sizeof(*results->gains));
+	add_fields(run, RECORDS(NULL, run_fields, runner, 1));
+	add_contestants(run, RECORDS("cells", fields, cells, count));
+	add_records(run, RECORDS("gains", gain_fields, results->gains, results->gain_count));
 }
 
 /* ---- tables ---- */

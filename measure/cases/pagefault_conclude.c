@@ -303,9 +303,8 @@ void pagefault_conclude(struct run *run, struct pagefault *p)
 	compare_all(run, p);
 	set_beyond_clearing(p);
 	say_everything(run, p);
-	add_contestants(run, "touches", fields, COUNT_OF(fields), p->rows, p->count,
-			sizeof(*p->rows));
-	add_fields(run, run_fields, COUNT_OF(run_fields), p);
+	add_contestants(run, RECORDS("touches", fields, p->rows, p->count));
+	add_fields(run, RECORDS(NULL, run_fields, p, 1));
 }
 
 /* ---- tables ---- */

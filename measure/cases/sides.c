@@ -173,7 +173,7 @@ void sides_conclude(struct run *run, struct side sides[], size_t count)
 
 	for (i = 0; i < count; i += BUILDS)
 		say_best(run, &sides[i]);
-	add_contestants(run, "servers", fields, COUNT_OF(fields), sides, count, sizeof(*sides));
+	add_contestants(run, RECORDS("servers", fields, sides, count));
 }
 
 void sides_print(const struct run *run)

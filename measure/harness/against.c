@@ -69,19 +69,15 @@ static double p_of(const struct pair *pair)
 
 static void judge_pairs(struct against *against)
 {
-	struct comparison *all = allocate(against->count, sizeof(*all));
 	struct comparison **list = allocate(against->count, sizeof(struct comparison *));
 	size_t i;
 
 	for (i = 0; i < against->count; i++) {
-		all[i].p = p_of(&against->pairs[i]);
-		list[i] = &all[i];
+		against->pairs[i].judged.p = p_of(&against->pairs[i]);
+		list[i] = &against->pairs[i].judged;
 	}
 	judge(list, against->count);
-	for (i = 0; i < against->count; i++)
-		against->pairs[i].different = all[i].significant;
 	free(list);
-	free(all);
 }
 
 void against_compare(struct against *against, const struct run *run)
@@ -117,7 +113,7 @@ static const struct field fields[] = {
 	{ "now", F_NUMBER, offsetof(struct pair, now), 0 },
 	{ "now_se", F_NUMBER, offsetof(struct pair, now_se), 0 },
 	{ "ratio", F_NUMBER, offsetof(struct pair, ratio), 0 },
-	{ "different", F_YES_NO, offsetof(struct pair, different), 0 },
+	{ "different", F_YES_NO, offsetof(struct pair, judged.significant), 0 },
 };
 
 static const struct column columns[] = {
@@ -128,18 +124,12 @@ static const struct column columns[] = {
 	{ "NOW", F_NUMBER, offsetof(struct pair, now), 2 },
 	{ "+-", F_NUMBER, offsetof(struct pair, now_se), 2 },
 	{ "RATIO", F_NUMBER, offsetof(struct pair, ratio), 3 },
-	{ "DIFFER", F_YES_NO, offsetof(struct pair, different), 0 },
+	{ "DIFFER", F_YES_NO, offsetof(struct pair, judged.significant), 0 },
 };
-
-static struct records pairs_of(const struct against *against)
-{
-	return (struct records){ "rows",	 fields,	 COUNT_OF(fields),
-				 against->pairs, against->count, sizeof(*against->pairs) };
-}
 
 json_t *against_as_json(const struct against *against)
 {
-	const struct records pairs = pairs_of(against);
+	const struct records pairs = RECORDS("rows", fields, against->pairs, against->count);
 
 	return json_pack("{s:o, s:s, s:o}", "file", json_text(against->file), "started",
 			 against->started, "rows", records_as_json(&pairs));
@@ -168,12 +158,12 @@ void against_print(const struct against *against, const json_t *now)
 		"clock.source",	      "settings.calls", "settings.sizes",
 		"settings.directory", "complete",	"unit",
 	};
-	const struct records pairs = pairs_of(against);
+	const struct records pairs = RECORDS("rows", fields, against->pairs, against->count);
 	size_t different = 0, i;
 	char sentence[128];
 
 	for (i = 0; i < against->count; i++)
-		different += against->pairs[i].different;
+		different += against->pairs[i].judged.significant;
 	putchar('\n');
 	show_heading("Against %s (%s)", against->file, against->started);
 	show_records(columns, COUNT_OF(columns), &pairs);

@@ -10,7 +10,8 @@ struct pair {
 	const char *missing;
 	const char *what, *unit;
 	double before, before_se, now, now_se, ratio;
-	bool different; /* by more than the errors of both allow, all figures considered */
+	struct comparison
+		judged; /* only whether they differ by more than the errors of both allow */
 };
 
 struct against {

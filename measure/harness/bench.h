@@ -141,13 +141,11 @@ struct bench {
 	const char *example; /* what to type after "ferry bench" */
 };
 
-/** Adds an array of records to the document, under KEY.  They must stay allocated. */
-void add_records(struct run *run, const char *key, const struct field fields[], size_t field_count,
-		 const void *first, size_t count, size_t size);
+/** Adds records to the document, where they must have a key.  They must stay allocated. */
+void add_records(struct run *run, struct records records);
 
 /** Adds the fields of one record, which must stay allocated, to the document itself. */
-void add_fields(struct run *run, const struct field fields[], size_t field_count,
-		const void *record);
+void add_fields(struct run *run, struct records record);
 
 /** Adds a sentence to the findings.  ABOUT names the row, call, program or order, or is NULL. */
 void add_finding(struct run *run, const char *about, const char *format, ...)
@@ -178,9 +176,8 @@ void compare_trials(struct run *run, const struct numbers *trials, const struct 
  */
 size_t compare_contestants(struct run *run, void *contestants, size_t count, size_t size);
 
-/** Adds contestants to the document, under KEY, with a figure for each that has been measured. */
-void add_contestants(struct run *run, const char *key, const struct field fields[],
-		     size_t field_count, const void *first, size_t count, size_t size);
+/** The same for contestants, with a figure for each that has been measured. */
+void add_contestants(struct run *run, struct records contestants);
 
 void judge_run(struct run *run);
 

@@ -71,24 +71,9 @@ static const struct field figure_fields[] = {
 	{ "se", F_NUMBER, offsetof(struct figure, se), 0 },
 };
 
-static json_t *as_json(const struct field fields[], size_t count, const void *record)
-{
-	const struct records records = { NULL, fields, count, record, 1, 0 };
-
-	return record_as_json(&records, record);
-}
-
-static json_t *list_as_json(const struct field fields[], size_t field_count, const void *first,
-			    size_t count, size_t size)
-{
-	const struct records records = { NULL, fields, field_count, first, count, size };
-
-	return records_as_json(&records);
-}
-
 static json_t *machine_as_json(const struct circumstances *at)
 {
-	json_t *machine = as_json(machine_fields, COUNT_OF(machine_fields), at);
+	json_t *machine = record_as_json(&RECORDS(NULL, machine_fields, at, 1), at);
 
 	json_object_set_new(machine, "cpu", json_text(at->machine.cpu));
 	return machine;
@@ -106,26 +91,25 @@ static json_t *time_as_json(time_t time)
 
 json_t *run_as_json(const struct run *run, const struct circumstances *at, json_t *command)
 {
+	const struct records clock = RECORDS(NULL, clock_fields, &at->clock, 1);
+	const struct records lists[] = {
+		RECORDS("warnings", warning_fields, run->warnings, run->warning_count),
+		RECORDS("findings", finding_fields, run->findings, run->finding_count),
+		RECORDS("figures", figure_fields, run->figures, run->figure_count),
+	};
 	json_t *document = json_pack(
-		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:o, s:{s:s, s:s}, s:o, s:o, s:o, "
-		"s:o, s:o, s:o}",
+		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:o, s:{s:s, s:s}, s:o, s:o, s:o}",
 		"schema", SCHEMA, "version", SCHEMA_VERSION, "bench", run->bench->name, "command",
 		command, "ferry", FERRY_PROJECT_VERSION, "unit", clock_unit(), "started",
 		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "machine",
 		machine_as_json(at), "kernel", "release", at->machine.kernel.release, "version",
 		at->machine.kernel.version, "mitigations", machine_mitigations(), "clock",
-		as_json(clock_fields, COUNT_OF(clock_fields), &at->clock), "settings",
-		settings_as_json(run->bench, run->settings), "warnings",
-		list_as_json(warning_fields, COUNT_OF(warning_fields), run->warnings,
-			     run->warning_count, sizeof(*run->warnings)),
-		"findings",
-		list_as_json(finding_fields, COUNT_OF(finding_fields), run->findings,
-			     run->finding_count, sizeof(*run->findings)),
-		"figures",
-		list_as_json(figure_fields, COUNT_OF(figure_fields), run->figures,
-			     run->figure_count, sizeof(*run->figures)));
+		record_as_json(&clock, &at->clock), "settings",
+		settings_as_json(run->bench, run->settings));
 	size_t i;
 
+	for (i = 0; i < COUNT_OF(lists); i++)
+		json_object_set_new(document, lists[i].key, records_as_json(&lists[i]));
 	for (i = 0; i < run->set_count; i++)
 		json_object_set_new(document, run->sets[i].key, records_as_json(&run->sets[i]));
 	if (run->more.first) {

@@ -106,5 +106,5 @@ static const struct field fields[] = {
 
 void add_rows(struct run *run, const struct row rows[], size_t count)
 {
-	add_contestants(run, "rows", fields, COUNT_OF(fields), rows, count, sizeof(*rows));
+	add_contestants(run, RECORDS("rows", fields, rows, count));
 }

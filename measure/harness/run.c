@@ -33,17 +33,14 @@ static const char *keep_formatted(const char *format, va_list args)
 	return keep_text("%s", text);
 }
 
-void add_records(struct run *run, const char *key, const struct field fields[], size_t field_count,
-		 const void *first, size_t count, size_t size)
+void add_records(struct run *run, struct records records)
 {
-	run->sets[run->set_count++] =
-		(struct records){ key, fields, field_count, first, count, size };
+	run->sets[run->set_count++] = records;
 }
 
-void add_fields(struct run *run, const struct field fields[], size_t field_count,
-		const void *record)
+void add_fields(struct run *run, struct records record)
 {
-	run->more = (struct records){ NULL, fields, field_count, record, 1, 0 };
+	run->more = record;
 }
 
 void add_finding(struct run *run, const char *about, const char *format, ...)
@@ -149,15 +146,13 @@ size_t compare_contestants(struct run *run, void *contestants, size_t count, siz
 	return kept;
 }
 
-void add_contestants(struct run *run, const char *key, const struct field fields[],
-		     size_t field_count, const void *first, size_t count, size_t size)
+void add_contestants(struct run *run, struct records contestants)
 {
-	const struct records records = { key, fields, field_count, first, count, size };
 	size_t i;
 
-	add_records(run, key, fields, field_count, first, count, size);
-	for (i = 0; i < count; i++) {
-		const struct contestant *one = record_at(&records, i);
+	add_records(run, contestants);
+	for (i = 0; i < contestants.count; i++) {
+		const struct contestant *one = record_at(&contestants, i);
 
 		if (!one->missing)
 			add_figure(run, clock_unit(),
