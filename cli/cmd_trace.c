@@ -11,40 +11,50 @@
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/output.h"
+#include "trace/script.h"
 #include "trace/trace.h"
 
 struct arguments {
 	struct target target;
-	bool json, once;
+	bool json, once, c;
+	size_t program;	    /* the sequence to print, from 1; 0: the report */
 	const char *output; /* NULL: standard output */
 };
 
 static const struct option options[] = {
-	{ "pid", required_argument, NULL, 'p' },    { "once", no_argument, NULL, '1' },
-	{ "output", required_argument, NULL, 'o' }, { "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },	    { 0 },
+	{ "pid", required_argument, NULL, 'p' },     { "once", no_argument, NULL, '1' },
+	{ "output", required_argument, NULL, 'o' },  { "json", no_argument, NULL, 'j' },
+	{ "program", required_argument, NULL, 'n' }, { "c", no_argument, NULL, 'c' },
+	{ "help", no_argument, NULL, 'h' },	     { 0 },
 };
 
 /* ---- options ---- */
 
-static bool parse_pid(struct arguments *arguments, const char *text)
+/* A number from 1 to MOST, or 0 after complaining that TEXT is not WHAT. */
+static long parse_number(const char *text, long most, const char *what)
 {
 	char *end;
-	long pid;
+	long number;
 
 	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || pid < 1 || pid > 1L << 22) {
-		complain("trace: '%s' is not the number of a process", text);
-		return false;
-	}
-	arguments->target.pid = (pid_t)pid;
-	return true;
+	number = strtol(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && number >= 1 && number <= most)
+		return number;
+	complain("trace: '%s' is not the number of a %s", text, what);
+	return 0;
 }
 
 /* Returns -1 to go on, or the exit status. */
 static int check_target(struct arguments *arguments, int argc, char *argv[])
 {
+	if (arguments->c && !arguments->program) {
+		complain("trace: --c needs --program, the number of a sequence");
+		return EXIT_USAGE;
+	}
+	if (arguments->json && arguments->program) {
+		complain("trace: --json and --program exclude each other");
+		return EXIT_USAGE;
+	}
 	if (arguments->target.pid && optind < argc)
 		return too_many_arguments("trace", argv[optind]);
 	if (optind < argc)
@@ -63,11 +73,21 @@ static int parse(struct arguments *arguments, int argc, char *argv[])
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+p:1o:jh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+p:1o:jn:ch", options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
-			if (!parse_pid(arguments, optarg))
+			arguments->target.pid = (pid_t)parse_number(optarg, 1L << 22, "process");
+			if (!arguments->target.pid)
 				return EXIT_USAGE;
+			break;
+		case 'n':
+			arguments->program =
+				(size_t)parse_number(optarg, SEQUENCES_MAX, "sequence");
+			if (!arguments->program)
+				return EXIT_USAGE;
+			break;
+		case 'c':
+			arguments->c = true;
 			break;
 		case '1':
 			arguments->once = true;
@@ -90,12 +110,36 @@ static int parse(struct arguments *arguments, int argc, char *argv[])
 
 /* ---- output ---- */
 
+static void print_program(const struct arguments *arguments, const struct trace *trace)
+{
+	const struct script *script =
+		script_of(trace->name, trace->findings.sequences, arguments->program - 1);
+
+	if (arguments->c)
+		script_print_c(script);
+	else
+		script_print_text(script);
+}
+
 static void print(const struct arguments *arguments, const struct trace *trace)
 {
-	if (arguments->json)
+	if (arguments->program)
+		print_program(arguments, trace);
+	else if (arguments->json)
 		print_json(trace_as_json(trace));
 	else
 		trace_show(trace);
+}
+
+static bool has_program(const struct arguments *arguments, const struct trace *trace)
+{
+	const size_t count = trace->findings.sequences->count;
+
+	if (arguments->program <= count)
+		return true;
+	complain("trace: there is no sequence %zu: %s makes %zu", arguments->program, trace->name,
+		 count);
+	return false;
 }
 
 /* A file is written at once, so what would go to standard output is kept until its end. */
@@ -132,7 +176,8 @@ static int run(int argc, char *argv[])
 	if (arguments.output && check_writable(arguments.output))
 		return EXIT_USAGE;
 	trace = keep(1, sizeof(*trace));
-	if (trace_run(&arguments.target, !arguments.once, trace))
+	if (trace_run(&arguments.target, !arguments.once && !arguments.program, trace) ||
+	    !has_program(&arguments, trace))
 		return EXIT_FOUND;
 	if (arguments.output)
 		return print_to_file(&arguments, trace);
@@ -153,6 +198,8 @@ const struct command trace_command = {
 		"  -1, --once         do not run COMMAND again for the times\n"
 		"  -o, --output FILE  write the report to FILE\n"
 		"  -j, --json         print JSON\n"
+		"  -n, --program N    print sequence N as a batch for 'ferry run'\n"
+		"  -c, --c            print it as C for libferry\n"
 		"  -h, --help         print this help\n\n"
 		"What COMMAND prints goes to standard error, unless --output is given.\n"
 		"Exit status: 0, 1 if the program could not be traced, 2 for bad options.\n"

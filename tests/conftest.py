@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What most tests share: the build directory, and the command in it."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,3 +19,19 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def ferry_path(build: Path) -> Path:
     return build / "cli" / "ferry"
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401 (JSON is of any type)
+    return json.loads(path.read_text())
+
+
+@pytest.fixture(scope="session")
+def compiler(build: Path) -> list[str]:
+    """The compiler of the build, with its sanitizers: what links with the library."""
+    command: list[str] = read_json(build / "meson-info" / "intro-compilers.json")["host"]["c"][
+        "exelist"
+    ]
+    options = read_json(build / "meson-info" / "intro-buildoptions.json")
+    sanitizers = next(option["value"] for option in options if option["name"] == "b_sanitize")
+    names = sanitizers if isinstance(sanitizers, str) else ",".join(sanitizers)
+    return command if names in ("", "none") else [*command, f"-fsanitize={names}"]

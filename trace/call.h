@@ -9,15 +9,19 @@
 #define CALL_LIMIT 1024
 #define CALL_OTHER CALL_LIMIT
 
+#define CALL_PATHS 2
+
 struct traced_call {
 	int nr;
 	unsigned long args[6];
 	long result; /* a failure is -errno */
 
 	/* Of calls that are kept, or NULL: */
-	char *path; /* the first argument that is one */
-	char *file; /* where the first descriptor leads, as /proc says */
+	char *paths[CALL_PATHS]; /* the arguments that are some */
+	char *file;		 /* where the first descriptor leads, as /proc says */
 };
+
+void call_free_texts(struct traced_call *call);
 
 /* What a collector reports to.  All calls of a thread come in order; OBSERVER->call owns the texts.
  */
@@ -27,7 +31,7 @@ struct observer {
 
 	/** It has ended.  *OWN, NULL at first, is the observer's, and different for each
 	 * thread. */
-	void (*call)(void *context, const struct traced_call *call, void **own);
+	void (*call)(void *context, struct traced_call *call, void **own);
 
 	/** The thread has ended, or is traced no longer. */
 	void (*end)(void *context, void *own);

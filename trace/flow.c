@@ -83,7 +83,7 @@ static bool is_result(const struct traced_call *call, char kind, unsigned long v
 
 static bool same_path(const struct traced_call *a, const struct traced_call *b)
 {
-	return a->path && b->path && !strcmp(a->path, b->path);
+	return a->paths[0] && b->paths[0] && !strcmp(a->paths[0], b->paths[0]);
 }
 
 /* ---- all places ---- */

@@ -46,8 +46,7 @@ static int number_of(uint32_t architecture, uint64_t nr)
 
 static void drop_call(struct thread *thread)
 {
-	free(thread->call.path);
-	free(thread->call.file);
+	call_free_texts(&thread->call);
 	thread->call = (struct traced_call){ 0 };
 	thread->in_call = false;
 }
@@ -76,7 +75,7 @@ static void end_call(struct session *session, struct thread *thread, long result
 	if (thread->call.nr == SYS_ptrace && result == -EPERM)
 		session->collected->refused_ptrace++;
 	session->observer->call(session->observer->context, &thread->call, &thread->own);
-	thread->call.path = thread->call.file = NULL;
+	thread->call = (struct traced_call){ 0 };
 }
 
 static void stopped_in_call(struct session *session, struct thread *thread)

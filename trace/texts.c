@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -48,14 +49,25 @@ static char *read_descriptor(pid_t thread, long descriptor)
 	return strdup(target);
 }
 
+void call_free_texts(struct traced_call *call)
+{
+	size_t i;
+
+	for (i = 0; i < CALL_PATHS; i++)
+		free(call->paths[i]);
+	free(call->file);
+}
+
 void texts_read(pid_t thread, struct traced_call *call)
 {
 	const struct shape *shape = shape_of(call->nr);
-	const int path = argument_of_kind(shape, 'p');
 	const int descriptor = argument_of_kind(shape, 'd');
+	size_t paths = 0;
+	int k;
 
-	if (path >= 0)
-		call->path = read_string(thread, call->args[path]);
+	for (k = 0; kind_of(shape, k) && paths < CALL_PATHS; k++)
+		if (kind_of(shape, k) == 'p')
+			call->paths[paths++] = read_string(thread, call->args[k]);
 	if (descriptor >= 0 && (int)call->args[descriptor] >= 0)
 		call->file = read_descriptor(thread, (int)call->args[descriptor]);
 }

@@ -74,7 +74,7 @@ static void observe_begin(void *context, pid_t thread, struct traced_call *call,
 		texts_read(thread, call);
 }
 
-static void observe_call(void *context, const struct traced_call *call, void **own)
+static void observe_call(void *context, struct traced_call *call, void **own)
 {
 	struct trace *trace = context;
 	struct window *open = *own;

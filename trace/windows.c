@@ -20,10 +20,8 @@ static void free_calls(struct window *window)
 {
 	size_t i;
 
-	for (i = 0; i < window->count; i++) {
-		free(window->calls[i].path);
-		free(window->calls[i].file);
-	}
+	for (i = 0; i < window->count; i++)
+		call_free_texts(&window->calls[i]);
 	free(window->calls);
 	window->calls = NULL;
 	window->count = window->room = 0;
@@ -86,7 +84,7 @@ static void append(struct window *window, const struct traced_call *call)
 	window->calls[window->count++] = *call;
 }
 
-void windows_add(struct windows *windows, struct window **open, const struct traced_call *call)
+void windows_add(struct windows *windows, struct window **open, struct traced_call *call)
 {
 	struct window *window = *open ? *open : open_window(windows);
 
@@ -95,8 +93,7 @@ void windows_add(struct windows *windows, struct window **open, const struct tra
 		append(window, call);
 		windows->calls++;
 	} else {
-		free(call->path);
-		free(call->file);
+		call_free_texts(call);
 	}
 	if (++window->seen == WINDOW_CALLS) {
 		windows_close(window);

@@ -36,7 +36,7 @@ struct windows {
 bool windows_want(const struct windows *windows, const struct window *open);
 
 /** Adds CALL, whose texts are the window's from now on, to *OPEN, which changes. */
-void windows_add(struct windows *windows, struct window **open, const struct traced_call *call);
+void windows_add(struct windows *windows, struct window **open, struct traced_call *call);
 
 /** The thread of the window OPEN makes no more calls. */
 void windows_close(struct window *open);

@@ -54,7 +54,7 @@ _ferry() {
 	probe | check) options+=" --json" ;;
 	run) options+=" --engine --data --json" ;;
 	report) options+=" --output" ;;
-	trace) options+=" --pid --once --output --json" ;;
+	trace) options+=" --pid --once --output --json --program --c" ;;
 	du)
 		options+=" --all --apparent-size --bytes --max-depth --human-readable --json"
 		options+=" --count-links --summarize --one-file-system --null --exclude --sort"

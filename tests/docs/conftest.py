@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the documents share: the tree, the build, and a C compiler."""
 
-import json
 import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,22 +21,6 @@ def environment(build: Path) -> dict[str, str]:
     """An environment in which nothing chooses an engine and `ferry` is the one built."""
     kept = {k: v for k, v in os.environ.items() if k not in CHOOSING_AN_ENGINE}
     return kept | {"LC_ALL": "C", "PATH": f"{build / 'cli'}:{os.environ['PATH']}"}
-
-
-def read_json(path: Path) -> Any:  # noqa: ANN401 (JSON is of any type)
-    return json.loads(path.read_text())
-
-
-@pytest.fixture(scope="session")
-def compiler(build: Path) -> list[str]:
-    """The compiler of the build, with its sanitizers: what links with the library."""
-    command: list[str] = read_json(build / "meson-info" / "intro-compilers.json")["host"]["c"][
-        "exelist"
-    ]
-    options = read_json(build / "meson-info" / "intro-buildoptions.json")
-    sanitizers = next(option["value"] for option in options if option["name"] == "b_sanitize")
-    names = sanitizers if isinstance(sanitizers, str) else ",".join(sanitizers)
-    return command if names in ("", "none") else [*command, f"-fsanitize={names}"]
 
 
 @pytest.fixture
