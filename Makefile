@@ -95,6 +95,8 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'tests in uml-7.3' lab/ferry-lab test uml-7.3 --json build/guest-uml-7.3.json
 	$(STEP) 'tests in $(GUESTS_AT_ONCE)' sh -c 'printf "%s\n" $(GUESTS_AT_ONCE) | \
 		xargs -P 2 -I TARGET lab/ferry-lab test TARGET --json build/guest-TARGET.json'
+	$(STEP) 'the tutorials' env FERRY_GUESTS=yes FERRY_BUILD=build \
+		python3 -m pytest -q -p no:cacheprovider tests/docs/test_tutorials.py
 	$(STEP) 'style of the series' lab/ferry-lab style
 	@python3 tests/summary.py build/times build build-asan build-tsan \
 		$(patsubst %,build/guest-%.json,uml-7.3 $(GUESTS_AT_ONCE))

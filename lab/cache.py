@@ -89,9 +89,9 @@ def require_space(gigabytes: float, purpose: str) -> None:
         )
 
 
-def prune_builds(target: str) -> None:
-    """Keeps the most recent finished builds of TARGET."""
-    builds = [path for path in (cache_root() / "builds" / target).iterdir() if path.is_dir()]
+def prune_builds(name: str) -> None:
+    """Keeps the most recent finished builds in the directory NAME."""
+    builds = [path for path in (cache_root() / "builds" / name).iterdir() if path.is_dir()]
     builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for path in builds[KEPT_BUILDS:]:
         shutil.rmtree(path, ignore_errors=True)

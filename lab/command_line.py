@@ -27,11 +27,21 @@ from lab.kernels import series
 from lab.kernels.build import build
 from lab.kernels.selftests import build_selftests
 from lab.kernels.style import check_style
-from lab.targets import DEFAULT_TARGETS, SOURCES, STOCK_TARGETS, TEST_TARGETS, find_target
+from lab.new_call import NUMBERS, write_call
+from lab.targets import (
+    DEFAULT_TARGETS,
+    SOURCES,
+    STOCK_TARGETS,
+    TEST_TARGETS,
+    Target,
+    find_target,
+    with_patches,
+)
 from lab.tested import record, versions_tested
 from lab.tests.manifest import BENCHES, read_benches, read_tests
 from lab.tests.own_selftests import TEST as SELFTESTS
 from lab.tests.own_selftests import compare_selftests
+from lab.tests.patches import added_tests
 from lab.tests.run_tests import count, exit_status, report, run_tests, summary, write_record
 from lab.tests.session import Result
 
@@ -52,6 +62,8 @@ examples:
   ferry-lab shell uml-7.3                a root shell in a patched kernel
   ferry-lab boot x86-6.12 -- uname -r    one command in the guest
   ferry-lab series 6.12 -o patches       the series as patches to mail
+  ferry-lab new-call hello               a patch with a system call of your own
+  ferry-lab test --patch hello uml-7.3   its tests, and those of the series
 
 Files are kept in $FERRY_CACHE, or ferry in the user's cache directory.
 """
@@ -127,23 +139,37 @@ def write_mails(output: Path, mails: Mapping[str, str]) -> None:
         print(output / name)
 
 
+def chosen_target(args: argparse.Namespace, name: str) -> Target:
+    """The target NAME with the patches of the command line."""
+    target = find_target(name)
+    if args.no_series and target.series:
+        target = find_target(f"{name}-base")
+    return with_patches(target, args.patch)
+
+
 def run_build(args: argparse.Namespace) -> int:
     for name in args.target or [target.name for target in DEFAULT_TARGETS]:
-        print(build(find_target(name), args.jobs).image)
+        print(build(chosen_target(args, name), args.jobs).image)
     return 0
 
 
 def run_test(args: argparse.Namespace) -> int:
+    extra = args.patch or args.no_series
+    if args.record and extra:
+        raise LabError("--record notes what the series alone passes: take it without --patch")
     tests = [test for test in read_tests() if args.full or not test.full]
     if args.only:
         tests = [test for test in tests if fnmatch.fnmatch(test.name, args.only)]
     found: dict[str, list[Result]] = {}
-    for name in args.target or [target.name for target in TEST_TARGETS]:
-        target = find_target(name)
-        chosen = [test for test in tests if test.runs_on(name)]
-        if chosen:
+    usual = DEFAULT_TARGETS if extra else TEST_TARGETS
+    for name in args.target or [target.name for target in usual]:
+        target = chosen_target(args, name)
+        chosen = [test for test in tests if test.runs_on(target.name)]
+        if chosen or target.patches:
             kernel = build(target)
             selftests = build_selftests(kernel)
+            given = added_tests(target, selftests)
+            chosen += [test for test in given if fnmatch.fnmatch(test.name, args.only or "*")]
             found[name] = run_tests(kernel, chosen, build_directory(args), selftests)
         wanted = args.full and fnmatch.fnmatch(SELFTESTS.name, args.only or "*")
         if wanted and target in DEFAULT_TARGETS:
@@ -197,14 +223,15 @@ def options_of(args: argparse.Namespace) -> Options:
 def run_boot(args: argparse.Namespace) -> int:
     if not args.command:
         raise LabError("no command given; usage: ferry-lab boot TARGET -- COMMAND...")
-    outcome = run_in_guest(build(find_target(args.target)), args.command, options_of(args))
+    kernel = build(chosen_target(args, args.target))
+    outcome = run_in_guest(kernel, args.command, options_of(args))
     if outcome.failure:
         print(f"ferry-lab: {outcome.failure}", file=sys.stderr)
     return outcome.exit_status
 
 
 def run_shell(args: argparse.Namespace) -> int:
-    kernel = build(find_target(args.target))
+    kernel = build(chosen_target(args, args.target))
     options = Options(cpus=args.cpus or 2, memory=args.memory, terminal=True, quick=True)
     print(f"ferry-lab: a root shell in {args.target}; Ctrl-] ends the guest", file=sys.stderr)
     outcome = run_in_guest(kernel, ["bash"], options)
@@ -213,8 +240,14 @@ def run_shell(args: argparse.Namespace) -> int:
     return outcome.exit_status
 
 
-def run_style(_args: argparse.Namespace) -> int:
-    wrong = check_style()
+def run_new_call(args: argparse.Namespace) -> int:
+    for path in write_call(args.name, args.number, Path(args.output or args.name)):
+        print(path)
+    return 0
+
+
+def run_style(args: argparse.Namespace) -> int:
+    wrong = check_style(with_patches(DEFAULT_TARGETS[0], args.patch).patches)
     for line in wrong:
         print(line)
     print(f"the kernel's style: {len(wrong) or 'no'} complaints")
@@ -234,6 +267,24 @@ def run_clean(_args: argparse.Namespace) -> int:
 def add_guest_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (2)")
     parser.add_argument("--memory", default="1G", metavar="SIZE", help="its memory (1G)")
+
+
+def add_patch_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        *("-p", "--patch"),
+        action="append",
+        default=[],
+        type=Path,
+        metavar="DIRECTORY",
+        help="apply the patch in there, too; may be repeated",
+    )
+
+
+def add_patch_options(parser: argparse.ArgumentParser) -> None:
+    add_patch_option(parser)
+    parser.add_argument(
+        "--no-series", action="store_true", help="without the series: the target's -base"
+    )
 
 
 def positive(text: str) -> int:
@@ -267,11 +318,13 @@ def make_parser() -> argparse.ArgumentParser:
 
     building = add("build", run_build, "build kernels; print where their images are")
     building.add_argument("target", nargs="*", help="see ferry-lab --help")
+    add_patch_options(building)
     building.add_argument("-j", "--jobs", type=positive, metavar="N", help="compilers at once")
 
     booting = add("boot", run_boot, "run a command in a guest; exit with its status")
     booting.usage = "ferry-lab boot [OPTIONS] TARGET -- COMMAND..."
     booting.add_argument("target", help="see ferry-lab --help")
+    add_patch_options(booting)
     add_guest_options(booting)
     booting.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after that long")
     booting.add_argument(
@@ -297,10 +350,12 @@ def make_parser() -> argparse.ArgumentParser:
 
     shell = add("shell", run_shell, "a root shell in a guest")
     shell.add_argument("target", help="see ferry-lab --help")
+    add_patch_options(shell)
     add_guest_options(shell)
 
     testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
     testing.add_argument("target", nargs="*", help="see ferry-lab --help")
+    add_patch_options(testing)
     testing.add_argument("--full", action="store_true", help="also run the tests that take long")
     testing.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
     testing.add_argument(
@@ -327,7 +382,19 @@ def make_parser() -> argparse.ArgumentParser:
         "--draft", action="store_true", help="without a sign-off; git send-email refuses these"
     )
 
-    add("style", run_style, "run checkpatch.pl and sparse on the series")
+    calling = add("new-call", run_new_call, "write a patch that adds a system call, to start from")
+    calling.add_argument("name", help="of the call")
+    calling.add_argument(
+        "--number",
+        type=int,
+        default=NUMBERS[0],
+        metavar="N",
+        help=f"{NUMBERS[0]} to {NUMBERS[-1]} ({NUMBERS[0]})",
+    )
+    calling.add_argument("-o", "--output", metavar="DIRECTORY", help="where to (NAME)")
+
+    styling = add("style", run_style, "run checkpatch.pl and sparse on the series")
+    add_patch_option(styling)
 
     add("clean", run_clean, "remove everything that the lab downloaded and built")
     return parser

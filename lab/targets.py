@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The kernels that the lab knows: one table, and what can be derived from its rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from lab import LabError
@@ -29,6 +31,12 @@ class Target:
     steps: int  # lines that make prints for a whole build, for the progress bar
     series: bool = True
     stock: bool = False  # Debian's own kernel; its source is the package with its headers
+    patches: tuple[Path, ...] = ()  # the user's directories, applied last
+
+    @property
+    def builds(self) -> str:
+        """Where its finished kernels are: those with patches do not displace the others."""
+        return f"{self.name}-patched" if self.patches else self.name
 
 
 SOURCES = {
@@ -89,6 +97,17 @@ def with_checks(target: Target) -> Target:
     checks = ("debug.config", f"debug-{target.arch}.config")
     fragments = (*target.fragments, *checks)
     return replace(target, name=f"{target.name}-debug", fragments=fragments)
+
+
+def with_patches(target: Target, patches: Sequence[Path]) -> Target:
+    """The same kernel with patches of the user after the series, or without it."""
+    for path in patches:
+        if not path.is_dir():
+            raise LabError(f"--patch {path}: there is no such directory")
+    found = tuple(path.absolute() for path in patches)
+    if found and target.stock:
+        raise LabError(f"{target.name} is Debian's own kernel: the lab does not build it")
+    return replace(target, patches=found)
 
 
 TARGETS = {

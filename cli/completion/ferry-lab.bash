@@ -10,12 +10,12 @@ _ferry_lab() {
 		targets+=" $kernel $kernel-base $kernel-debug"
 	done
 	if ((COMP_CWORD == 1)); then
-		words="fetch build boot shell test bench series style clean"
+		words="fetch build boot shell test bench series new-call style clean"
 		mapfile -t COMPREPLY < <(compgen -W "$words --help" -- "$word")
 		return
 	fi
 	case $previous in
-	-w | --writable | -o | --output | --build)
+	-w | --writable | -o | --output | --build | -p | --patch)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		return
 		;;
@@ -27,14 +27,16 @@ _ferry_lab() {
 	case ${COMP_WORDS[1]} in
 	fetch) words="6.12 7.3" options+=" --list" ;;
 	series) words="6.12 7.3" options+=" --output --author --draft" ;;
-	build) words=$targets options+=" --jobs" ;;
+	build) words=$targets options+=" --patch --no-series --jobs" ;;
 	boot)
 		words="$targets --"
-		options+=" --cpus --memory --timeout --icount --writable --kernel --qemu"
+		options+=" --patch --no-series --cpus --memory --timeout --icount --writable --kernel --qemu"
 		;;
-	shell) words=$targets options+=" --cpus --memory" ;;
-	test) words=$targets options+=" --full --only --record --json --build" ;;
+	shell) words=$targets options+=" --patch --no-series --cpus --memory" ;;
+	test) words=$targets options+=" --patch --no-series --full --only --record --json --build" ;;
 	bench) options+=" --json --build" ;;
+	new-call) options+=" --number --output" ;;
+	style) options+=" --patch" ;;
 	esac
 	if [[ $word == -* ]]; then
 		words=$options

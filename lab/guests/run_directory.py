@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab import REPOSITORY
 from lab.cache import cache_root, make_directory
 from lab.guests.fstab import fstab
 from lab.guests.machine import UML_LINES, X86_LINES, Options
@@ -63,6 +64,9 @@ def environment(options: Options) -> dict[str, str]:
     }
     if not options.terminal:
         passed["TERM"] = "dumb"
+    programs = REPOSITORY / "build" / "cli"
+    if (programs / "ferry").exists():
+        passed["PATH"] = f"{programs}:{passed['PATH']}"
     # A tmpfs: files there take no way through the overlay and to the host.
     return passed | {"HOME": "/root", "TMPDIR": "/dev/shm"} | dict(options.environment)
 

@@ -62,12 +62,18 @@ class Kernel:
         return path if path.exists() else None
 
 
+def patches_of(target: Target) -> list[series.Patch]:
+    """What is applied to the source of TARGET, in this order."""
+    version = target.source.version
+    own = series.read_series(version) if target.series else []
+    return own + [series.read_given(directory, version) for directory in target.patches]
+
+
 def series_state(target: Target) -> str:
-    """A hash of all that the series does to the tree of TARGET."""
+    """A hash of all that the patches do to the tree of TARGET."""
     digest = hashlib.sha256()
-    if target.series:
-        for name, content in series.inputs(series.read_series(target.source.version)):
-            digest.update(f"{name} {len(content)}\n".encode() + content)
+    for name, content in series.inputs(patches_of(target)):
+        digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 
@@ -88,7 +94,7 @@ def key_of(target: Target, version: str) -> str:
 
 
 def finished(target: Target, key: str) -> Kernel | None:
-    directory = cache_root() / "builds" / target.name / key
+    directory = cache_root() / "builds" / target.builds / key
     return Kernel(target, key, directory) if directory.is_dir() else None
 
 
@@ -140,8 +146,7 @@ def read_state(tree: Path) -> str | None:
 def prepare(target: Target, package: Path, base: Path, tree: Path, wanted: str) -> None:
     """Applies the series.  The caller holds the lock of the trees."""
     source = target.source
-    patches = series.read_series(source.version) if target.series else []
-    files = series.assemble(base, patches, describe(source, package))
+    files = series.assemble(base, patches_of(target), describe(source, package))
     if series_state(target) != wanted:
         raise LabError("the series changed while it was read: run it again")
     state_file(tree).unlink(missing_ok=True)
@@ -212,7 +217,7 @@ def compiled(kernel: Kernel, log: Path) -> Iterator[tuple[Path, Path]]:
 
 def keep(target: Target, key: str, objects: Path, version: str) -> Kernel:
     """Copies what booting takes out of the objects; the rename marks it complete."""
-    builds = make_directory(cache_root() / "builds" / target.name)
+    builds = make_directory(cache_root() / "builds" / target.builds)
     partial = builds / f".{key}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
@@ -221,5 +226,5 @@ def keep(target: Target, key: str, objects: Path, version: str) -> Kernel:
     about = {"target": target.name, "source": version, "compiler": compiler_version()}
     (partial / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     os.replace(partial, builds / key)
-    prune_builds(target.name)
+    prune_builds(target.builds)
     return Kernel(target, key, builds / key)

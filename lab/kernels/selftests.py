@@ -4,14 +4,16 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab import LabError
 from lab.cache import locked, log_file, make_directory
 from lab.debian.sources import fetch
+from lab.kernels import series
 from lab.kernels.build import Kernel, prepared_tree
 from lab.kernels.make import run_logged, run_to
+from lab.targets import Target
 
 SELFTESTS = "tools/testing/selftests"
 PLACE = f"{SELFTESTS}/ferry"
@@ -47,20 +49,31 @@ def build_selftests(kernel: Kernel) -> Path:
         if target.stock:
             return partial
         with prepared_tree(target, fetch(target.source)) as tree:
-            if (tree / PLACE).is_dir():
-                compile_them(kernel, tree, partial)
+            places = {PLACE: partial} if (tree / PLACE).is_dir() else {}
+            for name in added_selftests(target):
+                places[f"{SELFTESTS}/{name}"] = make_directory(partial / name)
+            if places:
+                compile_them(kernel, tree, places)
         os.replace(partial, programs)
     return programs
 
 
-def compile_them(kernel: Kernel, tree: Path, output: Path) -> None:
+def added_selftests(target: Target) -> list[str]:
+    """The directories of selftests that the user's patches add to those of TARGET."""
+    version = target.source.version
+    given = [series.read_given(directory, version) for directory in target.patches]
+    found = re.findall(rf"^{SELFTESTS}/([^/\n]+)/", "\n".join(series.touched(given)), re.M)
+    return sorted({*found} - {"ferry"})
+
+
+def compile_them(kernel: Kernel, tree: Path, places: Mapping[str, Path]) -> None:
     log = log_file(f"selftests-{kernel.target.name}")
     log.unlink(missing_ok=True)
     what = f"the selftests of {kernel.target.name}"
     includes = include_headers(what, tree, log)
-    run_logged(
-        what, ["make", "-s", "-C", PLACE, f"OUTPUT={output}", "ARCH=x86", includes], tree, log
-    )
+    for place, output in places.items():
+        make = ["make", "-s", "-C", place, f"OUTPUT={output}", "ARCH=x86", includes]
+        run_logged(what, make, tree, log)
 
 
 def include_headers(what: str, tree: Path, log: Path) -> str:

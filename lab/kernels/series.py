@@ -50,27 +50,27 @@ class Patch:
     diffs: list[Path]
 
 
-def read_added(listing: Path) -> dict[str, Path]:
-    """The whole files that a patch adds."""
+def read_added(listing: Path, root: Path) -> dict[str, Path]:
+    """The whole files that a patch adds; PATH-HERE is below ROOT."""
     added = {}
     lines = listing.read_text().splitlines() if listing.exists() else []
     for number, line in enumerate(lines, 1):
         target, arrow, here = (part.strip() for part in line.partition("<-"))
         if not (arrow and target and here):
             raise LabError(f"{listing}:{number}: not of the form 'PATH-IN-TREE <- PATH-HERE'")
-        if not (REPOSITORY / here).is_file():
+        if not (root / here).is_file():
             raise LabError(f"{listing}:{number}: there is no file {here}")
-        added[target] = REPOSITORY / here
+        added[target] = root / here
     return added
 
 
-def read_patch(directory: Path, version: str) -> Patch | None:
+def read_patch(directory: Path, version: str, root: Path | None = None) -> Patch | None:
     """The patch in DIRECTORY, None if it is for other versions only."""
     stems = {path.stem for path in directory.glob("*.diff")}
     if stems - {"any"} and version not in stems:
         return None
     diffs = [directory / f"{stem}.diff" for stem in ("any", version) if stem in stems]
-    added = read_added(directory / "files")
+    added = read_added(directory / "files", root or REPOSITORY)
     if not diffs and not added:
         raise LabError(f"{directory} has neither a diff nor a list of files")
     if not (directory / "message").exists():
@@ -82,6 +82,19 @@ def read_series(version: str, series: Path = SERIES) -> list[Patch]:
     directories = sorted(path for path in series.glob("[0-9]*") if path.is_dir())
     patches = (read_patch(directory, version) for directory in directories)
     return [patch for patch in patches if patch]
+
+
+def read_given(directory: Path, version: str) -> Patch:
+    """The patch of a user in DIRECTORY: one like the series' own, or a series of *.patch.
+
+    PATH-HERE in its list of files is below DIRECTORY.
+    """
+    if mails := sorted(directory.glob("*.patch")):
+        return Patch(directory.name, "", {}, mails)
+    patch = read_patch(directory, version, directory)
+    if not patch:
+        raise LabError(f"--patch {directory}: it has no diff for {version}")
+    return patch
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,22 @@
 """The kernel's own style checks: checkpatch.pl over the patches, sparse over the sources."""
 
 import fnmatch
+import itertools
 import re
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab import REPOSITORY, LabError
 from lab.cache import locked, log_file
-from lab.debian.sources import fetch, unpacked_base
+from lab.debian.sources import describe, fetch, unpacked_base
 from lab.kernels import series
 from lab.kernels.build import Kernel, build, compiled, make_command
 from lab.kernels.make import run_logged
+from lab.new_call import NUMBERS, write_call
 from lab.targets import SOURCES, Source, Target, find_target
 from lab.toolchain import require_commands
 
@@ -124,9 +126,33 @@ def check_sources(kernel: Kernel, judge: Judge) -> list[str]:
     return [f"sparse, {target.name}: {text}" for text in judge.without_excuse(complaints)]
 
 
-def check_style() -> list[str]:
-    """All that is wrong with the style of the series."""
+def check_given(source: Source, directory: Path, judge: Judge) -> list[str]:
+    """What checkpatch.pl of SOURCE says of a user's patch, which must apply after the series."""
+    patches = series.read_series(source.version)
+    given = series.read_given(directory, source.version)
+    with unpacked_base(source, fetch(source)) as base:
+        series.assemble(base, [*patches, given], describe(source, fetch(source)))
+        mails = {path.name: path.read_text() for path in given.diffs}
+        if given.message:
+            alone = series.Series(given.name, (given.name,))
+            mails = series.mails(base, alone, [given], series.NOBODY)
+        complaints = [c for name, mail in mails.items() for c in checkpatch(base, name, mail)]
+    return [f"{directory}, {source.version}: {text}" for text in judge.without_excuse(complaints)]
+
+
+def check_style(given: Sequence[Path] = ()) -> list[str]:
+    """All that is wrong with the style of the patches GIVEN, or else of the series."""
     judge = Judge()
+    if given:
+        pairs = itertools.product(SOURCES.values(), given)
+        return [line for source, path in pairs for line in check_given(source, path, judge)]
     wrong = [line for source in SOURCES.values() for line in check_patches(source, judge)]
     wrong += check_sources(build(find_target(SPARSE_TARGET)), judge)
-    return wrong + judge.idle()
+    return wrong + judge.idle() + check_template()
+
+
+def check_template() -> list[str]:
+    """The same for what new-call writes."""
+    with tempfile.TemporaryDirectory(prefix="ferry-new-call-") as name:
+        write_call("example", NUMBERS[0], Path(name) / "example")
+        return check_style([Path(name) / "example"])

@@ -340,6 +340,7 @@ const struct bench batch_bench = {
 	.defaults = { .warmup = 2,
 		      .trials = 100,
 		      .slots = 4096,
+		      .workloads = { { "unimplemented" }, 1 },
 		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }, 11 } },
 	.check = check,
 	.seconds = seconds,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* ferry bench crossing: what one call costs, and how much of it is the crossing. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,20 +13,129 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ferry.h>
 #include <ferry/rawcall.h>
-#include <linux/ferry.h>
 
 #include "cases.h"
 #include "common/memory.h"
+#include "common/messages.h"
 #include "common/show.h"
 #include "crossing.h"
 #include "empty.h"
+#include "lib/text/text.h"
+#include "measure/harness/child.h"
 #include "test_module.h"
 
 #define FILE_PATH "/etc/passwd"
 
 #define FEWEST_TRIALS 4	  /* to know an error of a median */
 #define FEWEST_CALLS 1000 /* in a trial, to speak of shares */
+
+/* ---- the call that --call describes ---- */
+
+#define BUFFER "buffer"
+#define NO_ANSWER LONG_MIN
+
+static struct {
+	const char *label;
+	long words[1 + FERRY_MAX_ARGS]; /* its number and its arguments */
+	long *answer;			/* shared with the child that tries it */
+} given;
+static char buffer[4096];
+
+static long make_given_call(void)
+{
+	const long *w = given.words;
+
+	return ferry_rawcall(w[0], w[1], w[2], w[3], w[4], w[5], w[6]);
+}
+
+/* In a child: nobody knows what it does. */
+static int try_given_call(void *context)
+{
+	(void)context;
+	*given.answer = make_given_call();
+	return 0;
+}
+
+static int refuse_call(const char *word, const char *what)
+{
+	complain("bench: --call has '%s': it must be %s", word, what);
+	return EXIT_USAGE;
+}
+
+static int read_argument(const char *word, long *argument)
+{
+	char *end;
+
+	errno = 0;
+	*argument = strtol(word, &end, 0);
+	if (!strcmp(word, BUFFER))
+		*argument = (long)buffer;
+	else if (!isdigit(*word) && *word != '-')
+		return refuse_call(word, "a number, or buffer for the address of 4096 bytes");
+	else if (*end || errno)
+		return refuse_call(word, "a number of 64 bits");
+	return 0;
+}
+
+/* Fills in given, with a label as a program would write the call. */
+static int read_given_call(const struct names *words)
+{
+	struct ferry_slot slot = { 0 };
+	struct ferry_problem problem;
+	size_t i;
+
+	if (words->count > COUNT_OF(given.words)) {
+		complain("bench: --call has more than %d arguments", FERRY_MAX_ARGS);
+		return EXIT_USAGE;
+	}
+	for (i = 0; i < words->count; i++) {
+		if (read_argument(words->of[i], &given.words[i]))
+			return EXIT_USAGE;
+		given.label =
+			i ? keep_text("%s%s%s", given.label, i > 1 ? ", " : "", words->of[i]) :
+			    keep_text("call %s(", words->of[0]);
+	}
+	given.label = keep_text("%s)", given.label);
+	if (given.words[0] < 0 || given.words[0] > SHRT_MAX)
+		return refuse_call(words->of[0], "the number of a call");
+	slot.nr = (short)given.words[0];
+	if (ferry_check(&slot, 1, &problem, 1) > 0 && problem.severity == FERRY_ERROR) {
+		complain("bench: call %d cannot be measured: %s", slot.nr, problem.reason);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int check(const struct settings *settings)
+{
+	return settings->workloads.count ? read_given_call(&settings->workloads) : 0;
+}
+
+static void warn_of_failure(struct run *run)
+{
+	const char *name = errno_name(*given.answer);
+
+	if (name && *given.answer != -ENOSYS)
+		add_warning(run, "call", "%s fails with %s: its time is that of the failure.",
+			    given.label, name);
+}
+
+/* Whether it returned, which exit() and its like do not. */
+static int try_in_child(struct run *run)
+{
+	given.answer = share(sizeof(*given.answer));
+	*given.answer = NO_ANSWER;
+	if (run_in_child(try_given_call, NULL))
+		return EXIT_FOUND;
+	if (*given.answer == NO_ANSWER) {
+		complain("bench: %s does not return", given.label);
+		return EXIT_FOUND;
+	}
+	warn_of_failure(run);
+	return 0;
+}
 
 /* ---- the calls ---- */
 
@@ -67,6 +179,7 @@ LOOP(write, (void)!write(null, &byte, 1))
 LOOP(stat, stat(FILE_PATH, &status))
 LOOP(fstat, fstat(file, &status))
 LOOP(open_close, close(open(FILE_PATH, O_RDONLY | O_CLOEXEC)))
+LOOP(given, make_given_call())
 
 static const char *missing_call(long answer)
 {
@@ -109,6 +222,11 @@ static const char *missing_device(void)
 static const char *missing_file(void)
 {
 	return file < 0 ? FILE_PATH " cannot be opened" : NULL;
+}
+
+static const char *missing_given(void)
+{
+	return *given.answer == -ENOSYS ? "this kernel has no such call" : NULL;
 }
 
 static const char *missing_counters(void)
@@ -243,6 +361,7 @@ static void say_what_it_means(struct run *run, const struct crossing *c)
 			    "kstats sums counters that each CPU keeps by itself (processes, "
 			    "runnable tasks, context switches), so it takes longer the more CPUs "
 			    "there are.");
+	say_share(run, c, "given");
 	say_share(run, c, "write");
 	say_share(run, c, "stat");
 	if (bare_crossing(c) && !tells_shares(bare_crossing(c)))
@@ -285,10 +404,16 @@ static int measure(struct run *run)
 {
 	struct crossing *c = keep(1, sizeof(*c));
 	size_t count = COUNT_OF(kinds) - (test_module() < 0 ? WITH_MODULE : 0);
+	struct kind all[COUNT_OF(kinds) + 1];
 	int failed;
 
+	memcpy(all, kinds, count * sizeof(*all));
+	if (given.label && try_in_child(run))
+		return EXIT_FOUND;
+	if (given.label)
+		all[count++] = (struct kind){ "given", given.label, loop_given, missing_given };
 	open_files();
-	failed = measure_rows(run, kinds, count, &c->rows, &c->count);
+	failed = measure_rows(run, all, count, &c->rows, &c->count);
 	if (RAW(UNIMPLEMENTED, 0, 0) == -EPERM)
 		add_warning(run, "filter",
 			    "A filter of system calls answers the unimplemented call with EPERM: "
@@ -333,6 +458,7 @@ const struct bench crossing_bench = {
 	.name = "crossing",
 	.summary = "what one call costs, and how much of it is the crossing",
 	.defaults = { .warmup = 100, .trials = 10, .calls = 100000 },
+	.check = check,
 	.seconds = seconds,
 	.measure = measure,
 	.print = print,

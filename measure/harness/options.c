@@ -19,6 +19,7 @@ enum kind {
 	NUMBER_OPTION,	/* long */
 	NUMBERS_OPTION, /* struct sizes: a list with commas, sorted */
 	NAMES_OPTION,	/* struct names: a list with commas */
+	CALL_OPTION,	/* the same: the words of a call, which may be equal */
 	FILES_OPTION,	/* struct names: may be repeated */
 	TEXT_OPTION,	/* const char * */
 	OTHER_OPTION,	/* of ferry bench itself */
@@ -64,6 +65,8 @@ static const struct choice choices[] = {
 	  CALLS, "the calls to make; --program times any other" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "flexsc", "calls_made", NONE,
 	  "write getpid", "the calls to make" },
+	{ 'c', CALL_OPTION, "call", "NR,...", 0, 0, AT(workloads), "crossing", "calls_made", NONE,
+	  NULL, "one more call to measure: its number and arguments" },
 	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch", "programs", NONE, NULL,
 	  "batches of the program in FILE" },
 	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "apps", "programs", NONE, NULL,
@@ -152,7 +155,7 @@ static int add_name(struct names *names, const char *name, const struct choice *
 		return EXIT_USAGE;
 	}
 	for (i = 0; i < names->count; i++) {
-		if (strcmp(names->of[i], name) != 0)
+		if (strcmp(names->of[i], name) != 0 || choice->kind == CALL_OPTION)
 			continue;
 		complain("bench: --%s names '%s' twice", choice->name, name);
 		return EXIT_USAGE;
@@ -276,6 +279,7 @@ static int apply(const struct choice *choice, char *text, struct settings *setti
 	case NUMBERS_OPTION:
 		return parse_numbers(text, choice, place);
 	case NAMES_OPTION:
+	case CALL_OPTION:
 		return parse_names(text, choice, place);
 	case TEXT_OPTION:
 		*(const char **)place = text;
@@ -331,8 +335,8 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	settings->programs = given->programs;
 	if (choice_of(bench, 'e') && check_engines(settings, given->value['e'] != NULL))
 		return EXIT_USAGE;
-	if (!settings->workloads.count && !settings->programs.count)
-		settings->workloads = (struct names){ { "unimplemented" }, 1 };
+	if (settings->programs.count && !given->value['c'])
+		settings->workloads.count = 0;
 	return bench->check ? bench->check(settings) : 0;
 }
 

@@ -13,7 +13,8 @@ from lab.cache import locked
 from lab.command_line import main, make_parser
 from lab.targets import DEFAULT_TARGETS, TARGETS
 
-COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series", "style", "clean"]
+COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series"]
+COMMANDS += ["new-call", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
 COMPLETION = ROOT / "cli" / "completion" / "ferry-lab.bash"
 
@@ -29,7 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def long_options(text: str) -> set[str]:
-    return set(re.findall(r"(?<![\w-])--[a-z]+", text)) - {"--help"}
+    return set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", text)) - {"--help"}
 
 
 def complete(*words: str) -> list[str]:
@@ -47,10 +48,10 @@ def section(command: str) -> str:
 
 
 def test_help_lists_the_commands() -> None:
-    listed = re.findall(r"^    (\w+) ", make_parser().format_help(), re.M)
+    listed = re.findall(r"^    ([\w-]+) ", make_parser().format_help(), re.M)
     assert listed == COMMANDS
     assert complete("ferry-lab", "") == [*COMMANDS, "--help"]
-    assert re.findall(r"^\.SS ferry-lab (\w+)$", PAGE, re.M) == COMMANDS
+    assert re.findall(r"^\.SS ferry-lab ([\w-]+)$", PAGE, re.M) == COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -80,6 +81,12 @@ def test_help_page_and_completion_name_the_targets() -> None:
         (["fetch", "1.0"], "unknown version '1.0'; the versions are 6.12, 7.3"),
         (["series", "1.0", "-o", "x"], "there is no series for '1.0'"),
         (["bench", "none"], "there is no benchmark 'none'"),
+        (["build", "--patch", "nowhere", "x86-7.3"], "--patch nowhere: there is no such directory"),
+        (["build", "--patch", ".", "debian-6.1"], "debian-6.1 is Debian's own kernel"),
+        (["test", "--record", "--no-series"], "--record notes what the series alone passes"),
+        (["new-call", "Hello"], "'Hello' cannot be the name of a call"),
+        (["new-call", "hello", "--number", "500"], "the number 500 is not free"),
+        (["new-call", "lab"], "lab exists already; -o names another directory"),
     ],
 )
 def test_a_wrong_word_is_told(arguments: list[str], says: str) -> None:

@@ -74,6 +74,18 @@ def test_rows_summarize_their_trials(bench: str, documents: Documents) -> None:
             assert row["cycles"] == pytest.approx(cycles, rel=0.01)
 
 
+def test_a_call_that_is_given_is_a_row_of_its_own(ferry: Ferry) -> None:
+    words = ["crossing", "--trials", "4", "--calls", "200", "--json", "-", "--call"]
+    document = json.loads(ferry(*words, "39").stdout)
+    row = rows_of(document)[-1]
+    assert (row["name"], row["label"], row["available"]) == ("given", "call 39()", True)
+    assert document["settings"]["calls_made"] == ["39"]
+    refused = json.loads(ferry(*words, "3,-1").stdout)
+    assert "call" in [warning["id"] for warning in refused["warnings"]]
+    missing = rows_of(json.loads(ferry(*words, "507,buffer,0,0").stdout))[-1]
+    assert (missing["available"], missing["reason"]) == (False, "this kernel has no such call")
+
+
 def test_chains_are_compared_with_the_loop(documents: Documents) -> None:
     rows = [row for row in rows_of(documents["chain"]) if row["available"]]
     assert {row["engine"] for row in rows} >= {"loop", "raw"}

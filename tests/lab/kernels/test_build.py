@@ -24,8 +24,11 @@ from lab.kernels import build as building
 from lab.kernels import config, series
 from lab.kernels.modules import FERRY, build_module
 from lab.kernels.selftests import build_selftests
+from lab.targets import with_patches
+from lab.tests.patches import added_tests
 
 ADD_LINE = "--- a/two.c\n+++ b/two.c\n@@ -1 +1,2 @@\n 2\n+patched\n"
+AFTER_IT = "--- a/two.c\n+++ b/two.c\n@@ -1,2 +1,3 @@\n 2\n+after\n patched\n"
 
 
 @pytest.fixture
@@ -86,6 +89,45 @@ def test_a_series_that_is_taken_back_gives_the_first_kernel(toy: Path, cache: Pa
     shutil.rmtree(first.directory)
     assert building.build(TARGET).image.read_text() == "1\n2\n3\n-ferry\n"
     assert compiled(cache) == ["two"]
+
+
+def test_a_patch_of_the_user_comes_after_the_series(toy: Path, cache: Path) -> None:
+    write_patch(toy / "series", "0001-toy", any_diff=ADD_LINE)
+    first = building.build(TARGET)
+    mine = write_patch(toy, "mine", files="three.c <- here.c\n", any_diff=AFTER_IT)
+    (mine / "here.c").write_text("mine\n")
+    second = building.build(with_patches(TARGET, [mine]))
+    assert second.image.read_text() == "1\n2\nafter\npatched\nmine\n-ferry\n"
+    assert second.directory.parent.name == "toy-9.9-patched"
+    (mine / "here.c").write_text("changed\n")
+    assert building.build(with_patches(TARGET, [mine])).key not in (first.key, second.key)
+    assert building.build(TARGET) == first
+
+
+def test_a_patch_of_the_user_may_be_what_git_writes(toy: Path) -> None:
+    mine = toy / "mine"
+    mine.mkdir()
+    (mine / "0001-a.patch").write_text(f"From: me\nSubject: two\n\n---\n{ADD_LINE}")
+    (mine / "0002-b.patch").write_text(f"From: me\nSubject: more\n\n---\n{AFTER_IT}")
+    kernel = building.build(with_patches(TARGET, [mine]))
+    assert kernel.image.read_text() == "1\n2\nafter\npatched\n3\n-ferry\n"
+    (mine / "0002-b.patch").unlink()
+    (mine / "0003-c.patch").write_text(AFTER_IT.replace(" 2", " two"))
+    with pytest.raises(LabError, match=r"mine/0003-c\.patch: hunk 1 \(two\.c:1\) does not apply"):
+        building.build(with_patches(TARGET, [mine]))
+
+
+def test_the_selftests_of_a_patch_are_tests(toy: Path) -> None:
+    place = "tools/testing/selftests/mine"
+    mine = write_patch(toy, "mine", files=f"{place}/Makefile <- Makefile\n")
+    script = "echo '\\#!/bin/sh' > $(OUTPUT)/Mine; chmod +x $(OUTPUT)/Mine"
+    (mine / "Makefile").write_text(f"all:\n\t{script}\n")
+    target = with_patches(TARGET, [mine])
+    selftests = build_selftests(building.build(target))
+    (test,) = added_tests(target, selftests)
+    assert (test.name, test.command) == ("kselftest-mine", "$FERRY_KSELFTEST/mine/Mine")
+    assert os.access(selftests / "mine" / "Mine", os.X_OK)
+    assert added_tests(TARGET, selftests) == []
 
 
 @pytest.mark.parametrize("what", ["version", "fragment", "series", "compiler", "target"])
