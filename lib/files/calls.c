@@ -14,7 +14,7 @@ static long call(struct member *member, const struct proxy_call *call)
 {
 	const long *args = call->args;
 
-	if (member->crew->options->timeout_ms)
+	if (member && member->crew->options->timeout_ms)
 		return ferry__proxy_call(member, call);
 	return ferry_rawcall(call->nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The system calls of a member.  Each returns the raw result, -ETIMEDOUT after the time limit of
- * the options, or -ECANCELED when the job ended while the call hung.
+ * the options, or -ECANCELED when the job ended while the call hung.  Without a member (NULL), in
+ * a job too small for a crew, there is no limit.
  */
 #ifndef FILES_CALLS_H
 #define FILES_CALLS_H

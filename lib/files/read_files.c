@@ -15,13 +15,18 @@
 #define WORTH_A_THREAD 16
 
 struct job {
-	struct range names;
 	int dir;
 	const char *const *name;
 	unsigned int flags;
 	struct ferry_file *files;
 	struct shared_arena arena, *arena_or_null;
 	enum ferry_engine engine; /* FERRY_LOOP: none runs a batch in one crossing */
+};
+
+/* A job for a crew. */
+struct large_job {
+	struct range names;
+	struct job *job;
 };
 
 /* The attributes of a piece's files, and in files[].error what keeps them from being read. */
@@ -75,9 +80,8 @@ static void look_and_read(struct member *member, struct job *job, struct piece p
 					     request->file, job->arena_or_null);
 }
 
-static size_t read_piece(struct member *member, struct piece piece)
+static size_t read_piece(struct member *member, struct job *job, struct piece piece)
 {
-	struct job *job = (struct job *)member->crew;
 	size_t failed = 0, i;
 
 	/* An engine of one crossing looks at a whole piece at once: that costs little. */
@@ -100,6 +104,23 @@ static void cancel(struct ferry_file files[], struct piece piece)
 		files[i].length = 0;
 		files[i].error = -ECANCELED;
 	}
+}
+
+static size_t do_piece(struct member *member, struct piece piece)
+{
+	return read_piece(member, ((struct large_job *)member->crew)->job, piece);
+}
+
+static long read_by_crew(struct job *job, size_t count, const struct ferry_files_options *options)
+{
+	struct large_job large = { .job = job };
+	long failed;
+
+	ferry__range_init(&large.names, count, READ_BATCH_MOST, do_piece, options);
+	failed = ferry__range_run(&large.names, WORTH_A_THREAD);
+	if (failed == -ECANCELED)
+		cancel(job->files, (struct piece){ large.names.next, count });
+	return failed;
 }
 
 static bool is_usable(const struct ferry_arena *arena)
@@ -131,12 +152,13 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 		job.arena = (struct shared_arena){ arena->memory, arena->size, arena->used };
 		job.arena_or_null = &job.arena;
 	}
-	ferry__range_init(&job.names, count, READ_BATCH_MOST, read_piece, options);
-	if (count >= READ_BATCH_WORTH && !job.names.crew.options->timeout_ms)
+	if (count >= READ_BATCH_WORTH && !(options && options->timeout_ms))
 		job.engine = ferry__engine_of_one_crossing();
-	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
-	if (failed == -ECANCELED)
-		cancel(files, (struct piece){ job.names.next, count });
+	/* To set up a crew takes a good part of the time for a file. */
+	if (!options && count <= READ_BATCH_MOST)
+		failed = (long)read_piece(NULL, &job, (struct piece){ 0, count });
+	else
+		failed = read_by_crew(&job, count, options);
 	if (arena)
 		arena->used = job.arena.used;
 	errno = saved;

@@ -12,9 +12,10 @@
 /* Waking a helper costs about as much as 100 calls. */
 #define WORTH_A_THREAD 128
 
-struct job {
+/* A request for a crew. */
+struct large_job {
 	struct range names;
-	struct statx_batch request;
+	const struct statx_batch *request;
 };
 
 static size_t count_failed(const int errors[], struct piece piece)
@@ -37,37 +38,52 @@ static void one_by_one(struct member *member, const struct statx_batch *request,
 			request->stats ? &request->stats[i] : &unwanted);
 }
 
-static size_t do_piece(struct member *member, struct piece piece)
+static size_t look_at(struct member *member, const struct statx_batch *request, struct piece piece)
 {
-	const struct statx_batch *request = &((struct job *)member->crew)->request;
-
 	if (!ferry__statx_batch(request, piece))
 		one_by_one(member, request, piece);
 	return count_failed(request->errors, piece);
+}
+
+static size_t do_piece(struct member *member, struct piece piece)
+{
+	return look_at(member, ((struct large_job *)member->crew)->request, piece);
+}
+
+static long look_by_crew(const struct statx_batch *request, size_t count,
+			 const struct ferry_files_options *options)
+{
+	struct large_job job = { .request = request };
+	long failed;
+	size_t i;
+
+	ferry__range_init(&job.names, count, STATX_BATCH_MOST, do_piece, options);
+	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
+	if (failed == -ECANCELED)
+		for (i = job.names.next; i < count; i++)
+			request->errors[i] = -ECANCELED;
+	return failed;
 }
 
 long ferry_statx_many(int dir, const char *const names[], size_t count, int flags,
 		      unsigned int mask, struct statx *stats, int errors[],
 		      const struct ferry_files_options *options)
 {
-	struct job job = {
-		.request = { dir, names, flags, mask, stats, errors, FERRY_LOOP },
-	};
+	struct statx_batch request = { dir, names, flags, mask, stats, errors, FERRY_LOOP };
 	int saved = errno;
 	long failed;
-	size_t i;
 
 	if (!count)
 		return 0;
 	if (!names || !errors)
 		return -EINVAL;
-	ferry__range_init(&job.names, count, STATX_BATCH_MOST, do_piece, options);
-	if (count >= STATX_BATCH_WORTH && !job.names.crew.options->timeout_ms)
-		job.request.engine = ferry__engine_of_one_crossing();
-	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
-	if (failed == -ECANCELED)
-		for (i = job.names.next; i < count; i++)
-			errors[i] = -ECANCELED;
+	if (count >= STATX_BATCH_WORTH && !(options && options->timeout_ms))
+		request.engine = ferry__engine_of_one_crossing();
+	/* To set up a crew takes as long as to look at a name or two. */
+	if (!options && count <= STATX_BATCH_MOST)
+		failed = (long)look_at(NULL, &request, (struct piece){ 0, count });
+	else
+		failed = look_by_crew(&request, count, options);
 	errno = saved;
 	return failed;
 }

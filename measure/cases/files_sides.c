@@ -92,35 +92,59 @@ uint64_t statx_by_plain_calls(struct file_set *set, size_t count)
 
 /* ---- contents ---- */
 
-uint64_t read_in_one_call(struct file_set *set, size_t count)
+static uint64_t read_all(struct file_set *set, size_t count, unsigned int flags)
 {
 	uint64_t sum = 0;
 	size_t i;
 
 	set->arena.used = 0;
 	memset(set->files, 0, count * sizeof(*set->files));
-	ferry_read_files(set->dir, set->names, count, 0, set->files, &set->arena, NULL);
+	ferry_read_files(set->dir, set->names, count, flags, set->files, &set->arena, NULL);
 	for (i = 0; i < count; i++)
 		sum += set->files[i].length;
 	return sum;
 }
 
+uint64_t read_in_one_call(struct file_set *set, size_t count)
+{
+	return read_all(set, count, 0);
+}
+
+uint64_t open_first_in_one_call(struct file_set *set, size_t count)
+{
+	return read_all(set, count, FERRY_READ_OPEN_FIRST);
+}
+
 /* All contents are kept here, too, one after the other. */
-uint64_t read_by_plain_calls(struct file_set *set, size_t count)
+static uint64_t read_plainly(struct file_set *set, size_t count, bool looks)
 {
 	char *at = set->arena.memory;
+	struct stat stat;
 	ssize_t length;
 	size_t i;
 	int fd;
 
 	for (i = 0; i < count; i++) {
 		fd = openat(set->dir, set->names[i], O_RDONLY | O_CLOEXEC);
-		length = read(fd, at, LARGEST_FILE);
+		if (looks && (fstat(fd, &stat) || !S_ISREG(stat.st_mode)))
+			length = 0;
+		else
+			length = read(fd, at, LARGEST_FILE);
 		if (length > 0)
 			at += length;
 		close(fd);
 	}
 	return (uint64_t)(at - (char *)set->arena.memory);
+}
+
+uint64_t read_by_plain_calls(struct file_set *set, size_t count)
+{
+	return read_plainly(set, count, false);
+}
+
+uint64_t look_and_read_by_plain_calls(struct file_set *set, size_t count)
+{
+	return read_plainly(set, count, true);
 }
 
 /* ---- trees ---- */

@@ -39,6 +39,8 @@ typedef uint64_t file_side(struct file_set *set, size_t count);
 
 file_side statx_in_one_call, statx_by_plain_calls;
 file_side read_in_one_call, read_by_plain_calls;
+/* Both open a file before they look at what it is. */
+file_side open_first_in_one_call, look_and_read_by_plain_calls;
 file_side walk_in_one_call, walk_by_fts, walk_by_recursion;
 
 #endif /* FILES_SIDES_H */
