@@ -12,15 +12,24 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-try:
-    ferry: Any = importlib.import_module("ferry")
-except ImportError:
-    ferry = None
+# In a build tree the package is in the folder beside this one.
+sys.path.append(str(Path(__file__).parent.parent / "bindings" / "python"))
 
 Side = tuple[str, Callable[[], object]]
+
+
+def package(name: str) -> Any:  # noqa: ANN401 (a module)
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+ferry, scandir_rs = package("ferry"), package("scandir_rs")
 
 
 def say(side: str, against: str, **more: object) -> None:
@@ -77,7 +86,7 @@ def compare_small(names: list[str], count: int) -> None:
     )
     compare(
         f"Both read {words}, 500 times.",
-        (f"read_many, {words}", lambda: sum(map(len, ferry.read_many(few)))),
+        (f"read_many, {words}", lambda: sum(map(len, ferry.read_many(few, regular=True)))),
         ("open().read()", lambda: sum(len(read(name)) for name in few)),
         500,
     )
@@ -87,9 +96,6 @@ def compare_all(tree: str, names: list[str]) -> None:
     stat_what = f"Both ask for the attributes of {len(names)} files."
     read_what = f"Both read {len(names)} files below 64 KiB."
     walk_what = "Both ask for the attributes of everything in a tree."
-
-    def walk() -> int:
-        return len(ferry.walk(tree, stat=True))
 
     def read_plainly() -> int:
         return sum(len(data) for data in [read(name) for name in names])
@@ -101,16 +107,27 @@ def compare_all(tree: str, names: list[str]) -> None:
     )
     compare(
         read_what,
-        ("read_many as bytes", lambda: sum(map(len, ferry.read_many(names)))),
+        ("read_many as bytes", lambda: sum(map(len, ferry.read_many(names, regular=True)))),
         ("open().read()", read_plainly),
     )
     compare(
         read_what,
-        ("read_many as views", lambda: sum(map(len, ferry.read_many(names, views=True)))),
+        (
+            "read_many as views",
+            lambda: sum(map(len, ferry.read_many(names, regular=True, views=True))),
+        ),
         ("open().read()", read_plainly),
     )
-    compare(walk_what, ("walk", walk), ("os.walk and os.lstat", lambda: walk_and_stat(tree)))
-    compare(walk_what, ("walk", walk), ("os.scandir", lambda: scan(tree)))
+    walk = ("walk", lambda: len(ferry.walk(tree, stat=True)))
+    compare(walk_what, walk, ("os.walk and os.lstat", lambda: walk_and_stat(tree)))
+    compare(walk_what, walk, ("os.scandir", lambda: scan(tree)))
+    if scandir_rs:
+
+        def collect() -> int:
+            entries = scandir_rs.Scandir(tree, return_type=scandir_rs.ReturnType.Ext)
+            return 1 + len(entries.collect()[0])
+
+        compare(walk_what, walk, ("scandir_rs", collect))
     for count in (0, 1, 10):
         compare_small(names, count)
 
