@@ -126,6 +126,8 @@ static uint64_t read_plainly(struct file_set *set, size_t count, bool looks)
 
 	for (i = 0; i < count; i++) {
 		fd = openat(set->dir, set->names[i], O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
 		if (looks && (fstat(fd, &stat) || !S_ISREG(stat.st_mode)))
 			length = 0;
 		else
@@ -191,7 +193,7 @@ uint64_t walk_by_fts(struct file_set *set, size_t count)
 /* Adds what is in the directory FD, which is closed in the end. */
 static uint64_t recurse(int fd) // NOLINT(misc-no-recursion)
 {
-	DIR *directory = fdopendir(fd);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	uint64_t sum = 0;
 	struct dirent *entry;
 	struct stat stat;
@@ -208,8 +210,7 @@ static uint64_t recurse(int fd) // NOLINT(misc-no-recursion)
 			continue;
 		}
 		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (child >= 0)
-			sum += recurse(child);
+		sum += recurse(child);
 	}
 	if (directory)
 		closedir(directory);
