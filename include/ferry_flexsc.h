@@ -119,9 +119,20 @@ long ferry_flexsc_cpu_ns(const struct ferry_flexsc *flexsc);
 /**
  * Posts call NR with args[0 .. argc - 1], copied; ARGS may be NULL when ARGC is 0.  Returns
  * a ticket to poll or wait with, which is not negative, -EINVAL for an NR outside a short's
- * range or ARGC over 6, or -EAGAIN while all entries are in use.
+ * range or ARGC over 6, -EAGAIN while all entries are in use, or -ENOMEM with an eventfd.
  */
 long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc);
+
+/**
+ * An eventfd that single calls signal: from now on, each one that ferry_flexsc_post() posts adds 1
+ * to its counter when it is made, so that an event loop may wait for it among other descriptors.
+ * Once it is readable, read it first and then poll all tickets: a signal may also mean that a call
+ * is stuck behind one that blocks, and polling has it made by another runner.  A thread watches for
+ * that.  To have a batch signal it, append
+ * a write of the number 1, a uint64_t.  The descriptor is O_NONBLOCK, and ferry_flexsc_stop()
+ * closes it.  Signalling takes one more call per call.  Returns -errno if there is none.
+ */
+int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc);
 
 /**
  * Posts a batch: its call's result is what ferry_batch(rets, calls, ncall, 0, 0) returns.
@@ -137,7 +148,8 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
 
 /**
  * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
- * the runner sleeps in another call, the calling thread makes the call.  Returns -EINVAL for a
+ * the runner sleeps in another call, the calling thread makes the call.  In a user-level thread
+ * the others run meanwhile, and the result is seen up to a millisecond late.  Returns -EINVAL for a
  * ticket that is void and has not been given out again.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);

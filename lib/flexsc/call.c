@@ -67,7 +67,8 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 	struct ferry_entry call;
 	long result;
 
-	if (!s || scheduler_keys_differ(s) || !ferry__batch_may_be_posted(calls, ncall, s->posting))
+	if (!s || scheduler_is_inside(s) || scheduler_keys_differ(s) ||
+	    !ferry__batch_may_be_posted(calls, ncall, s->limit))
 		return ferry__batch_here(rets, calls, ncall);
 	scheduler_enter(s);
 	entry_fill(&call, FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0, 0, 0);

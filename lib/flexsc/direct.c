@@ -17,6 +17,8 @@ static const struct row {
 	const char *name, *reason;
 } table[] = {
 /* clang-format off */
+#define QUICK(call) { __NR_##call, NEVER_WAITS, #call, NULL },
+#define QUICK_NR(nr, call) { nr, NEVER_WAITS, #call, NULL },
 #define POST(call) { __NR_##call, ANY_RUNNER, #call, NULL },
 #define POST_NR(nr, call) { nr, ANY_RUNNER, #call, NULL },
 #define CHECK(call, why) { __NR_##call, ALIKE_RUNNER, #call, why },
@@ -29,18 +31,18 @@ static const struct row {
 	/* data of open files */
 	POST(read) POST(write) POST(pread64) POST(pwrite64) POST(readv) POST(writev) POST(preadv)
 	POST(pwritev) POST(preadv2) POST(pwritev2) POST(sendfile) POST(splice) POST(tee)
-	POST(vmsplice) POST(copy_file_range) POST(lseek) POST(readahead) POST(fadvise64)
+	POST(vmsplice) POST(copy_file_range) QUICK(lseek) POST(readahead) POST(fadvise64)
 	/* open files; fcntl() leases and locks belong to the process */
-	POST(close) POST(fstat) POST(fstatfs) POST(fsync) POST(fdatasync) POST(syncfs) POST(sync)
-	POST(sync_file_range) POST(ftruncate) POST(fallocate) POST(flock) POST(fcntl) POST(dup)
-	POST(dup3) POST(getdents64) POST(getcwd)
+	QUICK(close) QUICK(fstat) POST(fstatfs) POST(fsync) POST(fdatasync) POST(syncfs) POST(sync)
+	POST(sync_file_range) POST(ftruncate) POST(fallocate) POST(flock) POST(fcntl) QUICK(dup)
+	QUICK(dup3) POST(getdents64) QUICK(getcwd)
 	/* connected or listening sockets */
 	POST(accept) POST(accept4) POST(sendto) POST(recvfrom) POST(sendmsg) POST(recvmsg)
-	POST(sendmmsg) POST(recvmmsg) POST(shutdown) POST(getsockname) POST(getpeername)
+	POST(sendmmsg) POST(recvmmsg) QUICK(shutdown) QUICK(getsockname) QUICK(getpeername)
 	/* descriptors of the process */
-	POST(pipe2) POST(eventfd2) POST(epoll_create1) POST(epoll_ctl) POST(timerfd_settime)
-	POST(timerfd_gettime) POST(inotify_init1) POST(inotify_rm_watch) POST(memfd_create)
-	POST_NR(434, pidfd_open)
+	QUICK(pipe2) QUICK(eventfd2) QUICK(epoll_create1) QUICK(epoll_ctl) QUICK(timerfd_settime)
+	QUICK(timerfd_gettime) QUICK(inotify_init1) POST(inotify_rm_watch) QUICK(memfd_create)
+	QUICK_NR(434, pidfd_open)
 	/* queues and shared memory that are open */
 	POST(mq_timedsend) POST(mq_timedreceive) POST(mq_notify) POST(mq_getsetattr)
 	POST(io_setup) POST(io_destroy) POST(io_submit) POST(io_cancel) POST(io_getevents)
@@ -48,20 +50,20 @@ static const struct row {
 	/* memory of the process */
 	POST(munmap) POST(brk) POST(msync) POST(munlock) POST(munlockall) POST_NR(462, mseal)
 	/* time of the process */
-	POST(nanosleep) POST(clock_nanosleep) POST(getitimer) POST(setitimer) POST(timer_settime)
-	POST(timer_gettime) POST(timer_getoverrun) POST(timer_delete) POST(gettimeofday)
-	POST(times)
+	POST(nanosleep) POST(clock_nanosleep) QUICK(getitimer) QUICK(setitimer)
+	QUICK(timer_settime) QUICK(timer_gettime) QUICK(timer_getoverrun) POST(timer_delete)
+	QUICK(gettimeofday) QUICK(times)
 	/* the process and the system */
-	POST(getpid) POST(getppid) POST(setsid) POST(umask) POST(getrlimit) POST(sysinfo)
-	POST(getrandom) POST(rt_sigaction) POST(sched_get_priority_max)
-	POST(sched_get_priority_min) POST_NR(461, lsm_list_modules)
+	QUICK(getpid) QUICK(getppid) POST(setsid) QUICK(umask) QUICK(getrlimit) QUICK(sysinfo)
+	POST(getrandom) QUICK(rt_sigaction) QUICK(sched_get_priority_max)
+	QUICK(sched_get_priority_min) QUICK_NR(461, lsm_list_modules)
 	/* calls of the patch series */
-	POST_NR(500, null) POST_NR(502, kstats) POST_NR(503, multi_page_alloc)
+	QUICK_NR(500, null) POST_NR(502, kstats) POST_NR(503, multi_page_alloc)
 #ifdef __x86_64__
 	/* older forms */
-	POST(pipe) POST(dup2) POST(eventfd) POST(epoll_create) POST(epoll_wait)
-	POST(inotify_init) POST(poll) POST(select) POST(getdents) POST(alarm) POST(getpgrp)
-	POST(time) POST(sysfs)
+	QUICK(pipe) QUICK(dup2) QUICK(eventfd) QUICK(epoll_create) POST(epoll_wait)
+	QUICK(inotify_init) POST(poll) POST(select) POST(getdents) QUICK(alarm) QUICK(getpgrp)
+	QUICK(time) POST(sysfs)
 #endif
 
 	/* ---- calls whose permission the kernel checks against the thread that makes them ---- */

@@ -9,6 +9,7 @@
 
 /* Who may make a call. */
 enum who {
+	NEVER_WAITS, /* any runner, and the call does not wait for anything */
 	ANY_RUNNER,
 	ALIKE_RUNNER, /* a runner that may do exactly what the caller may do */
 	CALLER_ONLY,  /* also calls that no batch makes */

@@ -3,14 +3,18 @@
 #include "flexsc.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "confinement.h"
 #include "direct.h"
+#include "event.h"
 #include "futex.h"
 #include "here.h"
+#include "scheduler.h"
 #include "spin.h"
 #include "topology.h"
 #include "waiting_call.h"
@@ -26,6 +30,9 @@
 /* How often a waiter looks whether its call is done, and while it is not begun, at its runner. */
 #define LOOK_AGAIN_NS 1000000000L
 #define LOOK_AT_RUNNER_NS 1000000L
+
+/* How long a user-level thread sleeps that waits for a ticket. */
+#define MOST_SLEEP_NS 1000000L
 
 /* nr of an entry whose call the poster made itself: arg[0] is the result. */
 #define MADE_HERE (-1)
@@ -86,13 +93,35 @@ static long fastest_crossing_ns(void)
 	return fastest;
 }
 
+/* A runner in user space saves no crossings, and one on the caller's CPU no time. */
+static enum posting_habit habit_of(const struct ferry_flexsc *flexsc)
+{
+	if (flexsc->flags & FERRY_FLEXSC_TIMES)
+		return POSTS_ALWAYS;
+	if (flexsc->has_one_cpu)
+		return flexsc->place == IN_USER ? POSTS_NEVER : POSTS_ALWAYS;
+	return flexsc->crossings_are_slow ? POSTS_ALWAYS : POSTS_IF_CLOSE;
+}
+
+/* Whether runners have the caller's only CPU. */
+static bool has_one_cpu(const struct ferry_flexsc *flexsc, int cpus)
+{
+	unsigned int i;
+
+	for (i = 0; i < flexsc->slots; i++)
+		if (flexsc->cpu[i] >= 0 && flexsc->cpu[i] != sched_getcpu())
+			return false;
+	return cpus == 1;
+}
+
 static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
 	static unsigned long starts;
-	int cpus;
+	int cpus, error;
 
 	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
 	flexsc->slots = options->runners ? options->runners : 1;
+	flexsc->eventfd = -1;
 	flexsc->id = __atomic_add_fetch(&starts, 1, __ATOMIC_RELAXED);
 	flexsc->trusts = options->flags & FERRY_FLEXSC_UNCONFINED;
 	flexsc->key_rights = key_rights();
@@ -104,18 +133,26 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
 	if (options->cpus)
 		memcpy(flexsc->cpu, options->cpus, flexsc->slots * sizeof(flexsc->cpu[0]));
+	flexsc->has_one_cpu = has_one_cpu(flexsc, cpus);
 	flexsc->spin_ns = options->spin_ns;
 	if (!options->spin_ns)
-		flexsc->spin_ns = cpus > 1 || options->cpus ? DEFAULT_SPIN_NS : 0;
+		flexsc->spin_ns = flexsc->has_one_cpu ? 0 : DEFAULT_SPIN_NS;
 	if (options->spin_ns == FERRY_NO_SPIN)
 		flexsc->spin_ns = 0;
-	return choose_place(flexsc, options);
+	error = choose_place(flexsc, options);
+	flexsc->habit = habit_of(flexsc);
+	return error;
 }
 
 static void end(struct ferry_flexsc *flexsc)
 {
 	unsigned int i;
 
+	if (flexsc->eventfd >= 0) {
+		if (!set_is_wiped(flexsc->runner[0]->set))
+			ferry__watcher_stop(flexsc);
+		close(flexsc->eventfd);
+	}
 	for (i = 0; i < flexsc->count; i++)
 		ferry__runner_end(flexsc, flexsc->runner[i]);
 	ferry__stack_pool_empty(&flexsc->stacks);
@@ -265,25 +302,56 @@ static long finish_here(struct ferry_flexsc *flexsc, struct runner *runner,
 	return ticket_of(flexsc, runner, entry);
 }
 
-long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+/* Fills in a call that signals EVENTFD, or none if that is -1. */
+static int fill_in_call(struct ferry_entry *entry, int eventfd, long nr, const long args[],
+			unsigned int argc)
 {
+	if (eventfd >= 0)
+		return ferry__event_fill(entry, eventfd, nr, args, argc);
+	if (argc)
+		memcpy(entry->arg, args, argc * sizeof(long));
+	entry->nr = (short)nr;
+	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static long post(struct ferry_flexsc *flexsc, int eventfd, long nr, const long args[],
+		 unsigned int argc)
+{
+	__s64 all[FERRY_MAX_ARGS] = { 0 };
 	struct ferry_entry *entry;
 	struct runner *runner;
+	long ticket;
 
 	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > FERRY_MAX_ARGS)
 		return -EINVAL;
 	entry = claim(flexsc, &runner);
 	if (!entry)
 		return -EAGAIN;
-	if (argc)
-		memcpy(entry->arg, args, argc * sizeof(long));
-	if (!may_be_posted(nr, ferry__posting_limit(flexsc)))
-		return finish_here(flexsc, runner, entry, ferry__call_here(nr, entry->arg));
-	entry->nr = (short)nr;
-	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
+	if (!may_be_posted(nr, ferry__posting_limit(flexsc))) {
+		if (argc)
+			memcpy(all, args, argc * sizeof(long));
+		ticket = finish_here(flexsc, runner, entry, ferry__call_here(nr, all));
+		if (eventfd >= 0)
+			ferry__event_signal(eventfd);
+		return ticket;
+	}
+	if (fill_in_call(entry, eventfd, nr, args, argc)) {
+		ferry__runner_free(runner, entry);
+		return -ENOMEM;
+	}
 	entry->result = own_id();
 	ferry__entry_submit(runner->set, entry);
+	if (eventfd >= 0)
+		ferry__watcher_rouse(flexsc);
 	return ticket_of(flexsc, runner, entry);
+}
+
+long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+{
+	int eventfd = __atomic_load_n(&flexsc->eventfd, __ATOMIC_ACQUIRE);
+
+	return post(flexsc, eventfd, nr, args, argc);
 }
 
 long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
@@ -308,6 +376,36 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	return ticket_of(flexsc, runner, entry);
 }
 
+/* The caller holds flexsc->mutex. */
+static int open_eventfd(struct ferry_flexsc *flexsc)
+{
+	int error, fd;
+
+	if (flexsc->eventfd >= 0)
+		return flexsc->eventfd;
+	fd = (int)ferry_rawcall(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	__atomic_store_n(&flexsc->eventfd, fd, __ATOMIC_RELEASE);
+	error = ferry__watcher_start(flexsc);
+	if (error) {
+		__atomic_store_n(&flexsc->eventfd, -1, __ATOMIC_RELAXED);
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc)
+{
+	int fd;
+
+	pthread_mutex_lock(&flexsc->mutex);
+	fd = open_eventfd(flexsc);
+	pthread_mutex_unlock(&flexsc->mutex);
+	return fd;
+}
+
 /* ---- collecting ---- */
 
 /* In a child, entries of calls under way read as FREE. */
@@ -330,6 +428,7 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 		result = make_refused(entry);
 	else if (entry_is_done(entry))
 		result = entry->nr == MADE_HERE ? entry->arg[0] : entry->result;
+	result = ferry__event_collect(entry, result);
 	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
 	ferry__runner_free(runner, entry);
 	return result;
@@ -394,18 +493,44 @@ static void move(struct ferry_flexsc *flexsc, struct runner *from, struct ferry_
 	ferry__entry_submit(to->set, new);
 }
 
+/* Whether RUNNER is blocked, or was less than a millisecond ago. */
+static bool was_blocked(struct runner *runner)
+{
+	long now = clock_ns();
+
+	if (now - __atomic_load_n(&runner->looked_ns, __ATOMIC_RELAXED) >= LOOK_AT_RUNNER_NS) {
+		__atomic_store_n(&runner->looked_ns, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&runner->was_blocked, ferry__runner_is_blocked(runner),
+				 __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&runner->was_blocked, __ATOMIC_RELAXED);
+}
+
 /* A call behind one that blocks is not made otherwise: nobody sleeps on it. */
 static void move_if_behind(struct ferry_flexsc *flexsc, struct runner *runner,
 			   struct ferry_entry *entry)
 {
-	long now = clock_ns();
-
-	if (now - __atomic_load_n(&runner->looked_ns, __ATOMIC_RELAXED) < LOOK_AT_RUNNER_NS)
-		return;
-	__atomic_store_n(&runner->looked_ns, now, __ATOMIC_RELAXED);
-	if (!entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
+	if (!entry_is_begun(entry) && was_blocked(runner) &&
 	    ferry__runner_withdraw(runner, entry, 1))
 		move(flexsc, runner, entry);
+}
+
+/* Sleeps until the call is over and returns 0, or takes it back and returns 1. */
+static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
+{
+	bool begun;
+
+	while (!is_over(runner, entry)) {
+		begun = entry_is_begun(entry);
+		if (ferry__entries_expect_wake(&entry, 1, runner->set->flags))
+			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
+					  begun ? LOOK_AGAIN_NS : LOOK_AT_RUNNER_NS);
+		ferry__entry_expect_none(entry);
+		if (!begun && !entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
+		    ferry__runner_withdraw(runner, entry, 1))
+			return 1;
+	}
+	return 0;
 }
 
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
@@ -414,6 +539,9 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 	struct ferry_entry *entry = current_entry(flexsc, &ticket);
 	struct runner *runner = runner_of(flexsc, ticket);
 
+	/* The event comes before DONE. */
+	if (ferry__event_has_result(entry))
+		sleep_until_over(runner, entry);
 	if (!is_over(runner, entry)) {
 		if (!entry_is_begun(entry))
 			move_if_behind(flexsc, runner, entry);
@@ -442,38 +570,33 @@ static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runn
 	return true;
 }
 
-/* Sleeps until the call is over and returns 0, or takes it back and returns 1. */
-static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
+/* The other user-level threads run meanwhile. */
+static long wait_in_thread(struct ferry_flexsc *flexsc, long ticket)
 {
-	bool begun;
+	long result, ns;
 
-	while (!is_over(runner, entry)) {
-		begun = entry_is_begun(entry);
-		if (ferry__entries_expect_wake(&entry, 1, runner->set->flags))
-			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
-					  begun ? LOOK_AGAIN_NS : LOOK_AT_RUNNER_NS);
-		ferry__entry_expect_none(entry);
-		if (!begun && !entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
-		    ferry__runner_withdraw(runner, entry, 1))
-			return 1;
-	}
-	return 0;
+	for (ns = 0; !ferry_flexsc_poll(flexsc, ticket, &result); ns += ns / 2 + 1000)
+		ferry_thread_sleep(ns < MOST_SLEEP_NS ? ns : MOST_SLEEP_NS);
+	return result;
 }
 
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long first)
 {
+	const struct scheduler *s = ferry__scheduler;
 	struct ferry_entry *entry;
 	struct runner *runner;
 	long result, ticket;
 
 	if (ferry__runner_has_free(runner_of(flexsc, first), entry_of(flexsc, first)))
 		return -EINVAL;
+	if (s && !scheduler_is_inside(s))
+		return wait_in_thread(flexsc, first);
 	ticket = follow(flexsc, first);
 	runner = runner_of(flexsc, ticket);
 	entry = entry_of(flexsc, ticket);
 	if (spin_until_over(flexsc, runner, entry) || !sleep_until_over(runner, entry))
 		return collect(runner, entry);
-	result = ferry__entry_run(entry);
+	result = ferry__event_collect(entry, ferry__entry_run(entry));
 	ferry__runner_free(runner, entry);
 	return result;
 }
@@ -486,7 +609,7 @@ long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], 
 	if (argc > FERRY_MAX_ARGS)
 		return -EINVAL;
 	if (may_be_posted(nr, ferry__posting_limit(flexsc))) {
-		ticket = ferry_flexsc_post(flexsc, nr, args, argc);
+		ticket = post(flexsc, -1, nr, args, argc);
 		if (ticket >= 0)
 			return ferry_flexsc_wait(flexsc, ticket);
 	}

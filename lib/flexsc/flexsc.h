@@ -10,9 +10,17 @@
 
 #include "runner.h"
 #include "stack.h"
+#include "watcher.h"
 
 /* The most runners there can be, with those that stand in for blocked ones. */
 #define MAX_RUNNERS (FERRY_FLEXSC_MAX_RUNNERS + FERRY_FLEXSC_MAX_STANDINS)
+
+/* Which of the calls that never wait are posted. */
+enum posting_habit {
+	POSTS_IF_CLOSE, /* those that follow each other closely */
+	POSTS_ALWAYS,
+	POSTS_NEVER,
+};
 
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */
@@ -24,8 +32,13 @@ struct ferry_flexsc {
 	unsigned int key_rights; /* of each runner */
 	enum flexsc_place place; /* of each runner */
 	bool crossings_are_slow;
+	bool has_one_cpu; /* for the caller and the runners */
+	enum posting_habit habit;
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
+
+	int eventfd;		/* that single calls signal, or -1: atomic, changed under MUTEX */
+	struct watcher watcher; /* runs if there is an eventfd */
 
 	unsigned int users; /* kernel threads with user-level threads; atomic */
 

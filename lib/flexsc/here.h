@@ -3,10 +3,18 @@
 #ifndef FLEXSC_HERE_H
 #define FLEXSC_HERE_H
 
+#include <stdbool.h>
+
 #include <linux/ferry.h>
 
 /** Makes call NR: -ENOSYS for one that no batch makes. */
 long ferry__call_here(long nr, const __s64 arg[]);
+
+/**
+ * Makes call NR if that takes no waiting, for the disk for instance: false if it is not known not
+ * to wait.
+ */
+bool ferry__call_without_waiting(long nr, const __s64 arg[], long *result);
 
 long ferry__batch_here(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 

@@ -11,6 +11,9 @@
 /* Without room for a bell, calls are looked at so often. */
 #define WITHOUT_BELL_NS 1000000L
 
+/* How long events of descriptors may be overlooked under load. */
+#define POLL_NS 1000000L
+
 /* ---- looking around ---- */
 
 /*
@@ -54,12 +57,32 @@ static void look_at_calls(struct scheduler *s, long now)
 	}
 }
 
+/* Posts on a single CPU leave the runners asleep. */
+static void rouse_runners(const struct scheduler *s)
+{
+	const struct ring *ring;
+	unsigned int i;
+
+	if (!s->flexsc->has_one_cpu)
+		return;
+	for (i = 0; i < s->lanes; i++) {
+		ring = &s->lane[i].ring;
+		if (!ring_calls(ring))
+			continue;
+		set_light_fence(ring->runner->set->flags);
+		ferry__set_wake_runner(ring->runner->set);
+	}
+}
+
 void ferry__look_around(struct scheduler *s, long now)
 {
 	wake_sleepers(s, now);
 	look_at_calls(s, now);
-	if (!s->poller.waiting)
+	rouse_runners(s);
+	/* As long as others can go on, events are fetched many at a time. */
+	if (!s->poller.waiting || (s->ready.first && now - s->poller.looked_ns < POLL_NS))
 		return;
+	s->poller.looked_ns = now;
 	ferry__poller_look(s, 0);
 	ferry__poller_check(s, now);
 }
@@ -164,6 +187,7 @@ static void sleep_until_news(struct scheduler *s)
 	bool all = post_bells(s);
 	long next = next_look(s), now;
 
+	rouse_runners(s);
 	if (next == LONG_MAX && all) {
 		ferry__poller_look(s, -1);
 		return;
@@ -192,7 +216,5 @@ void ferry__idle(struct scheduler *s)
 	now = clock_ns();
 	if (!s->ready.first) /* it was the time that ended the sleep, or a bell */
 		ferry__look_around(s, now);
-	/* The stride is that of a load, which sleeping says nothing about. */
-	s->looked_ns = now;
-	s->left = s->stride;
+	ferry__scheduler_slept(s, now);
 }

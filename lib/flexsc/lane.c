@@ -11,16 +11,31 @@
 /* What a bell takes of the room, so that the short way does not meet it. */
 #define BELL_ROOM 100000000
 
+/* Where the runner would run instead of the caller, it is woken once the caller has to wait. */
+static const unsigned int *word_of(const struct lane *lane, const struct ferry_flexsc *flexsc)
+{
+	static const unsigned int never = FERRY_RUNNER_ABSENT, always = FERRY_RUNNER_RUNNING;
+
+	if (set_is_wiped(lane->ring.runner->set))
+		return &never;
+	if (flexsc->has_one_cpu)
+		return &always;
+	return flexsc->flags & FERRY_FLEXSC_FENCES ? &never : &lane->ring.runner->set->runner;
+}
+
+void ferry__lane_choose_word(struct lane *lane, const struct ferry_flexsc *flexsc)
+{
+	lane->runner = word_of(lane, flexsc);
+}
+
 int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc)
 {
-	static const unsigned int never = FERRY_RUNNER_ABSENT;
 	int error = ferry__ring_open(&lane->ring, flexsc, lane->slot);
 
 	if (error)
 		return error;
-	lane->runner = &lane->ring.runner->set->runner;
-	if (flexsc->flags & FERRY_FLEXSC_FENCES)
-		lane->runner = &never;
+	lane->counted = 0;
+	ferry__lane_choose_word(lane, flexsc);
 	return 0;
 }
 

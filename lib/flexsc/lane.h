@@ -16,13 +16,17 @@ struct lane {
 	 * below 0, so that no call takes the short way. */
 	int room;
 
-	/* The set's runner; where posting takes a fence, a word that never says RUNNING. */
+	/*
+	 * The set's runner.  Where posting takes a fence, a word that never says RUNNING, and where
+	 * it is to wake nobody, one that always does.
+	 */
 	const unsigned int *runner;
 	struct lane *next; /* in a circle */
 	struct ring ring;
 	struct queue full; /* threads with pending calls */
 	unsigned int slot;
-	bool timed; /* notes when calls are posted */
+	unsigned int counted; /* ring.tail when calls were last counted */
+	bool timed;	      /* notes when calls are posted */
 
 	/* The ring's progress when it was last looked at, when it got there, and when to look next.
 	 */
@@ -35,6 +39,9 @@ int ferry__lane_start(struct lane *lane, struct ferry_flexsc *flexsc, unsigned i
 
 /** Opens a ring to the runner that serves the slot now: 0, or -EAGAIN with the lane unchanged. */
 int ferry__lane_open(struct lane *lane, struct ferry_flexsc *flexsc);
+
+/** Sets lane->runner. */
+void ferry__lane_choose_word(struct lane *lane, const struct ferry_flexsc *flexsc);
 
 /** Posts pending calls while there are entries for them. */
 void ferry__lane_post_pending(struct lane *lane);

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 
 #include <ferry/rawcall.h>
@@ -16,6 +17,9 @@
 #include "spin.h"
 
 #define EVENTS_AT_ONCE 64
+
+/* The major number of /dev/null, /dev/zero and their like. */
+#define MEMORY_DEVICES 1
 
 /* Waits that one look around checks at most. */
 #define CHECKS_AT_ONCE 64
@@ -136,6 +140,7 @@ void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 	if (fstat(fd, &status))
 		return;
 	d->kind = kind_of(p, fd, status.st_mode);
+	d->never_waits = S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
 	d->is_stream = d->kind == STREAM || S_ISFIFO(status.st_mode);
 	d->ready = EPOLLIN | EPOLLOUT;
 }
@@ -159,6 +164,7 @@ int ferry__poller_settle(struct descriptor *d, int fd)
 	flags = ferry_rawcall(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
 	if (flags >= 0 && flags & O_NONBLOCK) {
 		d->kind = PLAIN;
+		d->is_nonblocking = true;
 		return -EAGAIN;
 	}
 	d->receive_ns = time_limit(fd, SO_RCVTIMEO);

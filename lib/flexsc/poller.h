@@ -30,6 +30,8 @@ enum descriptor_kind {
 /* What is known of a file descriptor. */
 struct descriptor {
 	enum descriptor_kind kind;
+	bool never_waits;	  /* PLAIN, and not even for a disk */
+	bool is_nonblocking;	  /* PLAIN because it was O_NONBLOCK */
 	bool is_stream;		  /* a read that returns less than asked for has emptied it */
 	bool is_settled;	  /* the limits below are known, and that it is not O_NONBLOCK */
 	long receive_ns, send_ns; /* limits of the time that calls wait; 0: none */
@@ -76,6 +78,7 @@ struct poller {
 	unsigned int chunks;
 	unsigned int forks;	     /* that this process is a child of */
 	unsigned long waiting;	     /* threads */
+	long looked_ns;		     /* when events were last looked for under load */
 	struct wait_list young, old; /* in the order of their next check */
 };
 

@@ -32,8 +32,14 @@ long ferry__post(struct scheduler *s, long nr, const __s64 arg[])
 {
 	bool may = may_be_posted(nr, s->limit) ||
 		   (s->limit >= ANY_RUNNER && !ferry__depends_on_caller(nr, arg));
+	long result;
 
 	if (!may || scheduler_keys_differ(s) || post_would_be_alone(s))
 		return ferry__call_here(nr, arg);
+	if (!s->eager && ferry__call_without_waiting(nr, arg, &result)) {
+		s->made++;
+		ferry__scheduler_took_turn(s);
+		return result;
+	}
 	return post_call(s, nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }

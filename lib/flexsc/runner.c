@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "direct.h"
+#include "event.h"
 #include "flexsc.h"
 
 static void *runner_main(void *argument)
@@ -90,6 +91,7 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 		runner->limit = ALIKE_RUNNER;
 	runner->tid = 0;
 	runner->looked_ns = 0;
+	runner->was_blocked = false;
 	pthread_mutex_init(&runner->withdrawing, NULL);
 	for (i = 0; i < MAX_WORDS; i++)
 		runner->free[i] = i < flexsc->entries / WORD_BITS ? ~0UL : 0;
@@ -99,6 +101,8 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 static void runner_delete(struct runner *runner, unsigned int entries)
 {
 	pthread_mutex_destroy(&runner->withdrawing);
+	if (!set_is_wiped(runner->set))
+		ferry__event_drop_all(runner->set);
 	ferry__set_free(runner->set, entries);
 	free(runner);
 }

@@ -21,7 +21,8 @@ struct runner {
 	int limit; /* of enum who: what it takes in user space instead */
 	pid_t tid; /* 0 until it runs; atomic */
 	pthread_t thread;
-	long looked_ns; /* when a thread that polls has last looked whether it blocks; atomic */
+	long looked_ns;	  /* when a thread that polls has last looked whether it blocks; atomic */
+	bool was_blocked; /* then; atomic */
 	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
 
 	/* Bit i of word w: entry 64 w + i is free.  Atomic. */

@@ -20,6 +20,9 @@ _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("i
 /* Switches between two looks, whatever the time: a load may change. */
 #define MAX_STRIDE 256
 
+/* Calls closer to each other than this keep a runner awake and are carried together. */
+#define CLOSE_NS 1000L
+
 /* A bell may have rung before anyone waited for it, so waiting takes no longer. */
 #define BELL_TIME_NS 1000000L
 
@@ -50,15 +53,30 @@ static void close_lanes(struct scheduler *old)
 /* Runs in the thread that forked: others do not exist in the child. */
 static void live_as_child(void)
 {
-	if (!ferry__scheduler)
+	struct scheduler *s = ferry__scheduler;
+	unsigned int i;
+
+	if (!s)
 		return;
-	ferry__cancel_calls(ferry__scheduler);
-	ferry__poller_restart(ferry__scheduler);
+	for (i = 0; i < s->lanes; i++)
+		ferry__lane_choose_word(&s->lane[i], s->flexsc);
+	ferry__cancel_calls(s);
+	ferry__poller_restart(s);
 }
 
 void ferry__scheduler_prepare_for_forks(void)
 {
 	pthread_atfork(NULL, NULL, live_as_child);
+}
+
+/*
+ * A call that never waits takes less time made here than a post that wakes a runner.  Only where
+ * such calls follow each other closely are they posted: the runner, on another CPU, stays awake.
+ */
+static void set_eager(struct scheduler *s, bool eager)
+{
+	s->eager = eager;
+	s->shortcut = eager ? s->limit : POST_NOTHING;
 }
 
 int ferry__scheduler_start(struct ferry_flexsc *flexsc)
@@ -76,7 +94,9 @@ int ferry__scheduler_start(struct ferry_flexsc *flexsc)
 	new->flexsc = flexsc;
 	new->timed = flexsc->flags &FERRY_FLEXSC_TIMES;
 	new->stride = 1;
-	new->limit = new->posting = ferry__posting_limit(flexsc);
+	new->limit = ferry__posting_limit(flexsc);
+	set_eager(new, flexsc->habit == POSTS_ALWAYS);
+	new->posting = new->shortcut;
 	new->checks_keys = ferry__has_keys && !flexsc->trusts && flexsc->place == IN_USER;
 	new->key_rights = flexsc->key_rights;
 	new->error = &errno;
@@ -161,12 +181,45 @@ static void adapt_stride(struct scheduler *s, long now)
 		s->stride = MAX_STRIDE;
 }
 
+/* Calls since the count began, and begins it anew at NOW. */
+static unsigned int count_calls(struct scheduler *s, long now)
+{
+	unsigned int calls = s->made, i, tail;
+
+	s->made = 0;
+	s->counted_ns = now;
+	for (i = 0; i < s->lanes; i++) {
+		tail = s->lane[i].ring.tail;
+		calls += tail - s->lane[i].counted;
+		s->lane[i].counted = tail;
+	}
+	return calls;
+}
+
+static void adapt_posting(struct scheduler *s, long now)
+{
+	long took = now - s->counted_ns;
+
+	if (s->flexsc->habit == POSTS_IF_CLOSE && took >= LOOK_NS / 2)
+		set_eager(s, count_calls(s, now) * CLOSE_NS > took);
+}
+
+void ferry__scheduler_slept(struct scheduler *s, long now)
+{
+	count_calls(s, now);
+	if (s->flexsc->habit == POSTS_IF_CLOSE)
+		set_eager(s, false);
+	s->looked_ns = now;
+	s->left = s->stride;
+}
+
 /* Between two looks, ready threads come before those whose call is done. */
 static void look_around(struct scheduler *s)
 {
 	long now = clock_ns();
 
 	adapt_stride(s, now);
+	adapt_posting(s, now);
 	s->looked_ns = now;
 	s->left = s->stride;
 	ferry__look_around(s, now);

@@ -21,8 +21,10 @@ struct scheduler {
 	struct queue ready;
 	bool timed;
 
-	/* Of enum who: what is posted; and what is posted now, INSIDE the library nothing. */
-	int limit, posting;
+	/* Of enum who: what may be posted; what is posted without a closer look; and the same now,
+	 * INSIDE the library nothing. */
+	int limit, shortcut, posting;
+	bool eager;		 /* posts calls that never wait, too */
 	unsigned int key_rights; /* of each runner */
 	bool checks_keys;
 
@@ -36,6 +38,8 @@ struct scheduler {
 	int left;	   /* switches until the next look around */
 	int stride;	   /* switches from one to the next, about LOOK_NS */
 	long looked_ns;	   /* when the last one was */
+	unsigned int made; /* calls that never wait, made here since the count of calls began */
+	long counted_ns;   /* when that was */
 #ifdef SWITCH_ASAN
 	struct ferry_thread *came_from;
 #endif
@@ -71,6 +75,9 @@ bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
 
 /** The current thread has done without a switch what takes time: others may get their turn. */
 void ferry__scheduler_took_turn(struct scheduler *scheduler);
+
+/** The scheduler has slept, which says nothing about the load: counting begins anew at NOW. */
+void ferry__scheduler_slept(struct scheduler *scheduler, long now);
 
 /** Whether no other thread is ready and no call is posted. */
 bool ferry__scheduler_is_alone(const struct scheduler *scheduler);
@@ -113,7 +120,7 @@ static inline void scheduler_enter(struct scheduler *s)
 static inline void scheduler_exit(struct scheduler *s)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	s->posting = s->limit;
+	s->posting = s->shortcut;
 }
 
 /** What a thread does first when it has been switched to. */

@@ -39,23 +39,45 @@ struct waiting {
 
 /* ---- making calls ---- */
 
+static long make_here(struct scheduler *s, long nr, const __s64 arg[])
+{
+	long result = ferry__call_here(nr, arg);
+
+	ferry__scheduler_took_turn(s);
+	return result;
+}
+
 /*
  * A call that does not block is made here, because that takes less time than having a runner wake
  * up for it; except where crossings take long and other threads can use the time.
  */
 static long make(struct scheduler *s, long nr, const __s64 arg[])
 {
-	long result;
-
 	if (s->flexsc->crossings_are_slow && !ferry__scheduler_is_alone(s))
 		return ferry__post(s, nr, arg);
-	result = ferry__call_here(nr, arg);
-	ferry__scheduler_took_turn(s);
-	return result;
+	return make_here(s, nr, arg);
+}
+
+/* Flags may be changed behind the library's back: then it is found out again what FD is. */
+static bool is_still_nonblocking(struct descriptor *d, int fd)
+{
+	if (!d->is_nonblocking)
+		return false;
+	if (ferry__poller_settle(d, fd))
+		return true;
+	d->is_nonblocking = false;
+	d->kind = UNKNOWN;
+	return false;
 }
 
 static long make_plainly(const struct waiting *w)
 {
+	struct descriptor *d = w->descriptor;
+
+	if (!w->s->eager && d && (d->never_waits || is_still_nonblocking(d, w->fd))) {
+		w->s->made++;
+		return make_here(w->s, w->nr, w->arg);
+	}
 	return ferry__post(w->s, w->nr, w->arg);
 }
 

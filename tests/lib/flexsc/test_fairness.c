@@ -31,7 +31,13 @@ struct due {
 	void (*give_way)(void);
 };
 
+/* A call that may wait is posted; one that never waits is not, at this pace. */
 static void make_call(void)
+{
+	ferry_fdatasync(-1);
+}
+
+static void make_quick_call(void)
 {
 	ferry_getpid();
 }
@@ -86,6 +92,14 @@ static void *sleep_a_while(void *argument)
 static void a_sleeper_wakes_while_others_call(void **state)
 {
 	struct due due = { .give_way = make_call, .work_ns = 5000 };
+
+	run_with_others(*state, sleep_a_while, &due);
+	assert_true(due.switches < MANY_SWITCHES);
+}
+
+static void a_sleeper_wakes_while_others_make_calls_that_never_wait(void **state)
+{
+	struct due due = { .give_way = make_quick_call, .work_ns = 5000 };
 
 	run_with_others(*state, sleep_a_while, &due);
 	assert_true(due.switches < MANY_SWITCHES);
@@ -160,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_sleeper_wakes_while_others_call),
+		TEST(a_sleeper_wakes_while_others_make_calls_that_never_wait),
 		TEST(a_sleeper_wakes_while_others_yield),
 		TEST(a_sleeper_wakes_after_one_long_turn),
 		TEST(a_held_up_call_is_collected_while_others_call),
