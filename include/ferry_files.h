@@ -19,11 +19,11 @@ struct statx; /* see statx(2) */
 
 /** How a call does its work.  All zero is the default, and so is NULL. */
 struct ferry_files_options {
-	/** The most threads that work, with the calling one.  0: as many as are of use. */
+	/** The maximum number of threads, including the calling one.  0: as many as help. */
 	unsigned int threads;
 
 	/**
-	 * The most milliseconds that a system call may take, or 0 for no limit.  An item that takes
+	 * The time limit for one system call, in milliseconds, or 0 for none.  An item that takes
 	 * longer fails with -ETIMEDOUT, and the others go on.  A thread that hangs stays behind.
 	 */
 	unsigned int timeout_ms;
@@ -62,7 +62,7 @@ struct ferry_file {
 	/** Where the contents go, or NULL for a place in the arena, which is then stored here. */
 	void *data;
 
-	/** Bytes at data; if data is NULL, the most bytes to read, or 0 for no limit. */
+	/** Bytes at data; if data is NULL, the maximum to read, or 0 for no limit. */
 	size_t room;
 
 	/** Bytes that were read. */
@@ -79,13 +79,13 @@ struct ferry_arena {
 	size_t used; /* bytes; set it to 0 to begin again */
 };
 
-/** Reads character and block devices, too.  They are opened with O_NONBLOCK. */
+/** Reads character and block devices too.  They are opened with O_NONBLOCK. */
 #define FERRY_READ_DEVICES 0x1u
 
 /**
- * Opens each name before it looks at what it is, which saves a call.  A FIFO or a device is not
- * read then either, but that it was opened may have an effect: a program that waits to write into
- * the FIFO goes on, a tape rewinds.  Use it for names that are known to be regular files.
+ * Opens each file before checking its type, which saves a call.  A FIFO or a device is still not
+ * read, but opening it may have side effects: a program that waits to write to the FIFO continues,
+ * a tape rewinds.  Use it for names that are known to be regular files.
  */
 #define FERRY_READ_OPEN_FIRST 0x2u
 
@@ -118,7 +118,7 @@ struct ferry_entry {
 	/** With the fields that were asked for, or NULL: none were, or there is an error. */
 	const struct statx *stat;
 
-	/** The number of the inode that the directory gives; 0 for the root. */
+	/** The inode number in the directory; 0 for the root. */
 	unsigned long inode;
 
 	/** NULL; the callback may set it for a directory, whose blocks then carry it. */
@@ -157,8 +157,8 @@ struct ferry_block {
 	unsigned int depth;
 
 	/**
-	 * 0, or why the directory could not be read, or not to its end: count is 0 then.
-	 * -ELOOP: it is one of the directories above itself.
+	 * 0, or why the directory could not be read to its end: count is 0 then.  -ELOOP: it is one
+	 * of the directories above itself.
 	 */
 	int error;
 };
@@ -170,15 +170,15 @@ struct ferry_block {
 
 /**
  * Walks the tree at PATH, relative to DIR, and passes every entry to BLOCK, with the fields in
- * MASK, those of statx(2), or with its type alone if MASK is 0.  The first block has one entry, the
- * root itself.  The walk goes on into each directory that the callback has not pruned.
+ * MASK, those of statx(2), or with only its type if MASK is 0.  The first block has one entry, the
+ * root itself.  The walk descends into each directory that the callback has not pruned.
  *
- * One block is passed at a time, in any of the threads that work.  With FERRY_WALK_SORTED each
+ * Blocks are passed one at a time, by any of the worker threads.  With FERRY_WALK_SORTED each
  * directory is one block, its entries are in the order of strcmp(3), and blocks come in the order
- * of a recursion; without, a directory may come in several blocks, in any order, but after
- * the block with its own entry.
+ * in which a recursive function would visit them.  Without it, a directory may come in several
+ * blocks, at any time after the block with its own entry.
  *
- * A symbolic link that leads nowhere is an entry itself, also where links are followed.
+ * A dangling symbolic link is passed as an entry itself, even if links are followed.
  *
  * Returns 0, or what the callback returned if that was not 0, which ends the walk; -EINVAL for
  * NULL or other FLAGS, -ENOMEM, or -ECANCELED.

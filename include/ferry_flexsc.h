@@ -83,7 +83,7 @@ const char *ferry_flexsc_place(const char **why);
  *
  * Runners block all signals except SIGPIPE, SIGXFSZ and those that a fault raises; SIGTTIN and
  * SIGTTOU are as in the thread that starts them.  After a fork the child has no runners: the
- * poster makes its calls at once, calls under way end with -ECANCELED, and ferry_flexsc_stop()
+ * poster makes its calls at once, calls in progress end with -ECANCELED, and ferry_flexsc_stop()
  * frees the memory.
  */
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options);
@@ -170,8 +170,8 @@ const char *ferry_direct_name(long nr);
 /**
  * Declares that the calling kernel thread has restricted itself, or has descriptors or
  * namespaces of its own, since its first posted call or spawn: from now on it makes all its calls
- * itself.  Restrictions by ferry's functions need no declaration, and those that all threads
- * get, as by setuid(3) or SECCOMP_FILTER_FLAG_TSYNC, do not matter.
+ * itself.  Restrictions by ferry's functions need no declaration, nor do those that apply to all
+ * threads, for example by setuid(3) or with SECCOMP_FILTER_FLAG_TSYNC.
  */
 void ferry_flexsc_confined(void);
 
@@ -252,7 +252,7 @@ long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned l
 /*
  * For the threads of one kernel thread.  They need a mutex only where one of them may wait, make a
  * call or yield in the middle of a change.  All zeros is the initial state; there is nothing to
- * free.  Waiters get their turn in the order of their arrival.
+ * free.  Waiters get their turn in order of arrival.
  */
 struct ferry_waiters {
 	struct ferry_thread *first, *last;
