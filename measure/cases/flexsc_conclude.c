@@ -24,7 +24,6 @@ struct gain {
 };
 
 struct results {
-	const char *missing;
 	struct cell *cells;
 	size_t count;
 	struct gain *gains;
@@ -67,18 +66,6 @@ static const struct cell *cell_at(const struct results *results, const char *cal
 
 /* ---- where it is ahead ---- */
 
-static void add_gain(struct results *results, const struct cell *cell, double from, double to,
-		     bool from_measured, bool to_measured)
-{
-	results->gains[results->gain_count++] = (struct gain){ .call = cell->call,
-							       .threads = cell->threads,
-							       .runners = cell->runners,
-							       .from = from,
-							       .to = to,
-							       .from_measured = from_measured,
-							       .to_measured = to_measured };
-}
-
 /* Where the ratio crosses 1 between two cells. */
 static double crossing_of(const struct cell *one, const struct cell *other)
 {
@@ -90,27 +77,32 @@ static double crossing_of(const struct cell *one, const struct cell *other)
 static void find_gains(struct results *results, const struct sizes *works, const char *call,
 		       long runners)
 {
-	const struct cell *cell = NULL, *before = NULL;
-	bool start_measured = false;
-	double start = NAN;
+	const struct cell *cell, *before = NULL;
+	struct gain *gain = NULL; /* the one that goes on */
 	size_t w;
 
-	for (w = 0; w < works->count; w++) {
+	for (w = 0; w < works->count; w++, before = cell) {
 		cell = find_cell(results, call, FLEXSC, results->threads, runners, works->of[w]);
 		if (!cell)
 			return;
-		if (cell->ratio.ratio > 1 && isnan(start)) {
-			start = before ? crossing_of(before, cell) : cell->work;
-			start_measured = !before;
-		} else if (before && cell->ratio.ratio <= 1 && !isnan(start)) {
-			add_gain(results, cell, start, crossing_of(before, cell), start_measured,
-				 false);
-			start = NAN;
+		if (cell->ratio.ratio > 1 && !gain) {
+			gain = &results->gains[results->gain_count++];
+			*gain = (struct gain){ .call = cell->call,
+					       .threads = cell->threads,
+					       .runners = cell->runners,
+					       .from = before ? crossing_of(before, cell) :
+								cell->work,
+					       .from_measured = !before };
+		} else if (cell->ratio.ratio <= 1 && gain) {
+			gain->to = crossing_of(before, cell);
+			gain->to_measured = false;
+			gain = NULL;
 		}
-		before = cell;
+		if (gain) {
+			gain->to = cell->work;
+			gain->to_measured = true;
+		}
 	}
-	if (cell && !isnan(start))
-		add_gain(results, cell, start, cell->work, start_measured, true);
 }
 
 static void find_all_gains(struct run *run, struct results *results)

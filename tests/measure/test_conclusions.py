@@ -179,6 +179,19 @@ class TestFlexsc:
         assert gain["from_ns"] == pytest.approx(50, abs=3)
         assert (gain["to_ns"], gain["from_measured"], gain["to_measured"]) == (150, False, True)
 
+    def test_gains_end_where_plain_calls_catch_up(self, conclude: Conclude) -> None:
+        document = conclude(
+            "flexsc",
+            work=[0, 100, 200, 300],
+            plain=[[100.0] * 4] * 4,
+            flexsc=[[50.0] * 4, [200.0] * 4, [50.0] * 4, [50.0] * 4],
+        )
+        first, second = document["gains"]
+        assert (first["from_ns"], first["from_measured"], first["to_measured"]) == (0, True, False)
+        assert (first["to_ns"], second["from_ns"]) == pytest.approx((200 / 3, 400 / 3))
+        assert second["to_ns"] == 300
+        assert (second["from_measured"], second["to_measured"]) == (False, True)
+
 
 def test_ten_comparisons_of_equals_are_rarely_called_different(
     conclude: Conclude, rng: np.random.Generator
