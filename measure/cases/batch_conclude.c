@@ -485,18 +485,17 @@ static const struct column size_columns[] = {
 	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
 };
 
-/* The sizes of one series, where it has nothing to be compared with. */
+/* The sizes of one series, where it has nothing to be compared with: the first columns. */
 static void print_sizes_alone(const struct series *series)
 {
+	struct at_size *alone = keep(series->sizes.count, sizeof(*alone));
 	size_t s;
 
-	for (s = 0; s < series->sizes.count; s++) {
-		char line[64];
-
-		snprintf(line, sizeof(line), "%6.0f  %.1f", series->sizes.of[s],
-			 series->least.of[s] / series->sizes.of[s]);
-		show_entry(line, 0, "");
-	}
+	for (s = 0; s < series->sizes.count; s++)
+		alone[s] = (struct at_size){ .engine = series->engine,
+					     .size = (long)series->sizes.of[s],
+					     .own = series->least.of[s] / series->sizes.of[s] };
+	show_records(size_columns, 3, &RECORDS(NULL, at_size_fields, alone, series->sizes.count));
 }
 
 static void print_sizes(const struct results *results, const struct series *series)
