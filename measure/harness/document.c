@@ -34,6 +34,7 @@ void circumstances_end(struct circumstances *at, const struct run *run, bool com
 }
 
 static const struct field machine_fields[] = {
+	{ "cpu", F_TEXT, offsetof(struct circumstances, machine.cpu), 0 },
 	{ "architecture", F_TEXT, offsetof(struct circumstances, architecture), 0 },
 	{ "cpus", F_COUNT, offsetof(struct circumstances, machine.cpus), 0 },
 	{ "cpu_pinned", F_INDEX, offsetof(struct circumstances, cpu), 0 },
@@ -71,14 +72,6 @@ static const struct field figure_fields[] = {
 	{ "se", F_NUMBER, offsetof(struct figure, se), 0 },
 };
 
-static json_t *machine_as_json(const struct circumstances *at)
-{
-	json_t *machine = record_as_json(&RECORDS(NULL, machine_fields, at, 1), at);
-
-	json_object_set_new(machine, "cpu", json_text(at->machine.cpu));
-	return machine;
-}
-
 static json_t *time_as_json(time_t time)
 {
 	char text[32];
@@ -91,6 +84,7 @@ static json_t *time_as_json(time_t time)
 
 json_t *run_as_json(const struct run *run, const struct circumstances *at, json_t *command)
 {
+	const struct records machine = RECORDS(NULL, machine_fields, at, 1);
 	const struct records clock = RECORDS(NULL, clock_fields, &at->clock, 1);
 	const struct records lists[] = {
 		RECORDS("warnings", warning_fields, run->warnings, run->warning_count),
@@ -102,9 +96,9 @@ json_t *run_as_json(const struct run *run, const struct circumstances *at, json_
 		"schema", SCHEMA, "version", SCHEMA_VERSION, "bench", run->bench->name, "command",
 		command, "ferry", FERRY_PROJECT_VERSION, "unit", clock_unit(), "started",
 		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "machine",
-		machine_as_json(at), "kernel", "release", at->machine.kernel.release, "version",
-		at->machine.kernel.version, "mitigations", machine_mitigations(), "clock",
-		record_as_json(&clock, &at->clock), "settings",
+		record_as_json(&machine, at), "kernel", "release", at->machine.kernel.release,
+		"version", at->machine.kernel.version, "mitigations", machine_mitigations(),
+		"clock", record_as_json(&clock, &at->clock), "settings",
 		settings_as_json(run->bench, run->settings));
 	size_t i;
 

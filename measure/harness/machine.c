@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "common/file.h"
+#include "common/memory.h"
 
 #define VULNERABILITIES "/sys/devices/system/cpu/vulnerabilities"
 
@@ -35,12 +36,11 @@ static int read_io_uring_disabled(void)
 
 void machine_read(struct machine *machine)
 {
-	char flags[8192], vendor[64];
+	char flags[8192], vendor[64], model[128];
 
 	uname(&machine->kernel);
-	cpuinfo("model name", machine->cpu, sizeof(machine->cpu));
-	if (!machine->cpu[0])
-		strcpy(machine->cpu, "unknown");
+	cpuinfo("model name", model, sizeof(model));
+	machine->cpu = model[0] ? keep_text("%s", model) : "unknown";
 	cpuinfo("flags", flags, sizeof(flags));
 	cpuinfo("vendor_id", vendor, sizeof(vendor));
 	machine->user_mode = !strcmp(vendor, "User Mode Linux");

@@ -12,7 +12,7 @@
 
 struct machine {
 	struct utsname kernel;
-	char cpu[128];	       /* the model's name, or "unknown" */
+	const char *cpu;       /* the model's name, or "unknown" */
 	long cpus;	       /* online */
 	bool hypervisor;       /* the CPU reports that it is virtual */
 	bool user_mode;	       /* user-mode Linux, a process of its host */
