@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <ferry/rawcall.h>
 
@@ -270,6 +272,49 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 	return interrupted() && status != EXIT_USAGE ? 128 + interrupted() : status;
 }
 
+/* ---- all of them ---- */
+
+/* The file of BENCH in a directory, as --all names it. */
+static char *file_of(const struct bench *bench, const char *directory)
+{
+	return directory ? keep_text("%s/%s.json", directory, bench->name) : NULL;
+}
+
+/* An earlier run of BENCH to compare with; there may be none. */
+static int read_earlier(const struct bench *bench, struct given *given, struct against *against)
+{
+	given->value['a'] = file_of(bench, given->value['a']);
+	if (!given->value['a'] || access(given->value['a'], F_OK))
+		return 0;
+	return against_read(against, given->value['a']);
+}
+
+/* Benches that this machine cannot run have said why, and are no failure. */
+static int run_all(const struct given *given, json_t *command)
+{
+	const char *directory = given->value['j'];
+	int status = 0, found, i;
+
+	if (directory && mkdir(directory, 0777) && errno != EEXIST) {
+		complain("bench: cannot make %s: %s", directory, strerror(errno));
+		return EXIT_USAGE;
+	}
+	for (i = 0; i < (int)BENCHES && !interrupted(); i++) {
+		struct given one = *given;
+		struct against against = { 0 };
+
+		one.value['j'] = file_of(benches[i], directory);
+		printf("%s==== %s\n", i ? "\n" : "", benches[i]->name);
+		fflush(stdout);
+		found = read_earlier(benches[i], &one, &against);
+		found = found ? found : run_bench(benches[i], &one, command, &against);
+		json_decref(against.document);
+		if (found && found != EXIT_USAGE)
+			status = found;
+	}
+	return status;
+}
+
 /* ---- the command line ---- */
 
 static int print_help(const char *name)
@@ -345,6 +390,11 @@ static int run(int argc, char *argv[])
 	if (!status && given.help) {
 		json_decref(command);
 		return print_help(given.bench);
+	}
+	if (!status && given.all) {
+		status = run_all(&given, command);
+		json_decref(command);
+		return status;
 	}
 	if (!status && given.value['a'])
 		status = against_read(&against, given.value['a']);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "common/memory.h"
 #include "common/messages.h"
 
 /* Puts the package's directory in place of the current one, before anything is imported. */
@@ -93,12 +94,13 @@ static void block_interrupt(void)
 	sigprocmask(SIG_BLOCK, &interrupt, NULL);
 }
 
-static int hand_over(char *directory, char *output)
+/* DIRECTORIES end with NULL. */
+static int hand_over(char *output, char *directories[], int count)
 {
 	bool in_build_tree = false;
 	char *package = find_package(&in_build_tree);
 	char *python = package ? find_python(in_build_tree) : NULL;
-	char *argv[] = { python, "-c", (char *)start, package, directory, output, NULL };
+	char **argv = keep((size_t)count + 6, sizeof(*argv));
 
 	if (!package)
 		return EXIT_FOUND;
@@ -107,6 +109,8 @@ static int hand_over(char *directory, char *output)
 		free(package);
 		return EXIT_FOUND;
 	}
+	memcpy(argv, (char *[]){ python, "-c", (char *)start, package, output }, 5 * sizeof(*argv));
+	memcpy(argv + 5, directories, (size_t)count * sizeof(*argv));
 	block_interrupt();
 	execvp(python, argv);
 	complain("report: Python 3.11 or later is needed, and '%s' cannot be run: %s", python,
@@ -116,16 +120,18 @@ static int hand_over(char *directory, char *output)
 	return EXIT_FOUND;
 }
 
-static int report(char *directory, char *output)
+static int report(char *directories[], int count, char *output)
 {
 	char *beside_data = NULL;
 	int status;
 
-	if (!output && asprintf(&beside_data, "%s/report.html", directory) < 0) {
+	if (!output && count > 1)
+		output = "report.html";
+	if (!output && asprintf(&beside_data, "%s/report.html", *directories) < 0) {
 		complain("report: out of memory");
 		return EXIT_FOUND;
 	}
-	status = hand_over(directory, output ? output : beside_data);
+	status = hand_over(output ? output : beside_data, directories, count);
 	free(beside_data);
 	return status;
 }
@@ -151,21 +157,22 @@ static int run(int argc, char *argv[])
 		complain("report: name a directory of results; see 'ferry report --help'");
 		return EXIT_USAGE;
 	}
-	if (argc - optind > 1)
-		return too_many_arguments("report", argv[optind + 1]);
-	return report(argv[optind], output);
+	return report(argv + optind, argc - optind, output);
 }
 
 const struct command report_command = {
 	.name = "report",
 	.summary = "make a page of figures from what bench measured",
-	.help = "Usage: ferry report [-o FILE] DIRECTORY\n"
+	.help = "Usage: ferry report [-o FILE] DIRECTORY...\n"
 		"Makes one HTML page, with figures and tables, from the results in DIRECTORY: the\n"
-		"*.json files that ferry bench wrote.  Needs Python 3.11 with Matplotlib and "
+		"*.json files that ferry bench wrote.  With several directories, one for each "
+		"machine,\n"
+		"the page compares the figures that they share.  Needs Python 3.11 with Matplotlib "
+		"and\n"
 		"Jinja2.\n"
 		"\n"
-		"  -o, --output FILE  write the page to FILE instead of DIRECTORY/report.html;\n"
-		"                     '-' is standard output\n"
+		"  -o, --output FILE  write the page to FILE instead of DIRECTORY/report.html, or\n"
+		"                     report.html for several; '-' is standard output\n"
 		"  -h, --help         print this text\n"
 		"\n"
 		"Exit status: 0 on success, 1 if Python or a Python package is missing, 2 for bad\n"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Called by `ferry report` as: python -m report DIRECTORY OUTPUT."""
+"""Called by `ferry report` as: python -m report OUTPUT DIRECTORY..."""
 
 import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -23,25 +24,26 @@ def end_on_ctrl_c() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
-def report(directory: str, output: str) -> None:
-    from .files import read_folder, write
+def report(output: str, directories: Sequence[str]) -> None:
+    from .files import read_folders, write
     from .page import render
 
-    folder = read_folder(Path(directory))
+    folder = read_folders([Path(directory) for directory in directories])
     for note in folder.left_out:
         complain(note)
-    page = render(folder, shlex.join(["ferry", "report", directory, "-o", output]))
+    made_by = shlex.join(["ferry", "report", *directories, "-o", output])
+    page = render(folder, made_by, compare=len(directories) > 1)
     write(output, page.encode("utf-8", errors="replace"))
     if output != "-":
         print(f"{output}: {folder.summary()}")
 
 
-def run(directory: str, output: str) -> int:
+def run(output: str, directories: Sequence[str]) -> int:
     """The exit status: 0, 1 when a package is missing, or 2 for bad input."""
     try:
         from .files import BadInput
 
-        report(directory, output)
+        report(output, directories)
     except BadInput as error:
         complain(str(error))
         return 2
@@ -61,7 +63,7 @@ def main() -> int:
     if sys.version_info < OLDEST:
         complain(f"{sys.executable} is Python {sys.version.split()[0]}; 3.11 or later is needed")
         return 1
-    return run(sys.argv[1], sys.argv[2])
+    return run(sys.argv[1], sys.argv[2:])
 
 
 if __name__ == "__main__":

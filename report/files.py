@@ -7,6 +7,7 @@ import signal
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +99,18 @@ def read_folder(directory: Path) -> Folder:
         )
     folder.measured.sort(key=lambda measured: (measured.run.started, measured.file))
     return folder
+
+
+def read_folders(directories: Sequence[Path]) -> Folder:
+    """The runs of all DIRECTORIES; with several, files are named with their directories."""
+    if len(directories) == 1:
+        return read_folder(directories[0])
+    whole = Folder()
+    for directory in directories:
+        folder = read_folder(directory)
+        whole.measured += [Measured(f"{directory}/{m.file}", m.run) for m in folder.measured]
+        whole.left_out += [f"{directory}/{note}" for note in folder.left_out]
+    return whole
 
 
 def permissions(path: Path) -> int:

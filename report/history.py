@@ -26,6 +26,10 @@ def differ(values: Sequence[tuple[float, float | None]], limit: float) -> str:
     return "yes" if far else "no"
 
 
+def name_of(each: Measured) -> str:
+    return f"{each.file}, {each.run.started}" + ("" if each.run.complete else ", incomplete")
+
+
 def runs_table(measured: Sequence[Measured]) -> Table | None:
     """The figures that several of MEASURED have, or None.  All are of one bench."""
     found = [figures(each.run) for each in measured]
@@ -37,7 +41,7 @@ def runs_table(measured: Sequence[Measured]) -> Table | None:
     limit = NormalDist().inv_cdf(1 - 0.025 / tests)
     return Table(
         title=f"{measured[0].run.bench}: the same figures, run by run (± one standard error)",
-        head=["", *(f"{each.file}, {each.run.started}" for each in measured), "differ"],
+        head=["", *(name_of(each) for each in measured), "differ"],
         rows=[
             [
                 name,

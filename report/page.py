@@ -106,9 +106,9 @@ def where(measured: Sequence[Measured]) -> str:
     return f"Linux {joined(kernels)}, {span}. {counted(len(measured), 'run')}."
 
 
-def render(folder: Folder, made_by: str) -> str:
-    """The whole page, as HTML."""
-    measured = in_order(folder)
+def render(folder: Folder, made_by: str, compare: bool = False) -> str:
+    """The whole page, as HTML; to COMPARE is to show what runs share, and not each of them."""
+    measured = folder.measured if compare else in_order(folder)
     benches = [each.run.bench for each in measured]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -123,7 +123,7 @@ def render(folder: Folder, made_by: str) -> str:
         style=Markup(CSS),
         runs=[
             show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1)
-            for i, each in enumerate(measured)
+            for i, each in enumerate([] if compare else measured)
         ],
         cautions=cautions(measured),
         places=places(measured),

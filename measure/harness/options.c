@@ -105,6 +105,8 @@ static const struct choice choices[] = {
 	  "the CPU to measure on" },
 	{ 'i', NUMBER_OPTION, "seed", "N", 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
 	  NULL, "of the random numbers for estimating errors" },
+	{ 'A', OTHER_OPTION, "all", NULL, 0, 0, 0, NULL, NULL, NONE, NULL,
+	  "measure every bench; --json and --against then name directories" },
 	{ 'j', OTHER_OPTION, "json", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
 	  "write everything to FILE as JSON; - is standard output" },
 	{ 'v', OTHER_OPTION, "csv", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
@@ -199,6 +201,23 @@ static int complain_of_option(int letter, const char *word)
 	return EXIT_USAGE;
 }
 
+/* What not every bench takes, or cannot write, goes without --all. */
+static int check_all(const struct given *given)
+{
+	const char *extra = given->bench;
+	size_t i;
+
+	for (i = 0; i < CHOICES && !extra; i++)
+		if (given->value[(int)choices[i].letter] &&
+		    (choices[i].benches || choices[i].letter == 'v'))
+			extra = keep_text("--%s", choices[i].name);
+	if (extra)
+		complain(
+			"bench: --all measures every bench as it is by default: take it without %s",
+			extra);
+	return extra ? EXIT_USAGE : 0;
+}
+
 int options_read(int argc, char *argv[], struct given *given)
 {
 	struct option options[CHOICES + 1];
@@ -212,12 +231,16 @@ int options_read(int argc, char *argv[], struct given *given)
 			return complain_of_option(letter, argv[optind - 1]);
 		if (letter == 'h')
 			given->help = true;
+		else if (letter == 'A')
+			given->all = true;
 		else if (choice_of(NULL, letter)->kind == FILES_OPTION &&
 			 add_name(&given->programs, optarg, choice_of(NULL, letter)))
 			return EXIT_USAGE;
 		given->value[letter] = optarg;
 	}
 	given->bench = optind < argc ? argv[optind] : NULL;
+	if (given->all && check_all(given))
+		return EXIT_USAGE;
 	if (argc - optind > 1)
 		return too_many_arguments("bench", argv[optind + 1]);
 	return 0;

@@ -15,6 +15,7 @@ struct given {
 	struct names programs;
 	const char *bench; /* or NULL */
 	bool help;
+	bool all;
 };
 
 /** Reads ARGV, which getopt_long() reorders: 0, or EXIT_USAGE after complaining. */

@@ -56,7 +56,7 @@ def test_bad_options_and_too_many_arguments(ferry: Ferry, command: str) -> None:
     assert b"--no-such-option" in done.stderr
     done = ferry(command, "one", "two")
     assert done.returncode == 2
-    assert b"'two'" in done.stderr
+    assert b"one" in done.stderr if command == "report" else b"'two'" in done.stderr
 
 
 @pytest.mark.parametrize(

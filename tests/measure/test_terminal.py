@@ -124,6 +124,26 @@ def test_ctrl_c_before_anything_is_finished_writes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["sleep.ferry"]
 
 
+def test_all_benches_write_a_directory_until_ctrl_c(
+    ferry: Ferry, ferry_path: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    ferry("crossing", "--trials", "4", "--calls", "200", "--json", old / "crossing.json")
+    words = ["--all", "--json", str(new), "--against", str(old)]
+    session = Session(ferry_path, words, environment)
+    deadline = time.monotonic() + 60
+    while not (new / "crossing.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(session.process.pid, signal.SIGINT)
+    status, printed = session.finish()
+    assert status == 130
+    assert printed.startswith("==== crossing\n")
+    first = json.loads((new / "crossing.json").read_text())
+    assert (first["complete"], first["against"]["file"]) == (True, str(old / "crossing.json"))
+    assert {path.name for path in new.iterdir()} <= {"crossing.json", "batch.json"}
+
+
 def test_a_second_ctrl_c_ends_it_at_once(
     ferry_path: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -33,11 +33,12 @@ Report = Callable[..., Result]
 Write = Callable[[Mapping[str, Any]], Path]
 
 
-def make_report(directory: Path, output: Path | None = None) -> Result:
-    """What the command would do with DIRECTORY, in this process: imports take long."""
+def make_report(directory: Path, output: Path | None = None, *others: Path) -> Result:
+    """What the command would do with the directories, in this process: imports take long."""
     out, error = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(error):
-        status = __main__.run(str(directory), str(output or directory / "report.html"))
+        words = [str(each) for each in (directory, *others)]
+        status = __main__.run(str(output or directory / "report.html"), words)
     return Result(status, out.getvalue(), error.getvalue())
 
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 import sample
-from conftest import Write, make_report
+from conftest import Write, make_report, write_runs
 from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_rows, text
 
 from report.drawing import COLOURS, MOST_DOTS
@@ -349,6 +349,27 @@ def test_an_earlier_run_is_shown_beside(results: Write) -> None:
     page = page_of(results({"dispatch": run}))
     assert "Compared with old.json of 2000-01-01T00:00:00Z" in text(page)
     assert table_rows(page)["plain, ns"] == ["6.00 ± 0.10", "6.90 ± 0.10", "1.15", "yes"]
+
+
+def test_directories_are_compared_on_one_page(tmp_path: Path) -> None:
+    other = sample.dispatch() | {"complete": False, "mitigations": {"meltdown": "Mitigation: PTI"}}
+    other["machine"] = other["machine"] | {"cpu": "Another CPU"}
+    other["figures"] = [figure | {"value": 2 * figure["value"]} for figure in other["figures"]]
+    here = write_runs(tmp_path / "here", {"dispatch": sample.dispatch()})
+    there = write_runs(tmp_path / "there", {"dispatch": other, "odd": []})
+    done = make_report(here, tmp_path / "both.html", there)
+    assert done.returncode == 0
+    assert done.stdout == f"{tmp_path / 'both.html'}: 2 runs, 1 of them incomplete; left out: 1\n"
+    page = read_page(tmp_path / "both.html")
+    assert not list(page.iter("figure"))
+    shown = text(page)
+    assert f"{there}/dispatch.json, {other['started']}, incomplete" in shown
+    assert f"{there}/odd.json is not from ferry bench." in shown
+    assert "Another CPU" in shown and "Mitigation: PTI" in shown
+    assert "several machines, kernels or settings" in shown
+    for row in other["figures"]:
+        before, now, _ = table_rows(page)[f"{row['what']}, {row['unit']}"]
+        assert before != now
 
 
 def test_what_it_does_not_know_is_ignored_or_left_out_with_a_note(results: Write) -> None:
