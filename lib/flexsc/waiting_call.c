@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "waiting_call.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -252,6 +254,66 @@ static long attempt_recvmsg(struct waiting *w)
 		    (const __s64[]){ w->fd, w->arg[1], w->arg[2] | MSG_DONTWAIT, 0, 0, 0 });
 }
 
+/* Receives until there are as many messages as asked for; without MSG_WAITFORONE, it waits for all.
+ */
+static long attempt_recvmmsg(struct waiting *w)
+{
+	const __s64 arg[] = { w->fd,
+			      (long)((struct mmsghdr *)w->arg[1] + w->done),
+			      w->arg[2] - (long)w->done,
+			      w->arg[3] | MSG_DONTWAIT,
+			      0,
+			      0 };
+	long result;
+
+	if (w->arg[4]) /* its limit is looked at after each message only */
+		return make_plainly(w);
+	result = make(w->s, SYS_recvmmsg, arg);
+	if (result < 0)
+		return result;
+	w->done += (unsigned long)result;
+	if (!result || w->arg[3] & MSG_WAITFORONE || (long)w->done >= w->arg[2])
+		return (long)w->done;
+	return -EAGAIN;
+}
+
+/* ---- connecting ---- */
+
+/* How often a connection is tried that a full queue has refused: no event reports room in it. */
+#define RETRY_NS 1000000L
+
+static bool is_late(const struct waiting *w, long start)
+{
+	return w->descriptor->send_ns && clock_ns() - start >= w->descriptor->send_ns;
+}
+
+/*
+ * There is no flag for this call alone.  Who shares the socket may see O_NONBLOCK for a moment, but
+ * nobody can use it before it is connected.
+ */
+static long connect_without_waiting(const struct waiting *w, long flags)
+{
+	long result;
+
+	ferry_rawcall(SYS_fcntl, w->fd, F_SETFL, flags | O_NONBLOCK, 0, 0, 0);
+	result = ferry__call_here(SYS_connect, w->arg);
+	ferry_rawcall(SYS_fcntl, w->fd, F_SETFL, flags, 0, 0, 0);
+	return result;
+}
+
+static long attempt_connect(struct waiting *w)
+{
+	long flags = ferry_rawcall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0);
+	long result, start = clock_ns();
+
+	if (flags < 0 || flags & O_NONBLOCK || w->descriptor->kind != STREAM)
+		return ferry__call_here(SYS_connect, w->arg);
+	ferry__poller_settle(w->descriptor, w->fd);
+	while ((result = connect_without_waiting(w, flags)) == -EAGAIN && !is_late(w, start))
+		ferry__scheduler_wait_until(w->s, clock_ns() + RETRY_NS);
+	return result == -EINPROGRESS || result == -EALREADY ? -EAGAIN : result;
+}
+
 /* ---- writing ---- */
 
 /*
@@ -377,6 +439,8 @@ static const struct kind_of_call {
 	{ SYS_readv, EPOLLIN, attempt_readv, 0, 0 },
 	{ SYS_recvfrom, EPOLLIN, attempt_recvfrom, 3, UNUSUAL_RECEIVE },
 	{ SYS_recvmsg, EPOLLIN, attempt_recvmsg, 2, UNUSUAL_RECEIVE | MSG_WAITALL },
+	{ SYS_recvmmsg, EPOLLIN, attempt_recvmmsg, 3, UNUSUAL_RECEIVE },
+	{ SYS_connect, EPOLLOUT, attempt_connect, 0, 0 },
 	{ SYS_accept4, EPOLLIN, make_if_ready, 0, 0 },
 	{ SYS_accept, EPOLLIN, make_if_ready, 0, 0 },
 	{ SYS_write, EPOLLOUT, attempt_write, 0, 0 },
@@ -401,13 +465,16 @@ static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 	struct waiting w = {
 		s, d, arg, nr, (int)arg[0], call->events, call->attempt, .forks = s->poller.forks
 	};
+	long result;
 
 	if (d && d->kind == UNKNOWN)
 		ferry__poller_classify(&s->poller, d, w.fd);
 	if (!d || d->kind == UNKNOWN || d->kind == PLAIN ||
 	    (call->flags_arg && arg[call->flags_arg] & call->unusual))
 		return make_plainly(&w);
-	return wait_and_make(&w);
+	result = wait_and_make(&w);
+	/* A plain connect() that has waited as long as SO_SNDTIMEO allows. */
+	return nr == SYS_connect && result == -EAGAIN && w.events_seen ? -EINPROGRESS : result;
 }
 
 /* ---- several descriptors ---- */
@@ -452,15 +519,13 @@ static long poll_and_wait(struct scheduler *s, const struct pollfd *fds, unsigne
 	return result;
 }
 
-static long poll_many(struct scheduler *s, const __s64 arg[])
+static long poll_until(struct scheduler *s, struct pollfd *fds, unsigned long count, long until)
 {
-	struct pollfd *fds = (struct pollfd *)arg[0];
-	unsigned long count = (unsigned int)arg[1];
 	struct interest few[FEW], *interests = few;
-	long result, until = until_of((int)arg[2]);
+	long result;
 
 	result = poll_now(fds, count);
-	if (result || !(int)arg[2])
+	if (result || until <= clock_ns())
 		return result;
 	if (count > FEW)
 		interests = malloc(count * sizeof(*interests));
@@ -469,6 +534,26 @@ static long poll_many(struct scheduler *s, const __s64 arg[])
 	result = poll_and_wait(s, fds, count, interests, until);
 	if (interests != few)
 		free(interests);
+	return result;
+}
+
+/* Without a signal mask it is poll() with another limit, of which it stores what is left. */
+static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
+{
+	struct timespec *limit = (struct timespec *)arg[2];
+	long result, left, until = LONG_MAX;
+
+	if (arg[3] || (limit && (limit->tv_sec < 0 || limit->tv_sec > INT_MAX ||
+				 limit->tv_nsec < 0 || limit->tv_nsec >= 1000000000L)))
+		return ferry__call_here(SYS_ppoll, arg);
+	if (limit)
+		until = clock_ns() + limit->tv_sec * 1000000000L + limit->tv_nsec;
+	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
+	if (limit) {
+		left = until - clock_ns();
+		left = left > 0 ? left : 0;
+		*limit = (struct timespec){ left / 1000000000L, left % 1000000000L };
+	}
 	return result;
 }
 
@@ -495,10 +580,10 @@ static long wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
 #ifdef SYS_epoll_wait
 	if (nr == SYS_epoll_wait)
 		return wait_for_epoll(s, arg);
-#else
-	(void)nr;
 #endif
-	return poll_many(s, arg);
+	if (nr == SYS_ppoll)
+		return poll_with_timespec(s, arg);
+	return poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until_of((int)arg[2]));
 }
 
 /* ---- changes ---- */
@@ -569,8 +654,10 @@ void ferry__fill_in_ways(void)
 		ferry__way[i] = ferry__who[i];
 	for (i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
 		ferry__way[waiting_calls[i].nr] = WAITS_FOR_FD;
+	ferry__way[SYS_connect] = CONNECTS;
 	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		ferry__way[changes[i]] = CHANGES_FDS;
+	ferry__way[SYS_ppoll] = WAITS_FOR_FDS;
 #ifdef SYS_poll
 	ferry__way[SYS_poll] = WAITS_FOR_FDS;
 	ferry__way[SYS_epoll_wait] = WAITS_FOR_FDS;
@@ -583,6 +670,7 @@ long ferry__waiting_call(struct scheduler *s, long nr, const __s64 arg[])
 
 	switch (ferry__way[nr]) {
 	case WAITS_FOR_FD:
+	case CONNECTS:
 		result = wait_for_one(s, nr, arg);
 		if ((nr == SYS_accept4 || nr == SYS_accept) && result >= 0)
 			ferry__poller_forget(s, (int)result);

@@ -15,6 +15,7 @@
 /* How ferry_thread_call() treats a call: an enum who, or one of these. */
 enum way {
 	WAITS_FOR_FD = CALLER_ONLY + 1, /* arg[0]; as any other call if that is PLAIN */
+	CONNECTS,			/* the same, but only a runner that is alike may make it */
 	WAITS_FOR_FDS,
 	CHANGES_FDS,
 };

@@ -285,6 +285,177 @@ static void connections_are_accepted(void **state)
 	close(listener);
 }
 
+/* ---- connecting ---- */
+
+#define CLIENTS 4
+
+static struct sockaddr_un full_address;
+
+static void *connect_unix(void *unused)
+{
+	long fd = ferry_thread_call3(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+	long error =
+		ferry_connect((int)fd, (struct sockaddr *)&full_address, sizeof(sa_family_t) + 6);
+
+	(void)unused;
+	ferry_close((int)fd);
+	return (void *)error;
+}
+
+static void *accept_later(void *listener)
+{
+	long fd;
+	int i;
+
+	ferry_thread_sleep(5000000);
+	for (i = 0; i < CLIENTS; i++) {
+		fd = ferry_accept4(*(const int *)listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0)
+			return (void *)fd;
+		ferry_close((int)fd);
+	}
+	return NULL;
+}
+
+/* Its queue is full until the thread that accepts runs. */
+static void others_run_while_a_thread_connects(void **state)
+{
+	struct ferry_thread *clients[CLIENTS], *server;
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), i;
+	socklen_t size = sizeof(full_address);
+
+	full_address.sun_family = AF_UNIX;
+	/* The kernel chooses an abstract address of five digits. */
+	assert_int_equal(bind(listener, (struct sockaddr *)&full_address, sizeof(sa_family_t)), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&full_address, &size), 0);
+	assert_int_equal(size, sizeof(sa_family_t) + 6);
+	assert_int_equal(listen(listener, 0), 0);
+	for (i = 0; i < CLIENTS; i++)
+		clients[i] = spawn(state, connect_unix, NULL);
+	server = spawn(state, accept_later, &listener);
+	for (i = 0; i < CLIENTS; i++)
+		assert_int_equal(result_of(clients[i]), 0);
+	assert_int_equal(result_of(server), 0);
+	close(listener);
+}
+
+static void *connect_to(void *address)
+{
+	const struct timeval limit = { .tv_usec = 50000 };
+	long fd = ferry_thread_call3(SYS_socket, AF_INET, SOCK_STREAM, 0);
+	long error;
+
+	setsockopt((int)fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	error = ferry_connect((int)fd, address, sizeof(struct sockaddr_in));
+	if (!error && fcntl((int)fd, F_GETFL) & O_NONBLOCK)
+		error = -1;
+	ferry_close((int)fd);
+	return (void *)error;
+}
+
+static void a_refused_connection_is_reported(void **state)
+{
+	struct sockaddr_in address;
+
+	close(listen_on(&address));
+	assert_int_equal(result_of(spawn(state, connect_to, &address)), -ECONNREFUSED);
+}
+
+/* A listener whose queue is full does not answer. */
+static void connecting_ends_with_its_time_limit(void **state)
+{
+	struct sockaddr_in address;
+	int listener = listen_on(&address), fds[2], i;
+
+	assert_int_equal(listen(listener, 0), 0);
+	assert_int_equal(result_of(spawn(state, connect_to, &address)), 0);
+	for (i = 0; i < 2; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(fds[i], (struct sockaddr *)&address, sizeof(address));
+	}
+	assert_int_equal(result_of(spawn(state, connect_to, &address)), -EINPROGRESS);
+	close(fds[0]);
+	close(fds[1]);
+	close(listener);
+}
+
+/* ---- several messages, several descriptors ---- */
+
+static void *receive_messages(void *fd)
+{
+	struct mmsghdr messages[3] = { 0 };
+	struct iovec parts[3];
+	char data[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		parts[i] = (struct iovec){ &data[i], 1 };
+		messages[i].msg_hdr.msg_iov = &parts[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
+	}
+	if (ferry_thread_call(SYS_recvmmsg, *(int *)fd, (long)messages, 3, 0, 0, 0) != 3 ||
+	    messages[2].msg_len != 1)
+		return (void *)-1;
+	return (void *)(long)(data[0] + data[1] + data[2] - 'a' - 'b' - 'c');
+}
+
+static void *send_messages(void *fd)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ferry_thread_sleep(1000000);
+		ferry_send(*(int *)fd, &"abc"[i], 1, 0);
+	}
+	return NULL;
+}
+
+static void several_messages_are_waited_for(void **state)
+{
+	struct ferry_thread *receiver, *sender;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	receiver = spawn(state, receive_messages, &fds[0]);
+	sender = spawn(state, send_messages, &fds[1]);
+	assert_int_equal(result_of(receiver), 0);
+	assert_int_equal(result_of(sender), 0);
+	close_both(fds);
+}
+
+static void *ppoll_long(void *fd)
+{
+	struct pollfd poll = { .fd = *(int *)fd, .events = POLLIN };
+	struct timespec limit = { .tv_sec = 1000 };
+	long found = ferry_thread_call(SYS_ppoll, (long)&poll, 1, (long)&limit, 0, 0, 0);
+
+	return (void *)(found == 1 && limit.tv_sec >= 900 && limit.tv_sec < 1000 ? 0L : -1L);
+}
+
+static void *ppoll_in_vain(void *fd)
+{
+	struct pollfd poll = { .fd = *(int *)fd, .events = POLLPRI };
+	struct timespec limit = { .tv_nsec = 2000000 };
+	long found = ferry_thread_call(SYS_ppoll, (long)&poll, 1, (long)&limit, 0, 0, 0);
+
+	return (void *)(long)(found || limit.tv_sec || limit.tv_nsec);
+}
+
+static void others_run_during_ppoll(void **state)
+{
+	struct ferry_thread *one, *other, *sender;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	one = spawn(state, ppoll_long, &fds[0]);
+	other = spawn(state, ppoll_in_vain, &fds[0]);
+	sender = spawn(state, send_messages, &fds[1]);
+	assert_int_equal(result_of(one), 0);
+	assert_int_equal(result_of(other), 0);
+	assert_int_equal(result_of(sender), 0);
+	close_both(fds);
+}
+
 static void *read_event(void *fd)
 {
 	long count = 0;
@@ -754,6 +925,11 @@ int main(void)
 		TEST(no_runner_waits_for_datagrams),
 		TEST(a_call_writes_all_its_bytes),
 		TEST(connections_are_accepted),
+		TEST(others_run_while_a_thread_connects),
+		TEST(a_refused_connection_is_reported),
+		TEST(connecting_ends_with_its_time_limit),
+		TEST(several_messages_are_waited_for),
+		TEST(others_run_during_ppoll),
 		TEST(an_eventfd_is_waited_for),
 		TEST(poll_waits_for_several),
 #ifdef SYS_epoll_wait
