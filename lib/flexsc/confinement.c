@@ -109,7 +109,7 @@ static _Thread_local struct {
 
 static int compare(const struct ferry_flexsc *flexsc)
 {
-	const struct runner *runner = flexsc->runner[0];
+	const struct runner *runner = __atomic_load_n(&flexsc->slot[0], __ATOMIC_ACQUIRE);
 
 	/* A forked child has no runner: the poster makes its calls itself. */
 	if (set_is_wiped(runner->set) || is_like(wait_for_id(runner)))

@@ -114,6 +114,16 @@ static bool has_one_cpu(const struct ferry_flexsc *flexsc, int cpus)
 	return cpus == 1;
 }
 
+static void note_cpus(struct ferry_flexsc *flexsc)
+{
+	unsigned int i;
+
+	sched_getaffinity(0, sizeof(flexsc->cpus), &flexsc->cpus);
+	for (i = 0; i < flexsc->slots; i++)
+		if (flexsc->cpu[i] >= 0)
+			CPU_SET((size_t)flexsc->cpu[i], &flexsc->cpus);
+}
+
 static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
 	static unsigned long starts;
@@ -133,6 +143,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
 	if (options->cpus)
 		memcpy(flexsc->cpu, options->cpus, flexsc->slots * sizeof(flexsc->cpu[0]));
+	note_cpus(flexsc);
 	flexsc->has_one_cpu = has_one_cpu(flexsc, cpus);
 	flexsc->spin_ns = options->spin_ns;
 	if (!options->spin_ns)

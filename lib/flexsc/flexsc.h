@@ -4,6 +4,7 @@
 #define FLEXSC_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 
 #include <ferry_flexsc.h>
@@ -36,6 +37,7 @@ struct ferry_flexsc {
 	enum posting_habit habit;
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
+	cpu_set_t cpus; /* of the thread that started the runners, and theirs: for stand-ins */
 
 	int eventfd;		/* that single calls signal, or -1: atomic, changed under MUTEX */
 	struct watcher watcher; /* runs if there is an eventfd */

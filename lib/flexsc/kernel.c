@@ -102,14 +102,15 @@ const char *ferry_flexsc_place(const char **why)
 	return place < 0 ? NULL : names[place];
 }
 
-void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit)
+bool ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit,
+			    const bool *is_spare)
 {
 	while (place != IN_USER) {
 		if (!call_kernel(place, set))
-			return;
+			return false;
 		/* The kernel left a call that only a real system call gets right. */
 		if (!ferry__flexsc_make_begun(set))
 			place = IN_USER;
 	}
-	ferry__flexsc_serve(set, limit);
+	return ferry__flexsc_serve(set, limit, is_spare);
 }

@@ -3,6 +3,8 @@
 #ifndef FLEXSC_KERNEL_H
 #define FLEXSC_KERNEL_H
 
+#include <stdbool.h>
+
 #include <linux/ferry_flexsc.h>
 
 /* Where a runner runs. */
@@ -15,9 +17,10 @@ enum flexsc_place { IN_USER, IN_SYSCALL, IN_DEVICE };
 int ferry__flexsc_choose_place(long *features);
 
 /**
- * Makes the calling thread the runner of SET until its gate says STOP, in the kernel if it can.
- * In user space it refuses calls above LIMIT, of enum who.
+ * ferry__flexsc_serve(), in the kernel if it can.  In user space it refuses calls above LIMIT, of
+ * enum who.
  */
-void ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit);
+bool ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit,
+			    const bool *is_spare);
 
 #endif /* FLEXSC_KERNEL_H */

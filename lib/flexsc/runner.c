@@ -14,12 +14,56 @@
 #include "event.h"
 #include "flexsc.h"
 
+static long own_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000L + used.tv_nsec;
+}
+
+/* Claims all entries, so that nobody posts here any more: false if some are in use. */
+static bool claim_all(struct runner *runner)
+{
+	unsigned int words = runner->set->count / WORD_BITS, i;
+	unsigned long all;
+
+	for (i = 0; i < words; i++) {
+		all = ~0UL;
+		if (!__atomic_compare_exchange_n(&runner->free[i], &all, 0, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			break;
+	}
+	if (i == words)
+		return true;
+	while (i--)
+		__atomic_store_n(&runner->free[i], ~0UL, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* Ends the thread of a spare runner, which ferry__runner_replace() may start again. */
+static bool retire(struct runner *runner)
+{
+	bool retires;
+
+	pthread_mutex_lock(&runner->flexsc->mutex);
+	retires = __atomic_load_n(&runner->is_spare, __ATOMIC_RELAXED) && claim_all(runner);
+	if (retires) {
+		__atomic_fetch_add(&runner->used_ns, own_cpu_ns(), __ATOMIC_RELAXED);
+		__atomic_store_n(&runner->is_retired, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&runner->flexsc->mutex);
+	return retires;
+}
+
 static void *runner_main(void *argument)
 {
 	struct runner *runner = argument;
 
 	__atomic_store_n(&runner->tid, gettid(), __ATOMIC_RELAXED);
-	ferry__flexsc_serve_at(runner->place, runner->set, runner->limit);
+	while (ferry__flexsc_serve_at(runner->place, runner->set, runner->limit, &runner->is_spare))
+		if (retire(runner))
+			break;
 	return NULL;
 }
 
@@ -41,14 +85,16 @@ static void block_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
-static int stay_on(pthread_attr_t *attributes, int cpu)
+static int stay_on(pthread_attr_t *attributes, const struct runner *runner)
 {
-	cpu_set_t cpus;
+	cpu_set_t cpus = runner->flexsc->cpus;
 
-	if (cpu < 0)
+	if (runner->cpu >= 0) {
+		CPU_ZERO(&cpus);
+		CPU_SET((size_t)runner->cpu, &cpus);
+	}
+	if (!CPU_COUNT(&cpus))
 		return 0;
-	CPU_ZERO(&cpus);
-	CPU_SET((size_t)cpu, &cpus);
 	return pthread_attr_setaffinity_np(attributes, sizeof(cpus), &cpus);
 }
 
@@ -60,18 +106,19 @@ static int start_thread(struct runner *runner)
 	int error;
 
 	pthread_attr_init(&attributes);
-	error = stay_on(&attributes, runner->cpu);
+	error = stay_on(&attributes, runner);
 	block_signals(&before);
 	if (!error)
 		error = pthread_create(&runner->thread, &attributes, runner_main, runner);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+	runner->has_thread = !error;
 	if (!error)
 		pthread_setname_np(runner->thread, "ferry-runner");
 	return -error;
 }
 
-static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
+static struct runner *runner_new(struct ferry_flexsc *flexsc, int cpu)
 {
 	struct runner *runner = aligned_alloc(_Alignof(struct runner), sizeof(*runner));
 	unsigned int i;
@@ -83,6 +130,7 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 		free(runner);
 		return NULL;
 	}
+	runner->flexsc = flexsc;
 	runner->index = flexsc->count;
 	runner->cpu = cpu;
 	runner->place = flexsc->place;
@@ -90,6 +138,8 @@ static struct runner *runner_new(const struct ferry_flexsc *flexsc, int cpu)
 	if (flexsc->trusts || runner->place == IN_USER) /* posters decide */
 		runner->limit = ALIKE_RUNNER;
 	runner->tid = 0;
+	runner->used_ns = 0;
+	runner->is_spare = runner->is_retired = runner->has_thread = false;
 	runner->looked_ns = 0;
 	runner->was_blocked = false;
 	pthread_mutex_init(&runner->withdrawing, NULL);
@@ -134,7 +184,8 @@ void ferry__runner_end(struct ferry_flexsc *flexsc, struct runner *runner)
 {
 	if (!set_is_wiped(runner->set)) {
 		ferry__set_stop(runner->set);
-		pthread_join(runner->thread, NULL);
+		if (runner->has_thread)
+			pthread_join(runner->thread, NULL);
 	}
 	runner_delete(runner, flexsc->entries);
 }
@@ -184,13 +235,14 @@ bool ferry__runner_is_blocked(const struct runner *runner)
 
 long ferry__runner_cpu_ns(const struct runner *runner)
 {
+	long before = __atomic_load_n(&runner->used_ns, __ATOMIC_RELAXED);
 	struct timespec used;
 	clockid_t clock;
 
-	if (set_is_wiped(runner->set) || pthread_getcpuclockid(runner->thread, &clock) ||
-	    clock_gettime(clock, &used))
-		return 0;
-	return used.tv_sec * 1000000000L + used.tv_nsec;
+	if (set_is_wiped(runner->set) || __atomic_load_n(&runner->is_retired, __ATOMIC_ACQUIRE) ||
+	    pthread_getcpuclockid(runner->thread, &clock) || clock_gettime(clock, &used))
+		return before;
+	return before + used.tv_sec * 1000000000L + used.tv_nsec;
 }
 
 struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)
@@ -261,7 +313,26 @@ unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *e
 	return withdrawn;
 }
 
-/* An idle runner without a slot: it was blocked and has caught up, or never had one. */
+/* A retired runner's thread starts again. */
+static int come_back(struct runner *runner)
+{
+	unsigned int i;
+	int error;
+
+	if (runner->has_thread)
+		pthread_join(runner->thread, NULL);
+	__atomic_store_n(&runner->tid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&runner->set->runner, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	error = start_thread(runner);
+	if (error)
+		return error;
+	__atomic_store_n(&runner->is_retired, false, __ATOMIC_RELEASE);
+	for (i = 0; i < runner->set->count / WORD_BITS; i++)
+		__atomic_store_n(&runner->free[i], ~0UL, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* An idle runner without a slot: it was blocked and has caught up, or has retired. */
 static struct runner *find_spare(const struct ferry_flexsc *flexsc)
 {
 	unsigned int i, slot;
@@ -271,8 +342,9 @@ static struct runner *find_spare(const struct ferry_flexsc *flexsc)
 			if (flexsc->slot[slot] == flexsc->runner[i])
 				break;
 		if (slot == flexsc->slots &&
-		    __atomic_load_n(&flexsc->runner[i]->set->runner, __ATOMIC_RELAXED) ==
-			    FERRY_RUNNER_ASLEEP)
+		    (flexsc->runner[i]->is_retired ||
+		     __atomic_load_n(&flexsc->runner[i]->set->runner, __ATOMIC_RELAXED) ==
+			     FERRY_RUNNER_ASLEEP))
 			return flexsc->runner[i];
 	}
 	return NULL;
@@ -288,7 +360,13 @@ int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
 	if (flexsc->slot[slot] == blocked) {
 		spare = find_spare(flexsc);
 		if (!spare)
-			error = ferry__runner_start(flexsc, blocked->cpu, &spare);
+			error = ferry__runner_start(flexsc, -1, &spare);
+		if (!error && spare->is_retired)
+			error = come_back(spare);
+		if (!error) {
+			__atomic_store_n(&flexsc->slot[slot]->is_spare, true, __ATOMIC_RELAXED);
+			__atomic_store_n(&spare->is_spare, false, __ATOMIC_RELAXED);
+		}
 		if (!error)
 			__atomic_store_n(&flexsc->slot[slot], spare, __ATOMIC_RELEASE);
 	}

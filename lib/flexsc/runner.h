@@ -14,15 +14,20 @@
 struct ferry_flexsc;
 
 struct runner {
+	struct ferry_flexsc *flexsc;
 	struct ferry_flexsc_set *set;
 	unsigned int index; /* in ferry_flexsc.runner */
-	int cpu;	    /* or -1 */
+	int cpu;	    /* or -1: any of flexsc->cpus */
 	enum flexsc_place place;
 	int limit; /* of enum who: what it takes in user space instead */
 	pid_t tid; /* 0 until it runs; atomic */
 	pthread_t thread;
-	long looked_ns;	  /* when a thread that polls has last looked whether it blocks; atomic */
-	bool was_blocked; /* then; atomic */
+	bool has_thread; /* to be joined */
+	bool is_spare;	 /* serves no slot: its thread ends when it has had nothing to do; atomic */
+	bool is_retired; /* its thread has ended, and its entries are claimed; atomic */
+	long used_ns;	 /* CPU time of threads that have ended; atomic */
+	long looked_ns;	 /* when a thread that polls has last looked whether it blocks; atomic */
+	bool was_blocked;	     /* then; atomic */
 	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
 
 	/* Bit i of word w: entry 64 w + i is free.  Atomic. */

@@ -19,6 +19,9 @@
 /* A spin limit that did not pay is halved, down to this part of spin_ns. */
 #define LEAST_SPIN 16
 
+/* How long a spare runner stays. */
+#define SPARE_NS 500000000L
+
 struct server {
 	struct ferry_flexsc_set *set;
 	unsigned int mask;     /* of entry indexes */
@@ -28,6 +31,8 @@ struct server {
 	unsigned int steps;    /* without work */
 	long idle_since;       /* ns; 0: not measured yet */
 	long spin_ns;	       /* the limit now */
+	const bool *is_spare;
+	bool is_idle; /* has had nothing to do for SPARE_NS */
 };
 
 static struct ferry_entry *entry_at(const struct server *server, unsigned int offset)
@@ -154,12 +159,17 @@ static void adapt(struct server *server, long gap_ns)
 static void sleep_until_posted(struct server *server)
 {
 	unsigned int *word = &server->set->runner;
+	long gap_ns;
+	bool spare;
 
 	__atomic_store_n(word, FERRY_RUNNER_ASLEEP, __ATOMIC_RELAXED);
 	ferry__set_heavy_fence(server->flags);
 	if (!has_work(server)) {
-		ferry__futex_wait(word, FERRY_RUNNER_ASLEEP, NO_TIMEOUT);
-		adapt(server, clock_ns() - server->idle_since);
+		spare = __atomic_load_n(server->is_spare, __ATOMIC_RELAXED);
+		ferry__futex_wait(word, FERRY_RUNNER_ASLEEP, spare ? SPARE_NS : NO_TIMEOUT);
+		gap_ns = clock_ns() - server->idle_since;
+		adapt(server, gap_ns);
+		server->is_idle = spare && gap_ns >= SPARE_NS;
 	}
 	__atomic_store_n(word, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
 	server->steps = 0;
@@ -209,7 +219,7 @@ bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set)
 	return false;
 }
 
-void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit)
+bool ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit, const bool *is_spare)
 {
 	struct server server = {
 		.set = set,
@@ -217,11 +227,12 @@ void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit)
 		.flags = set->flags,
 		.limit = limit,
 		.spin_ns = (long)set->spin_ns,
+		.is_spare = is_spare,
 	};
 	struct ferry_entry *entry;
 
 	__atomic_store_n(&set->runner, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
-	while (!must_stop(&server)) {
+	while (!must_stop(&server) && !server.is_idle) {
 		entry = find(&server);
 		if (entry && take(&server, entry))
 			run(&server, entry);
@@ -229,4 +240,5 @@ void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit)
 			idle(&server);
 	}
 	__atomic_store_n(&set->runner, FERRY_RUNNER_ABSENT, __ATOMIC_RELAXED);
+	return server.is_idle;
 }

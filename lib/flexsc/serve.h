@@ -7,8 +7,11 @@
 
 #include <linux/ferry_flexsc.h>
 
-/** Makes the calling thread the runner of SET until its gate says STOP. */
-void ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit);
+/**
+ * Makes the calling thread the runner of SET until its gate says STOP.  True if it leaves because
+ * nothing has been posted for half a second, which it does while *IS_SPARE (atomic).
+ */
+bool ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit, const bool *is_spare);
 
 /**
  * Makes the call that the kernel's runner, which was this thread, has left begun, and completes

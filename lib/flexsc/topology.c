@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "topology.h"
 
@@ -42,9 +44,19 @@ static int add_cpus(int order[], int count, const cpu_set_t *may, int caller, bo
 	return count;
 }
 
+/* Puts another one first in each process, so that not all use the same. */
+static void rotate(int order[], int count)
+{
+	int first[CPU_SETSIZE], i;
+
+	for (i = 0; i < count; i++)
+		first[i] = order[(i + getpid()) % count];
+	memcpy(order, first, (size_t)count * sizeof(order[0]));
+}
+
 int ferry__flexsc_choose_cpus(int cpus[], unsigned int count)
 {
-	int order[CPU_SETSIZE + 1], caller = sched_getcpu(), known = 0;
+	int order[CPU_SETSIZE + 1], caller = sched_getcpu(), known, others;
 	cpu_set_t may;
 	unsigned int i;
 
@@ -53,8 +65,10 @@ int ferry__flexsc_choose_cpus(int cpus[], unsigned int count)
 			cpus[i] = -1;
 		return 1;
 	}
-	known = add_cpus(order, known, &may, caller, false);
-	known = add_cpus(order, known, &may, caller, true);
+	others = add_cpus(order, 0, &may, caller, false);
+	rotate(order, others);
+	known = add_cpus(order, others, &may, caller, true);
+	rotate(order + others, known - others);
 	order[known++] = caller;
 	for (i = 0; i < count; i++)
 		cpus[i] = known > 1 ? order[i % (unsigned int)known] : -1;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -448,6 +450,77 @@ static void many_calls_may_block(void **state)
 	close(fds[1]);
 }
 
+/* ---- stand-ins ---- */
+
+#define LOCKED 20
+
+static int threads_of_process(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int count = -2; /* . and .. */
+
+	while (readdir(tasks))
+		count++;
+	closedir(tasks);
+	return count;
+}
+
+static void *lock_file(void *fd)
+{
+	long error = ferry_thread_call3(SYS_flock, *(const int *)fd, LOCK_EX, 0);
+
+	if (!error)
+		ferry_thread_call3(SYS_flock, *(const int *)fd, LOCK_UN, 0);
+	return (void *)error;
+}
+
+static void *unlock_file(void *fd)
+{
+	ferry_thread_sleep(10000000);
+	flock(*(const int *)fd, LOCK_UN);
+	return NULL;
+}
+
+/* Each call waits for the same lock, which a thread gives up in the end. */
+static void block_runners(struct ferry_flexsc *flexsc, const char *path)
+{
+	struct ferry_thread *lockers[LOCKED], *unlocker;
+	int fds[LOCKED + 1], i;
+
+	for (i = 0; i <= LOCKED; i++)
+		assert_true((fds[i] = open(path, O_RDWR | O_CLOEXEC)) >= 0);
+	assert_int_equal(flock(fds[LOCKED], LOCK_EX), 0);
+	for (i = 0; i < LOCKED; i++)
+		ferry_thread_spawn(&lockers[i], flexsc, lock_file, &fds[i]);
+	ferry_thread_spawn(&unlocker, flexsc, unlock_file, &fds[LOCKED]);
+	for (i = 0; i < LOCKED; i++)
+		join_result(lockers[i], 0);
+	ferry_thread_join(unlocker, NULL);
+	for (i = 0; i <= LOCKED; i++)
+		close(fds[i]);
+}
+
+static void stand_ins_end_when_they_are_idle(void **state)
+{
+	char path[] = "/tmp/ferry-flexsc-XXXXXX";
+	const struct timespec moment = { 0, 10000000 };
+	int before = threads_of_process(), fd = mkstemp(path), round, i;
+	long used = 0;
+
+	if (ferry_flexsc_in_kernel(*state))
+		skip();
+	for (round = 0; round < 3; round++) {
+		block_runners(*state, path);
+		for (i = 0; i < 2000 && threads_of_process() > before; i++)
+			nanosleep(&moment, NULL);
+		assert_int_equal(threads_of_process(), before);
+		assert_true(ferry_flexsc_cpu_ns(*state) > used);
+		used = ferry_flexsc_cpu_ns(*state);
+	}
+	close(fd);
+	unlink(path);
+}
+
 static void *sleep_and_note(void *argument)
 {
 	struct place *place = argument;
@@ -860,6 +933,7 @@ int main(void)
 		ON_BOTH(threads_may_wait_for_each_other_in_the_kernel),
 		ON_BOTH(a_call_that_is_done_is_collected_while_an_earlier_one_blocks),
 		ON_BOTH(many_calls_may_block),
+		ON_ONE(stand_ins_end_when_they_are_idle),
 		ON_ONE(the_shortest_sleep_ends_first),
 		ON_ONE(yield_lets_others_run),
 		ON_ONE(joining_in_a_circle_fails),
