@@ -43,7 +43,7 @@ def copy_to(target: Path) -> None:
 def main() -> None:
     match sys.argv[1]:
         case "folder":
-            print(folder())
+            print(os.path.relpath(folder(), HERE))
         case "version":
             print(version())
         case "sources":

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # These cannot carry a line of their own, or say more about the licence than one line would.
 WITHOUT_LICENCE = re.compile(
-    r"LICENSES?(/.*)?"
+    r"(bindings/python/)?LICENSES?(/.*)?"
     r"|debian/(changelog|copyright|source/format)"
     # They become parts of patches, as the kernel's own are.
     r"|kernel/selftests/(config|settings)"
