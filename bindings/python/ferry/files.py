@@ -61,7 +61,7 @@ def stat_many(
     Times are UTC, and not-a-time where they are unknown.
 
     >>> stats, errors = stat_many(["/", "/no/such/file"], fields=("mode", "size"))
-    >>> stat.S_ISDIR(stats["mode"][0]), os.strerror(errors[1])
+    >>> stat.S_ISDIR(int(stats["mode"][0])), os.strerror(errors[1])
     (True, 'No such file or directory')
 
     fields: names in FIELDS; to ask for few can be faster, above all on network file systems.

@@ -26,6 +26,20 @@ FOLLOW_ROOT = 0x2
 XDEV = 0x4
 SORTED = 0x8
 
+ARROW_FORMATS = {
+    "|u1": "C",
+    "<i4": "i",
+    "<u4": "I",
+    "<i8": "l",
+    "<u8": "L",
+    "<M8[ns]": "tsn:UTC",
+}
+
+DT_DIR = 4
+DT_REG = 8
+DT_LNK = 10
+"""Types of entries, those of readdir(3): a directory, a regular file, a symbolic link."""
+
 COLUMNS: dict[str, np.dtype[Any]] = {
     "parent": np.dtype(np.int64),
     "depth": np.dtype(np.uint32),
@@ -41,6 +55,7 @@ class Tree:
     """
 
     def __init__(self, columns: Mapping[str, _ferry.Buffer | _ferry.Names]) -> None:
+        self._buffers = columns
         names = columns["name"]
         assert isinstance(names, _ferry.Names)
         self.names = names
@@ -52,16 +67,32 @@ class Tree:
                 if isinstance(column, _ferry.Buffer)
             }
         )
-        """parent: the row of the directory, -1 for the root.  depth: directories above the entry.
-        type: stat.S_IFMT(mode) >> 12, which is known without asking for attributes, or 0 after an
-        error.  error: 0, or the number of the error of the entry, or of the directory when it could
-        not be read.  And the attributes that were asked for."""
+        """The columns:
+
+        parent: the row of the directory, -1 for the root.
+        depth: the number of directories above the entry.
+        type: DT_DIR, DT_REG and so on, known even without attributes; 0 after an error.
+        error: 0, or the number of the error of the entry, or of the directory when it could not be
+            read.
+        And the attributes that were asked for.
+        """
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         return self.columns[column]
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The columns, and the names as the column name, for pyarrow.table() and the like.
+
+        Names are binary instead of strings if one of them is not UTF-8.
+        """
+        columns = [
+            (name, "" if name == "name" else ARROW_FORMATS[self[name].dtype.str], buffer)
+            for name, buffer in self._buffers.items()
+        ]
+        return _ferry.arrow_table(columns, len(self))
 
     def paths(self, rows: NDArray[Any] | None = None) -> _ferry.Names:
         """The paths of all entries, or of those in rows: numbers, or a boolean for each entry."""
@@ -105,8 +136,8 @@ def walk(
     >>> tree = walk(directory, stat=("size",), sort=True)
     >>> [os.path.relpath(path, directory) for path in tree.paths()]
     ['.', 'a', 'b']
-    >>> tree["size"][tree["type"] == stat.S_IFREG >> 12].sum()
-    np.int64(11)
+    >>> int(tree["size"][tree["type"] == DT_REG].sum())
+    11
 
     stat: whether to look up the attributes of each entry, or which: names in FIELDS.
     directory: what root is relative to: a path or a descriptor.

@@ -33,7 +33,9 @@ NB_MODULE(_ferry, module)
 	module.attr("FIELDS") = field_types();
 	module.def("os_error", os_error);
 	module.def("stat_many", stat_many);
+	bind_arrow(module);
 	bind_names(module);
+	bind_program(module);
 	bind_reader(module);
 	bind_walk(module);
 }

@@ -14,6 +14,8 @@ struct Options;
 void stat_many(int dir, const Paths &paths, int flags, const Layout &layout, nb::handle records,
 	       nb::handle errors, const Options &options);
 
+void bind_arrow(nb::module_ &module);
+void bind_program(nb::module_ &module);
 void bind_reader(nb::module_ &module);
 void bind_walk(nb::module_ &module);
 

@@ -66,6 +66,10 @@ void bind_names(nb::module_ &module)
 		.def("__getitem__", item)
 		.def("__iter__", [](const Names &names) { return nb::iter(to_list(names)); })
 		.def("tolist", to_list)
+		.def(
+			"__arrow_c_array__",
+			[](const Names &names, nb::handle) { return arrow_names(names); },
+			nb::arg("requested_schema") = nb::none())
 		.def("take", take, nb::arg("rows"))
 		.def_prop_ro("bytes", &Names::bytes)
 		.def_prop_ro("offsets", &Names::offsets);

@@ -66,6 +66,9 @@ class Names
 // A str as os.fsdecode() makes it.
 nb::object decode(std::string_view name);
 
+// For __arrow_c_array__
+nb::object arrow_names(const Names &names);
+
 // Buffer and Names
 void bind_names(nb::module_ &module);
 
