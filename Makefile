@@ -9,7 +9,7 @@ PYTHON_SOURCES := lib bindings measure report lab tests
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup debian/build tests/step .ci/run lab/ferry-lab tests/setup/inside $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*)
+SHELL_SOURCES := setup debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -102,7 +102,7 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 		$(patsubst %,build/guest-%.json,uml-7.3 $(GUESTS_AT_ONCE))
 
 .PHONY: check-full
-check-full: check ## long random runs, long fuzzing, valgrind
+check-full: check check-packages ## long random runs, long fuzzing, valgrind, the Debian packages
 	@meson test -C build --suite full --print-errorlogs
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
@@ -128,6 +128,10 @@ else
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names compilers
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build module
 endif
+
+.PHONY: check-packages
+check-packages: packages setup-check ## check the packages: install and use them in minimal roots; RELEASE="12 13"
+	@PYTHONPATH=. python3 tests/setup/packages.py --release $(RELEASE)
 
 .PHONY: lint
 lint: build-tests ## formatting, clang-tidy, ruff, mypy, shellcheck, manual pages
@@ -160,9 +164,13 @@ bench: build ## the loop's cost, uring against the loop, and mdu against du
 packages: setup-packages ## build the Debian packages, in build/packages
 	@debian/build
 
+PREFIX := /usr/local
+
 .PHONY: install
-install: build ## install under /usr/local, or DESTDIR
-	meson install -C build --no-rebuild
+install: build ## install under PREFIX, /usr/local unless given, within DESTDIR if that is given
+	@meson configure build -Dprefix=$(abspath $(PREFIX))
+	@meson compile -C build
+	meson install -C build --no-rebuild --quiet
 
 .PHONY: clean
 clean: ## remove what was built; .venv stays

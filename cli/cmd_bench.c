@@ -348,20 +348,23 @@ static int print_help(const char *name)
 	return EXIT_OK;
 }
 
-/* For the shell: "ferry bench --complete [BENCH [--OPTION]]". */
-static int complete(int argc, char *argv[])
+/* The benches, the options of the one that was named, and what these may be. */
+static void complete_bench(char *words[], int count)
 {
+	const char *word = words[count - 1];
 	const struct bench *bench = NULL;
 	size_t i;
 
 	for (i = 0; i < BENCHES; i++) {
-		if (argc < 3)
-			puts(benches[i]->name);
-		else if (!strcmp(benches[i]->name, argv[2]))
+		if (count == 1)
+			printf("%s\t%s\n", benches[i]->name, benches[i]->summary);
+		else if (!strcmp(benches[i]->name, words[0]))
 			bench = benches[i];
 	}
-	options_complete(bench, argc > 3 ? argv[3] : NULL);
-	return EXIT_OK;
+	if (count > 1 && options_complete_values(bench, words[count - 2], word))
+		return;
+	if (*word == '-')
+		options_complete(bench);
 }
 
 /* As it was typed: argv[0] is for getopt's complaints, and getopt_long() reorders the others. */
@@ -383,8 +386,6 @@ static int run(int argc, char *argv[])
 	json_t *command;
 	int status;
 
-	if (argc > 1 && !strcmp(argv[1], "--complete"))
-		return complete(argc, argv);
 	command = command_line(argc, argv);
 	status = options_read(argc, argv, &given);
 	if (!status && given.help) {
@@ -411,4 +412,5 @@ const struct command bench_command = {
 	.name = "bench",
 	.summary = "measure what crossings, batches and programs cost here",
 	.run = run,
+	.complete = complete_bench,
 };

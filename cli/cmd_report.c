@@ -2,7 +2,6 @@
 /* ferry report: hands over to the Python package that makes the page. */
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,9 +12,14 @@
 #include "command.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/own_directory.h"
 
-/* Puts the package's directory in place of the current one, before anything is imported. */
-static const char start[] = "import sys; sys.path[0] = sys.argv.pop(1); import runpy; "
+/*
+ * Puts the package's directory in place of the current one, before anything is imported.  Byte code
+ * would stay in an installation when its package is removed.
+ */
+static const char start[] = "import sys; sys.path[0] = sys.argv.pop(1); "
+			    "sys.dont_write_bytecode = True; import runpy; "
 			    "runpy.run_module('report', run_name='__main__', alter_sys=True)";
 
 static const struct option options[] = {
@@ -27,15 +31,10 @@ static const struct option options[] = {
 /* PLACE, relative to the directory of this program: malloc'ed, or NULL. */
 static char *beside(const char *place)
 {
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char directory[PATH_MAX];
 	char *path;
 
-	if (length < 0)
-		return NULL;
-	program[length] = '\0';
-	*strrchr(program, '/') = '\0';
-	if (asprintf(&path, "%s/%s", program, place) < 0)
+	if (own_directory(directory) || asprintf(&path, "%s/%s", directory, place) < 0)
 		return NULL;
 	return path;
 }

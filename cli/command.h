@@ -12,6 +12,8 @@ struct command {
 	const char *summary;
 	const char *help; /* printed by --help */
 	int (*run)(int argc, char *argv[]);
+	void (*complete)(char *words[],
+			 int count); /* see complete.h; or NULL: options of the help */
 };
 
 extern const struct command probe_command;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "complete.h"
 #include "common/messages.h"
 #include "common/output.h"
 
@@ -60,6 +61,10 @@ static int run(int argc, char *argv[])
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("ferry %s, batch ABI %d\n", FERRY_PROJECT_VERSION, FERRY_ABI_VERSION);
+		return EXIT_OK;
+	}
+	if (argc > 2 && !strcmp(argv[1], "--complete")) {
+		complete(commands, COMMANDS, argv + 2, argc - 2);
 		return EXIT_OK;
 	}
 	command = find(argv[1]);

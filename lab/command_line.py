@@ -12,11 +12,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lab import REPOSITORY, LabError
-from lab.bench.goals import goal_table, goals_of
-from lab.bench.run import Document, run_bench
 from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
@@ -38,12 +36,10 @@ from lab.targets import (
     with_patches,
 )
 from lab.tested import record, versions_tested
-from lab.tests.manifest import BENCHES, read_benches, read_tests
-from lab.tests.own_selftests import TEST as SELFTESTS
-from lab.tests.own_selftests import compare_selftests
-from lab.tests.patches import added_tests
-from lab.tests.run_tests import count, exit_status, report, run_tests, summary, write_record
-from lab.tests.session import Result
+
+if TYPE_CHECKING:
+    from lab.bench.run import Document
+    from lab.tests.session import Result
 
 INTERRUPTED = 130
 DESCRIPTION = """\
@@ -154,6 +150,13 @@ def run_build(args: argparse.Namespace) -> int:
 
 
 def run_test(args: argparse.Namespace) -> int:
+    # Here, because these need pydantic, and the other commands do not.
+    from lab.tests.manifest import read_tests
+    from lab.tests.own_selftests import TEST as SELFTESTS
+    from lab.tests.own_selftests import compare_selftests
+    from lab.tests.patches import added_tests
+    from lab.tests.run_tests import count, exit_status, report, run_tests, summary, write_record
+
     extra = args.patch or args.no_series
     if args.record and extra:
         raise LabError("--record notes what the series alone passes: take it without --patch")
@@ -186,6 +189,10 @@ def run_test(args: argparse.Namespace) -> int:
 
 
 def run_benches(args: argparse.Namespace) -> int:
+    from lab.bench.goals import goal_table, goals_of
+    from lab.bench.run import run_bench
+    from lab.tests.manifest import BENCHES, read_benches
+
     benches = read_benches()
     for name in args.name:
         if name not in [bench.name for bench in benches]:
@@ -425,6 +432,8 @@ def main(arguments: list[str]) -> int:
         return status
     except LabError as error:
         print(f"ferry-lab: {error}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(f"ferry-lab: the Python module {error.name} is missing", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output is gone; Python would flush it once more at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,8 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-from virtme.cpiowriter import CpioWriter  # type: ignore[import-untyped]
-
 from lab import REPOSITORY, LabError
 
 SCRIPT = REPOSITORY / "lab" / "guests" / "initrd"
@@ -47,6 +45,9 @@ def in_order(modules: Path) -> list[Path]:
 
 def write_initrd(modules: Path, output: Path) -> None:
     """The initrd for the kernel whose modules are in MODULES."""
+    # Here, because an installed lab may lack it.
+    from virtme.cpiowriter import CpioWriter  # type: ignore[import-untyped]
+
     busybox = shutil.which("busybox")
     if not busybox:
         raise LabError("busybox is missing; the Debian package busybox-static has it")

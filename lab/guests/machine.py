@@ -96,7 +96,7 @@ def find_virtme() -> str:
     beside = Path(sys.executable).with_name("virtme-run")
     found = str(beside) if beside.exists() else shutil.which("virtme-run")
     if not found:
-        raise LabError("virtme-run is missing; requirements.txt has it, and ./setup installs it")
+        raise LabError("virtme-run is missing: the Python package virtme-ng has it")
     return found
 
 

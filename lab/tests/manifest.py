@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import VERSION, BaseModel, ConfigDict, Field, ValidationError
 
 from lab import REPOSITORY, LabError
 from lab.targets import DEFAULT_TARGETS, MODULE_TARGETS, find_target
+
+if tuple(map(int, VERSION.split(".")[:2])) < (2, 10):
+    raise LabError(f"the Python module pydantic is too old: it is {VERSION}, and 2.10 is needed")
 
 TESTS = REPOSITORY / "lab" / "tests.toml"
 BENCHES = REPOSITORY / "lab" / "benches.toml"

@@ -385,18 +385,33 @@ void options_help(const struct bench *bench)
 			print_choice(&choices[i], !bench);
 }
 
-void options_complete(const struct bench *bench, const char *name)
+void options_complete(const struct bench *bench)
 {
 	size_t i;
 
+	for (i = 0; i < CHOICES; i++)
+		if (takes(bench, &choices[i]))
+			printf("--%s\t%s\n", choices[i].name, choices[i].help);
+}
+
+bool options_complete_values(const struct bench *bench, const char *option, const char *word)
+{
+	const char *comma = strrchr(word, ','), *value;
+	int kept = comma ? (int)(comma + 1 - word) : 0;
+	size_t i, length;
+
 	for (i = 0; i < CHOICES; i++) {
-		if (!takes(bench, &choices[i]))
+		if (!takes(bench, &choices[i]) || !choices[i].values || strncmp(option, "--", 2) ||
+		    strcmp(option + 2, choices[i].name))
 			continue;
-		if (!name)
-			printf("--%s\n", choices[i].name);
-		else if (!strncmp(name, "--", 2) && !strcmp(name + 2, choices[i].name))
-			printf("%s\n", choices[i].values ? choices[i].values : "");
+		for (value = choices[i].values; *value;
+		     value += length + strspn(value + length, " ")) {
+			length = strcspn(value, " ");
+			printf("%.*s%.*s\n", kept, word, (int)length, value);
+		}
+		return true;
 	}
+	return false;
 }
 
 static json_t *setting_as_json(const struct choice *choice, const struct settings *settings)

@@ -27,11 +27,14 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 /** The options of BENCH, or of all benches for NULL, as --help lists them. */
 void options_help(const struct bench *bench);
 
+/** For the shell: the options of BENCH, one per line, with a tab and their help. */
+void options_complete(const struct bench *bench);
+
 /**
- * What a shell may complete with, a word per line: the options of BENCH, or the values of its
- * option NAME ("--engine") where they are known.
+ * For the shell: the values of OPTION ("--engine"), one per line, each after the part of WORD up to
+ * its last comma.  False when they are not known.
  */
-void options_complete(const struct bench *bench, const char *name);
+bool options_complete_values(const struct bench *bench, const char *option, const char *word);
 
 /** The settings of BENCH, as ferry-bench(5) describes them. */
 json_t *settings_as_json(const struct bench *bench, const struct settings *settings);

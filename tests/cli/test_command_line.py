@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import platform
+import shutil
 import struct
 import subprocess
 import sys
@@ -95,6 +96,8 @@ def test_probe_names_the_kernel_and_every_engine(ferry: Ferry) -> None:
     assert platform.release() in text
     for engine in report["engines"]:
         assert engine["why"] in unwrapped(text)
+        assert engine["here"] == (engine["remedy"] is None)
+        assert engine["here"] or f"to have it here, {engine['remedy']}" in unwrapped(text)
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
@@ -206,3 +209,27 @@ def test_completion_knows_commands_options_and_engines(ferry: Ferry) -> None:
         usage = ferry(command, "--help").stdout.decode()
         assert "--help" in offered
         assert all(option in usage for option in offered)
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish")
+def test_fish_completes_what_bash_does() -> None:
+    folder = Path(os.environ["FERRY_BUILD"]).absolute() / "cli"
+    script = Path(__file__).parents[2] / "cli" / "completion" / "ferry.fish"
+    for words in (["pro"], ["run", "--engine", "u"], ["bench", "batch", "--call", "write,st"]):
+        line = " ".join(["ferry", *words])
+        done = subprocess.run(
+            ["fish", "-c", f"source {script}; complete -C '{line}'"],
+            env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert [row.partition("\t")[0] for row in done.stdout.splitlines()] == complete(
+            "ferry", *words
+        )
+
+
+def test_a_file_completes_where_nothing_else_is_meant(ferry: Ferry) -> None:
+    assert ferry("--complete", "run", "").stdout == b""
+    assert ferry("--complete", "no-such-command", "").stdout == b""
+    assert b"--json\tprint JSON" in ferry("--complete", "run", "--").stdout

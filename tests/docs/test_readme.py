@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import SOURCE, Compile
+from conftest import SOURCE
 
 README = (SOURCE / "README.md").read_text()
 BLOCKS: list[tuple[str, str]] = re.findall(
@@ -38,10 +38,21 @@ def test_the_text_program_prints_what_the_readme_shows(
 
 
 def test_the_c_program_runs(
-    compile_c: Compile, compiler: list[str], build: Path, environment: dict[str, str]
+    tmp_path: Path, compiler: list[str], build: Path, environment: dict[str, str]
 ) -> None:
-    libraries = [str(build / "lib" / "libferry.a"), "-luring", "-pthread"]
-    program = compile_c(block("#include"), compiler, libraries)
+    """By the command that the README gives for a tree that was built, but not installed."""
+    (tmp_path / "cat.c").write_text(block("#include"))
+    command = re.search(r"`(cc cat\.c -I.*)`", README)
+    assert command
+    for name, place in (
+        ("build", build),
+        ("include", SOURCE / "include"),
+        ("uapi", SOURCE / "uapi"),
+    ):
+        (tmp_path / name).symlink_to(place)
+    words = command[1].split()[1:]
+    subprocess.run([*compiler, *words, "-Wall", "-Wextra", "-Werror"], cwd=tmp_path, check=True)
+    program = tmp_path / "a.out"
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (FIRST_LINE, "")
 
