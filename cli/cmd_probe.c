@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ferry probe: the engines of this machine, and which of them auto chooses. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,6 +102,60 @@ static void print_engines(void)
 	putchar('\n');
 }
 
+/* What would make ENGINE available, whose probe failed with ERROR. */
+static const char *remedy(int engine, int error)
+{
+	static const struct {
+		int engine, error; /* 0: any other */
+		const char *text;
+	} remedies[] = {
+		{ FERRY_URING, -ENOSYS, "boot Linux 6.1 or later with CONFIG_IO_URING" },
+		{ FERRY_URING, -EINVAL, "boot Linux 6.1 or later" },
+		{ FERRY_URING, -EPERM,
+		  "as root, sysctl kernel.io_uring_disabled=0; a sandbox may deny io_uring as "
+		  "well" },
+		{ FERRY_URING, -EACCES,
+		  "run without a seccomp filter (of a container: --security-opt "
+		  "seccomp=unconfined) "
+		  "and without a tracer, with /proc mounted" },
+		{ FERRY_URING, 0, "raise the limits of open files and of locked memory (ulimit)" },
+		{ FERRY_DEVICE, -ENOENT,
+		  "install ferry-dkms and load the module (modprobe ferry); a container also needs "
+		  "--device /dev/ferry" },
+		{ FERRY_DEVICE, -EPROTONOSUPPORT, "install the module of this version of ferry" },
+		{ FERRY_DEVICE, 0, "be root or a member of the group ferry: see ferry(4)" },
+		{ FERRY_SYSCALL, -ENOSYS,
+		  "boot a kernel with ferry's patch series: ferry-lab(1) builds one" },
+		{ FERRY_SYSCALL, -EPROTONOSUPPORT,
+		  "boot a kernel with the series of this version of ferry" },
+		{ FERRY_SYSCALL, 0,
+		  "run without the filter, on a kernel with ferry's patch series" },
+	};
+	size_t i = 0;
+
+	while (remedies[i].engine != engine || (remedies[i].error && remedies[i].error != error))
+		i++;
+	return remedies[i].text;
+}
+
+static void print_remedies(void)
+{
+	bool any = false;
+	int engine;
+
+	for (engine = FERRY_LOOP + 1; engine < FERRY_ENGINES; engine++) {
+		int error = ferry_engine_probe(engine, NULL);
+
+		if (!error)
+			continue;
+		print_entry(ferry_engine_name(engine), "to have it here, %s",
+			    remedy(engine, error));
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
 static struct decision decide(const char *program, const struct ferry_slot slots[],
 			      unsigned long count)
 {
@@ -162,8 +217,9 @@ static json_t *engine_as_json(int engine)
 	const char *why;
 	int error = ferry_engine_probe(engine, &why);
 
-	return json_pack("{s:s, s:b, s:s?, s:s, s:s}", "name", ferry_engine_name(engine), "here",
-			 !error, "errno", error ? errno_name(error) : NULL, "why", why, "summary",
+	return json_pack("{s:s, s:b, s:s?, s:s, s:s?, s:s}", "name", ferry_engine_name(engine),
+			 "here", !error, "errno", error ? errno_name(error) : NULL, "why", why,
+			 "remedy", error ? remedy(engine, error) : NULL, "summary",
 			 ferry_engine_summary(engine));
 }
 
@@ -212,6 +268,7 @@ static void report(const struct decisions *decisions, bool json)
 	} else {
 		print_machine(&machine, mitigations);
 		print_engines();
+		print_remedies();
 		print_decisions(decisions);
 		print_runners();
 	}

@@ -54,7 +54,7 @@ void complete(const struct command *const commands[], size_t ncommands, char *wo
 		return;
 	}
 	for (i = 0; i < ncommands; i++) {
-		if (strcmp(commands[i]->name, words[0]))
+		if (strcmp(commands[i]->name, words[0]) != 0)
 			continue;
 		if (commands[i]->complete)
 			commands[i]->complete(words + 1, count - 1);

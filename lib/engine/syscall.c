@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The syscall engine: a kernel with the ferry series runs the batch in one crossing. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -12,7 +13,8 @@ static int probe(const char **why)
 	long answer = ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
 
 	if (ferry_failed(answer)) {
-		*why = "this kernel does not have the batch system call";
+		*why = answer == -ENOSYS ? "this kernel does not have the batch system call" :
+					   "a filter of system calls refuses the batch system call";
 		return (int)answer;
 	}
 	if (answer <= 0 || (answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "examples.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/own_directory.h"
 
 bool is_wanted(const struct settings *settings, const char *name)
 {
@@ -23,13 +21,11 @@ bool is_wanted(const struct settings *settings, const char *name)
 char *find_example(const char *name)
 {
 	static const char *const places[] = { "../examples", "../libexec/ferry", "../measure" };
-	char self[PATH_MAX] = "", found[PATH_MAX];
-	const char *directory;
+	char directory[PATH_MAX], found[PATH_MAX];
 	size_t i;
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+	if (own_directory(directory))
 		return NULL;
-	directory = dirname(self);
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (realpath(keep_text("%s/%s/%s", directory, places[i], name), found))
 			return keep_text("%s", found);

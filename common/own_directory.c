@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "own_directory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+int own_directory(char directory[PATH_MAX])
+{
+	/* What was executed; relative to the working directory, which ferry does not change. */
+	const char *executed = (const char *)getauxval(AT_EXECFN);
+
+	if (!realpath("/proc/self/exe", directory) && (!executed || !realpath(executed, directory)))
+		return -errno;
+	*strrchr(directory, '/') = '\0';
+	return 0;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Every subcommand on unusual machines: it does its work, or says in a sentence what it cannot."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ["FERRY_BUILD"]).absolute()
+RESTRICTED = BUILD / "tests" / "cli" / "machines" / "restricted"
+SKIPPED = 77
+
+WAYS = ("eperm", "enosys", "proc", "sys", "cpu")
+PROGRAM = 'string path "/etc/hostname"\nfd: openat(AT_FDCWD, path, O_RDONLY)\nclose($fd)\n'
+COMMANDS = {
+    "probe": ["probe"],
+    "probe FILE": ["probe", "program.ferry"],
+    "run": ["run", "program.ferry"],
+    "check": ["check", "program.ferry"],
+    "du": ["du", "-s", "."],
+    "trace": ["trace", "--once", "--", "/bin/true"],
+    "crossing": ["bench", "crossing", "--trials", "2"],
+    "batch": [
+        "bench",
+        "batch",
+        "--trials",
+        "2",
+        "--sizes",
+        "2,64",
+        "--call",
+        "unimplemented,pread",
+    ],
+    "dispatch": ["bench", "dispatch", "--trials", "1"],
+    "chain": ["bench", "chain", "--trials", "1"],
+    "apps": ["bench", "apps", "--pairs", "1", "--app", "mdu", "--directory", "."],
+    "files": ["bench", "files", "--pairs", "1", "--app", "stat,du", "--directory", "."],
+    "flexsc": [
+        "bench",
+        "flexsc",
+        "--trials",
+        "1",
+        "--calls",
+        "1000",
+        "--work",
+        "0",
+        "--threads",
+        "2",
+    ],
+    "pagefault": ["bench", "pagefault", "--trials", "1", "--memory", "4"],
+}
+# Nothing of this works without the calls that the filters refuse.
+CANNOT = {
+    ("eperm", "trace"): "a filter of system calls forbids it",
+    ("enosys", "trace"): "cannot be traced",
+}
+
+
+def run(way: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "program.ferry").write_text(PROGRAM)
+    done = subprocess.run(
+        [RESTRICTED, way, BUILD / "cli" / "ferry", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == SKIPPED:
+        pytest.skip(done.stderr)
+    return done
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("way", WAYS)
+def test_it_goes_on_or_says_why_not(way: str, command: str, tmp_path: Path) -> None:
+    done = run(way, COMMANDS[command], tmp_path)
+    if (way, command) in CANNOT:
+        assert done.returncode == 1
+        assert CANNOT[way, command] in done.stderr
+        assert done.stderr.startswith("ferry: ")
+        assert len(done.stderr.splitlines()) == 1
+    else:
+        assert (done.returncode, done.stdout != "") == (0, True), done.stderr
+        assert "ferry: " not in done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_probe_says_what_is_missing(way: str, tmp_path: Path) -> None:
+    shown = " ".join(run(way, ["probe"], tmp_path).stdout.split())
+    because = {
+        "eperm": "this thread has a seccomp filter",
+        "enosys": "this thread has a seccomp filter",
+        "proc": "/proc cannot be read",
+    }
+    if way in because:
+        assert because[way] in shown
+        assert "uring to have it here, run without a seccomp filter" in shown
+    if way == "eperm":
+        assert "a filter of system calls refuses the batch system call" in shown
+
+
+def test_the_package_of_the_report_is_found_without_proc(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    report = run("proc", ["report", "runs"], tmp_path)
+    assert "no result of ferry bench in it" in report.stderr
