@@ -9,7 +9,7 @@ PYTHON_SOURCES := lib bindings measure report lab tests
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
@@ -163,6 +163,10 @@ bench: build ## the loop's cost, uring against the loop, and mdu against du
 .PHONY: packages
 packages: setup-packages ## build the Debian packages, in build/packages
 	@debian/build
+
+.PHONY: release
+release: setup-check ## check version, changelog and tests, and make archives with checksums in build/release
+	@./release
 
 PREFIX := /usr/local
 
