@@ -21,9 +21,9 @@
 #include "measure/harness/statistics.h"
 
 #define TRIALS 24
-#define CALLS 1024 /* in a trial */
-#define BATCH 128  /* slots; enough for the ring of the uring engine */
-#define PAGES 256
+#define CALLS 1024  /* in a trial */
+#define BATCH 128   /* slots; enough for the ring of the uring engine */
+#define PAGES CALLS /* touched in a trial */
 #define EXISTING "/"
 
 struct bench {
@@ -182,7 +182,7 @@ static void read_time(struct bench *bench)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 }
 
-/* ---- tiny reads ---- */
+/* ---- tiny reads and writes ---- */
 
 static void read_byte(struct bench *bench)
 {
@@ -193,13 +193,23 @@ static void read_byte(struct bench *bench)
 		ferry_rawcall(SYS_pread64, bench->file, (long)&byte, 1, 0, 0, 0);
 }
 
-/* The crossing is known; what else a read costs differs between kinds of files. */
-static struct figure cost_of_tiny(struct bench *bench, const struct costs *costs)
+static void write_byte(struct bench *bench)
 {
-	struct figure tiny = cost_of(read_byte, bench);
+	char byte = 0;
+	int i;
 
-	tiny.error = hypot(tiny.error, fmax(0, tiny.value - costs->crossing.value) / 2);
-	return tiny;
+	for (i = 0; i < CALLS; i++)
+		ferry_rawcall(SYS_pwrite64, bench->file, (long)&byte, 1, 0, 0, 0);
+}
+
+/* The crossing is known; what else a call costs differs between kinds of files. */
+static struct way cost_of_tiny(void (*run)(struct bench *bench), struct bench *bench,
+			       struct figure crossing)
+{
+	struct figure tiny = cost_of(run, bench);
+
+	tiny.error = hypot(tiny.error, fmax(0, tiny.value - crossing.value) / 2);
+	return (struct way){ .saved = tiny };
 }
 
 /* ---- page faults ---- */
@@ -237,16 +247,6 @@ static void fault_ahead(struct bench *bench)
 	touch_pages((size_t)(PAGES * sysconf(_SC_PAGESIZE)), true);
 }
 
-/* cost_of() divides by CALLS. */
-static struct way measure_faults(struct bench *bench)
-{
-	struct way way = difference(cost_of(fault, bench), cost_of(fault_ahead, bench));
-
-	way.saved.value *= (double)CALLS / PAGES;
-	way.saved.error *= (double)CALLS / PAGES;
-	return way;
-}
-
 struct costs measure_costs(void)
 {
 	struct bench *bench = allocate(1, sizeof(*bench));
@@ -260,8 +260,9 @@ struct costs measure_costs(void)
 		measure_uring(bench, &costs);
 	measure_files(bench, &costs);
 	costs.vdso = difference(cost_of(trap_for_time, bench), cost_of(read_time, bench));
-	costs.tiny = cost_of_tiny(bench, &costs);
-	costs.prefault = measure_faults(bench);
+	costs.tiny_read = cost_of_tiny(read_byte, bench, costs.crossing);
+	costs.tiny_write = cost_of_tiny(write_byte, bench, costs.crossing);
+	costs.prefault = difference(cost_of(fault, bench), cost_of(fault_ahead, bench));
 	close(bench->file);
 	free(bench);
 	return costs;

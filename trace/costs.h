@@ -21,8 +21,9 @@ struct costs {
 	struct way uring;	  /* each read or write in a long run of them */
 	struct way statx_many;	  /* each call of statx() */
 	struct way vdso;	  /* each clock_gettime() that is a system call now */
-	struct figure tiny;	  /* each read or write of a few bytes that is not made at all */
-	struct way prefault;	  /* each page that ferry_prefault() maps before its first touch */
+	struct way tiny_read;	  /* each read of a few bytes that is not made at all */
+	struct way tiny_write;
+	struct way prefault; /* each page that ferry_prefault() maps before its first touch */
 };
 
 struct costs measure_costs(void);

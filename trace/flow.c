@@ -11,8 +11,9 @@
 #include "lib/text/text.h"
 #include "shapes.h"
 
-#define PLACES_MAX 1000	 /* that are looked at */
-#define MOST 0.95	 /* of the places: an exception may be another branch */
+#define PLACES_MAX 1000 /* that are looked at */
+#define MOST 0.95	/* of the places: an exception may be another branch */
+#define CHOICES 4
 #define FILLED_SIZE 4096 /* of a buffer whose length no argument gives */
 
 /* One argument, in all places. */
@@ -144,6 +145,27 @@ static bool is_constant(const struct view *view, bool is_path)
 	return true;
 }
 
+/* Flags and other choices have few values; what is computed, such as an offset, has many. */
+static bool is_choice(const struct view *view)
+{
+	unsigned long seen[CHOICES];
+	size_t count = 0, i, k;
+
+	for (i = 0; i < place_count(view); i++) {
+		const struct traced_call *call = consumer(view, i);
+
+		if (!call)
+			continue;
+		for (k = 0; k < count && seen[k] != call->args[view->arg]; k++)
+			;
+		if (k == CHOICES)
+			return false;
+		if (k == count)
+			seen[count++] = call->args[view->arg];
+	}
+	return true;
+}
+
 /* ---- what a step leaves behind ---- */
 
 static const struct traced_call *sample(const struct view *view, size_t step)
@@ -246,6 +268,8 @@ static struct argument value_source(const struct view *view, struct argument arg
 		return from_user(argument, last_that(view, reports_descriptors));
 	if (argument.kind == 'a')
 		return from_user(argument, last_that(view, returns_address));
+	if (argument.kind == 'n' && is_choice(view))
+		return argument;
 	return from_user(argument, last_that(view, informs));
 }
 

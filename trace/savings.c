@@ -11,6 +11,7 @@
 
 #define TINY 4096     /* bytes: less is a tiny read or write */
 #define LARGE 65536.0 /* the buffer to use instead */
+#define BETWEEN 4     /* calls from one to the next of the same kind, as in a loop that copies */
 #define LEAST_RUN 32  /* calls in a row that are worth a ring */
 
 /* How many calls a way applies to. */
@@ -75,27 +76,63 @@ static struct amount calls_by_name(const struct totals *totals, const char *cons
 	return amount;
 }
 
-/* Those that would not be made if each moved LARGE bytes.  A short read ends a file or a message.
- */
+/* A short read ends a file or a message, and messages of a socket are not joined. */
+static bool is_tiny(const struct traced_call *call)
+{
+	return is_transfer(call->nr) && call->result > 0 &&
+	       (unsigned long)call->result == call->args[2] && call->args[2] < TINY &&
+	       !(call->file && !strncmp(call->file, "socket:", 7));
+}
+
+/* Whether CALL goes on where BEFORE ended. */
+static bool continues(const struct traced_call *call, const struct traced_call *before)
+{
+	if (call->nr != before->nr || call->args[0] != before->args[0])
+		return false;
+	return call->nr == SYS_read || call->nr == SYS_write ||
+	       call->args[3] == before->args[3] + before->args[2];
+}
+
+static bool uses(const struct traced_call *call, unsigned long descriptor)
+{
+	const int k = argument_of_kind(shape_of(call->nr), 'd');
+
+	return k >= 0 && call->args[k] == descriptor;
+}
+
+/* Whether only calls on other files come between the call at AT and one that it goes on from. */
+static bool is_needless(const struct window *window, size_t at)
+{
+	const struct traced_call *call = &window->calls[at];
+	size_t back;
+
+	if (!is_tiny(call))
+		return false;
+	for (back = 1; back <= BETWEEN && back <= at; back++)
+		if (uses(call - back, call->args[0]))
+			return continues(call, call - back) && is_tiny(call - back);
+	return false;
+}
+
+static bool is_read(int nr)
+{
+	return nr == SYS_read || nr == SYS_pread64;
+}
+
+/* Reads, or writes, that would not be made if each moved LARGE bytes. */
 static struct amount needless_transfers(const struct findings *findings,
-					const struct windows *windows)
+					const struct windows *windows, bool reads)
 {
 	struct amount amount = { .error = findings->scale_error };
-	double bytes = 0;
 	size_t i, k;
 
 	for (i = 0; i < windows->count; i++)
-		for (k = 0; k < windows->of[i]->count; k++) {
-			const struct traced_call *call = &windows->of[i]->calls[k];
-			const bool full =
-				call->result > 0 && (unsigned long)call->result == call->args[2];
-
-			if (!is_transfer(call->nr) || !full || call->args[2] >= TINY)
-				continue;
-			amount.calls++;
-			bytes += (double)call->result;
-		}
-	amount.calls = fmax(0, amount.calls - ceil(bytes / LARGE)) * findings->scale;
+		for (k = 0; k < windows->of[i]->count; k++)
+			if (is_read(windows->of[i]->calls[k].nr) == reads &&
+			    is_needless(windows->of[i], k))
+				amount.calls +=
+					1 - (double)windows->of[i]->calls[k].args[2] / LARGE;
+	amount.calls *= findings->scale;
 	return amount;
 }
 
@@ -112,8 +149,24 @@ static struct saving saving_of(struct way way, struct amount amount, double cpu_
 	else if (!saving.missing && way.saved.value <= way.saved.error)
 		saving.missing = "no faster here than the calls themselves";
 	saving.error = hypot(amount.calls * way.saved.error, saving.ns * amount.error);
+	if (saving.missing)
+		saving.ns = saving.error = NAN;
 	saving.share = saving.ns / cpu_ns;
 	return saving;
+}
+
+/* Of two that apply to different calls. */
+static struct saving sum_of(struct saving a, struct saving b)
+{
+	if (a.missing)
+		return b;
+	if (b.missing)
+		return a;
+	a.calls += b.calls;
+	a.ns += b.ns;
+	a.error += b.error; /* they err in the same direction */
+	a.share += b.share;
+	return a;
 }
 
 static void add(struct findings *findings, size_t at, const char *name, const char *what,
@@ -130,7 +183,6 @@ static void add_savings(struct findings *findings, const struct windows *windows
 {
 	static const char *const stats[] = { "stat", "lstat", "newfstatat", "statx", NULL };
 	static const char *const clocks[] = { "clock_gettime", "gettimeofday", "time", NULL };
-	const struct way fewer = { .saved = costs->tiny };
 	struct way prefault = costs->prefault;
 	struct amount faults = { times->missing ? 0 : (double)times->page_faults, 0 };
 
@@ -151,7 +203,9 @@ static void add_savings(struct findings *findings, const struct windows *windows
 	add(findings, 3, "vdso", "the vDSO for the time",
 	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
 	add(findings, 4, "buffers", "buffers of 64 KiB for tiny reads and writes",
-	    saving_of(fewer, needless_transfers(findings, windows), cpu_ns));
+	    sum_of(saving_of(costs->tiny_read, needless_transfers(findings, windows, true), cpu_ns),
+		   saving_of(costs->tiny_write, needless_transfers(findings, windows, false),
+			     cpu_ns)));
 	add(findings, 5, "faults", "ferry_prefault() or large pages for page faults",
 	    saving_of(prefault, faults, cpu_ns));
 }

@@ -6,16 +6,20 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <ferry_prefault.h>
 
 static volatile sig_atomic_t signals_seen;
 
@@ -213,6 +217,31 @@ static void ask_for_time(void)
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
 }
 
+/* ---- what predictions.py compares ---- */
+
+static void read_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+/* As many pages as turns. */
+static void touch_pages(bool ahead)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (size_t)turns * page;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	if (memory == MAP_FAILED)
+		abort();
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	if (ahead && ferry_prefault(memory, size, FERRY_PREFAULT_WRITE, NULL))
+		abort();
+	for (i = 0; i < size; i += page)
+		((volatile char *)memory)[i] = 1;
+}
+
 int main(int argc, char *argv[])
 {
 	const char *deed = argc > 1 ? argv[1] : "";
@@ -250,6 +279,12 @@ int main(int argc, char *argv[])
 		turn(fork_once);
 	else if (!strcmp(deed, "time"))
 		turn(ask_for_time);
+	else if (!strcmp(deed, "time_by_vdso"))
+		turn(read_time);
+	else if (!strcmp(deed, "touch"))
+		touch_pages(false);
+	else if (!strcmp(deed, "touch_ahead"))
+		touch_pages(true);
 	else if (!strcmp(deed, "write_little") && argc > 2)
 		write_little(argv[2]);
 	else if (!strcmp(deed, "ignore"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ferry trace finds what a program does again and again, and what of it could be a batch."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,18 @@ def test_tiny_writes_could_be_few_large_ones(trace: Trace, deeds: Path, tmp_path
     found = saving(trace(deeds, "write_little", tmp_path / "file"), "buffers")
     assert found["calls"] == pytest.approx(999, abs=10)
     assert found["saved_ns"]["value"] > found["saved_ns"]["error"] > 0
+
+
+def test_tiny_writes_elsewhere_in_the_file_are_needed(trace: Trace, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write = f"""
+import os
+file = os.open({str(path)!r}, os.O_CREAT | os.O_WRONLY)
+for i in range(500):
+    os.pwrite(file, b"x" * 16, 8192 * i)
+"""
+    calls = saving(trace(sys.executable, "-c", write), "buffers")["calls"]
+    assert calls < 100
 
 
 def test_a_program_that_does_little_has_no_sequence(trace: Trace) -> None:
