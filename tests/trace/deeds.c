@@ -19,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <ferry_prefault.h>
-
 static volatile sig_atomic_t signals_seen;
 
 static void note(int number)
@@ -236,7 +234,7 @@ static void touch_pages(bool ahead)
 	if (memory == MAP_FAILED)
 		abort();
 	madvise(memory, size, MADV_NOHUGEPAGE);
-	if (ahead && ferry_prefault(memory, size, FERRY_PREFAULT_WRITE, NULL))
+	if (ahead && madvise(memory, size, MADV_POPULATE_WRITE))
 		abort();
 	for (i = 0; i < size; i += page)
 		((volatile char *)memory)[i] = 1;
