@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,17 +19,27 @@
 /* A pipe, since some programs do nothing at all when their output is /dev/null. */
 struct drain {
 	int pipe[2];
+	int stop; /* an eventfd: a child in the background may have the pipe open for ever */
 	pthread_t thread;
 };
 
 static void *throw_away(void *context)
 {
 	const struct drain *drain = context;
+	struct pollfd files[] = { { drain->pipe[0], POLLIN, 0 }, { drain->stop, POLLIN, 0 } };
 	char bytes[65536];
 
-	while (read(drain->pipe[0], bytes, sizeof(bytes)) > 0)
-		;
+	while (poll(files, 2, -1) >= 0 && !files[1].revents)
+		if (read(drain->pipe[0], bytes, sizeof(bytes)) <= 0)
+			break;
 	return NULL;
+}
+
+static void close_files(const struct drain *drain)
+{
+	close(drain->pipe[0]);
+	close(drain->pipe[1]);
+	close(drain->stop);
 }
 
 static int drain_open(struct drain *drain)
@@ -36,21 +48,18 @@ static int drain_open(struct drain *drain)
 
 	if (pipe2(drain->pipe, O_CLOEXEC))
 		return -errno;
-	error = pthread_create(&drain->thread, NULL, throw_away, drain);
-	if (!error)
-		return 0;
-	close(drain->pipe[0]);
-	close(drain->pipe[1]);
+	drain->stop = eventfd(0, EFD_CLOEXEC);
+	error = drain->stop < 0 ? errno : pthread_create(&drain->thread, NULL, throw_away, drain);
+	if (error)
+		close_files(drain);
 	return -error;
 }
 
-/* A child that stays in the background may have the pipe open for ever. */
 static void drain_close(struct drain *drain)
 {
-	close(drain->pipe[1]);
-	pthread_cancel(drain->thread);
+	eventfd_write(drain->stop, 1);
 	pthread_join(drain->thread, NULL);
-	close(drain->pipe[0]);
+	close_files(drain);
 }
 
 /* ---- the run ---- */
