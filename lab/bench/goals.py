@@ -23,6 +23,8 @@ UNIMPLEMENTED = {
 }
 UML_SLOT = 72.0  # ns, of the naive prototype on a 2 GHz core
 UML_RATIO = 200.0  # loop to batch
+STATX_NAME = 60.0  # instructions that ferry_statx_many() takes for a name, beyond the handler
+UML_STATX_MANY = 20.0  # loop to ferry_statx_many()
 UML_POSTED = 20.0  # throughput of posted calls to that of plain ones
 
 Documents = Mapping[str, Document]  # by the name of the benchmark
@@ -127,6 +129,18 @@ def walk_goals(documents: Documents) -> Iterator[Goal]:
         yield Goal(f"mdu, files: 20000: batch beside {other}", own, others, "less than")
 
 
+def files_goals(documents: Documents) -> Iterator[Goal]:
+    """ferry_statx_many() on a directory of 1,000 names, beside a loop of statx."""
+    for row in find(documents, "files-x86-6.12", "comparisons", app="stat"):
+        for crossing in find(documents, "call", "rows", name="null"):
+            many, plain = (median / 1000 for median in row["median_ns"])
+            beyond = many - (plain - crossing["median"])
+            yield Goal("statx_many, per name beyond the handler", beyond, STATX_NAME)
+    for row in find(documents, "files-uml-7.3", "comparisons", app="stat"):
+        ratio = row["ratio"]["median"]
+        yield Goal("UML, statx_many, loop to batch", ratio, UML_STATX_MANY, "at least")
+
+
 def fault_goals(
     documents: Documents, bench: str, key: str, bounds: Mapping[tuple[str, int], float], name: str
 ) -> Iterator[Goal]:
@@ -191,6 +205,7 @@ GOALS: tuple[Callable[[Documents], Iterator[Goal]], ...] = (
     path_goals,
     chain_goals,
     walk_goals,
+    files_goals,
     pagefault_goals,
     kstats_goals,
     uml_goals,

@@ -7,7 +7,7 @@ bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece)
 {
 	struct ferry_slot slots[STATX_BATCH_MOST];
 	long results[STATX_BATCH_MOST];
-	struct statx unwanted[STATX_BATCH_MOST];
+	struct statx unwanted;
 	unsigned long count = piece.end - piece.first, i;
 
 	if (batch->engine == FERRY_LOOP || count < STATX_BATCH_WORTH)
@@ -19,7 +19,7 @@ bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece)
 			.arg = { batch->dir, (long)batch->names[piece.first + i], batch->flags,
 				 batch->mask,
 				 (long)(batch->stats ? &batch->stats[piece.first + i] :
-						       &unwanted[i]) },
+						       &unwanted) },
 		};
 	if (ferry_batch_on(batch->engine, results, slots, count, 0, sizeof(*slots)) !=
 	    (long)count - 1)

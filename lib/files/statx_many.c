@@ -12,6 +12,8 @@
 /* Waking a helper costs about as much as 100 calls. */
 #define WORTH_A_THREAD 128
 
+#define PIECE 32 /* names, without batches */
+
 /* A request for a crew. */
 struct large_job {
 	struct range names;
@@ -57,7 +59,9 @@ static long look_by_crew(const struct statx_batch *request, size_t count,
 	long failed;
 	size_t i;
 
-	ferry__range_init(&job.names, count, STATX_BATCH_MOST, do_piece, options);
+	ferry__range_init(&job.names, count,
+			  request->engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST, do_piece,
+			  options);
 	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
 	if (failed == -ECANCELED)
 		for (i = job.names.next; i < count; i++)
@@ -80,7 +84,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 	if (count >= STATX_BATCH_WORTH && !(options && options->timeout_ms))
 		request.engine = ferry__engine_of_one_crossing();
 	/* To set up a crew takes as long as to look at a name or two. */
-	if (!options && count <= STATX_BATCH_MOST)
+	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST))
 		failed = (long)look_at(NULL, &request, (struct piece){ 0, count });
 	else
 		failed = look_by_crew(&request, count, options);

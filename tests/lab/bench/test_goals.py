@@ -180,6 +180,18 @@ def test_posted_calls_are_judged_where_the_kernel_makes_them(
     assert judged(flexsc_uml=document).get(goal) is judgement
 
 
+def test_many_names_are_judged_by_what_they_take_beyond_the_handler() -> None:
+    row = {"app": "stat", "median_ns": [2_440_000.0, 2_500_000.0], "ratio": {"median": 19.9}}
+    documents = {name: {"comparisons": [row]} for name in ("files-x86-6.12", "files-uml-7.3")}
+    for crossing, met in ((120.0, True), (121.0, False)):
+        rows = {"call": {"rows": [{"name": "null", "median": crossing}]}}
+        goals = {goal.what: goal.met for goal in goals_of(documents | rows)}
+        assert goals == {
+            "statx_many, per name beyond the handler": met,
+            "UML, statx_many, loop to batch": False,
+        }
+
+
 # ---- the whole ----
 
 
@@ -194,4 +206,5 @@ def test_the_table_says_what_is_not_met() -> None:
 def test_goals_are_of_benchmarks_that_there_are() -> None:
     names = {bench.name for bench in read_benches()}
     judged_ones = {"slope", "overhead", "total", "mdu", "call", "call-base", "uml", "flexsc-uml"}
+    judged_ones |= {"files-x86-6.12", "files-uml-7.3"}
     assert judged_ones | {"pagefault", "pagefault-base", "pagefault-uml"} == names
