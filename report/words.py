@@ -12,6 +12,7 @@ UNITS = {
 }
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
+LEAST_ERROR = 1e-6  # of any figure: less is the rounding of equal trials
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _unit: ContextVar[str] = ContextVar("unit", default="ns")
@@ -63,7 +64,7 @@ def time(value: float, digits: int = 3) -> str:
 def digits_of_error(error: float) -> int:
     """Digits after the point that ERROR leaves meaningful: two of its own, or one from the
     third on."""
-    if error <= 0 or not math.isfinite(error):
+    if error < LEAST_ERROR or not math.isfinite(error):
         return 2
     first = -math.floor(math.log10(error))
     return first + 1 if first < 3 else first

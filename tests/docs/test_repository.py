@@ -17,6 +17,7 @@ WITHOUT_LICENCE = re.compile(
     # They become parts of patches, as the kernel's own are.
     r"|kernel/selftests/(config|settings)"
     r"|kernel/series/(cover(-[a-z]+)?|\d{4}-[a-z-]+/(files|message|any\.diff|[\d.]+\.diff))"
+    r"|measure/results/[^/]+/[a-z]+\.json"
     r"|lab/new-call/(files|message|any\.diff)"
     # Input and expected output of tests, byte for byte
     r"|tests/lib/fuzz/corpus-[a-z]+/.*|tests/text/programs/.*"

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 import sample
-from conftest import Write, make_report, write_runs
+from conftest import SOURCE, Write, make_report, write_runs
 from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_rows, text
 
 from report.drawing import COLOURS, MOST_DOTS
@@ -370,6 +370,17 @@ def test_directories_are_compared_on_one_page(tmp_path: Path) -> None:
     for row in other["figures"]:
         before, now, _ = table_rows(page)[f"{row['what']}, {row['unit']}"]
         assert before != now
+
+
+def test_the_results_that_are_kept_can_be_compared(tmp_path: Path) -> None:
+    kept = SOURCE / "measure" / "results"
+    directories = sorted(path for path in kept.iterdir() if path.is_dir())
+    listed = re.findall(r"^\| `(\S+)` \|", (kept / "README.md").read_text(), re.M)
+    assert [path.name for path in directories] == sorted(listed)
+    first, *others = directories
+    done = make_report(first, tmp_path / "kept.html", *others)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert by_id(read_page(tmp_path / "kept.html"), "runs").findall(".//table")
 
 
 def test_what_it_does_not_know_is_ignored_or_left_out_with_a_note(results: Write) -> None:
