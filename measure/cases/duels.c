@@ -160,8 +160,8 @@ static const struct column columns[] = {
 	{ "ms", F_MILLISECONDS, DUEL(median[0]), 2 },
 	{ "ITS ms", F_MILLISECONDS, DUEL(median[1]), 2 },
 	{ "RATIO", F_NUMBER, DUEL(ratio.ratio), 3 },
-	{ "FROM", F_NUMBER, DUEL(ratio.low), 3 },
-	{ "TO", F_NUMBER, DUEL(ratio.high), 3 },
+	{ "FROM", F_NUMBER, DUEL(ratio.low), 2 },
+	{ "TO", F_NUMBER, DUEL(ratio.high), 2 },
 	{ "SURE", F_YES_NO, DUEL(ratio.significant), 0 },
 };
 
