@@ -12,7 +12,7 @@
 static bool reads(int nr)
 {
 	return nr == SYS_read || nr == SYS_readv || nr == SYS_pread64 || nr == SYS_recvfrom ||
-	       nr == SYS_recvmsg || nr == SYS_splice || nr == SYS_ioctl;
+	       nr == SYS_recvmsg || nr == SYS_splice;
 }
 
 void totals_add(struct totals *totals, const struct traced_call *call)

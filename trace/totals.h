@@ -17,7 +17,7 @@ struct total {
 
 struct totals {
 	long calls;
-	long from_input; /* calls whose first argument is 0 and that read: of standard input */
+	long from_input; /* calls that read standard input */
 	struct total of[CALL_LIMIT + 1];
 };
 

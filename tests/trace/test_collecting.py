@@ -220,6 +220,35 @@ def test_the_second_ctrl_c_leaves_the_program_to_itself(
     tracer.communicate(timeout=20)
 
 
+@pytest.mark.usefixtures("may_trace")
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("cat", "the program reads its standard input, which is no file and cannot be read"),
+        ("true", None),
+    ],
+)
+def test_input_that_is_gone_leaves_no_second_run(
+    ferry_path: Path, command: str, reason: str | None
+) -> None:
+    done = subprocess.run(
+        [ferry_path, "trace", "--json", command], input=b"text", capture_output=True, check=True
+    )
+    missing = json.loads(done.stdout)["time"]["missing"]
+    assert missing == reason or (reason and missing.startswith(reason))
+
+
+def test_shares_add_up_to_the_time_of_the_second_run(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "time", "100000", options=())
+    times = report["time"]
+    parts = [times[f"{name}_ns"]["value"] for name in ("user", "crossings", "kernel")]
+    assert sum(parts) == pytest.approx(times["cpu_ns"])
+    assert (
+        times["crossings_ns"]["value"] <= report["total"] * report["crossing_ns"]["value"] * 1.001
+    )
+    assert report["traced_ns"] > times["wall_ns"]
+
+
 def test_what_does_not_exist_is_named(ferry_path: Path) -> None:
     for arguments, reason in (
         (["/no/such/program"], "/no/such/program: No such file or directory"),

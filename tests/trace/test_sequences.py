@@ -74,9 +74,9 @@ def test_the_same_calls_give_the_same_sequences(trace: Trace, deeds: Path) -> No
 
 
 def test_more_calls_than_are_kept_are_sampled(trace: Trace, deeds: Path) -> None:
-    report = trace(deeds, "read_file", "20000")
+    report = trace(deeds, "read_file", "17000")
     assert report["total"] > 65536
-    assert report["sequences"][0]["turns"] == pytest.approx(20000, rel=0.05)
+    assert report["sequences"][0]["turns"] == pytest.approx(17000, rel=0.05)
 
 
 def test_traps_for_the_time_could_be_left_to_the_vdso(trace: Trace, deeds: Path) -> None:
