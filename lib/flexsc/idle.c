@@ -198,23 +198,23 @@ static void sleep_until_news(struct scheduler *s)
 	ferry__poller_look(s, next > now ? next - now : 0);
 }
 
-void ferry__idle(struct scheduler *s)
+long ferry__idle(struct scheduler *s)
 {
 	long now;
 
 	if (has_calls(s)) {
 		if (spin(s))
-			return;
+			return 0;
 		collect_all(s);
 	}
 	now = clock_ns();
 	wake_sleepers(s, now);
 	look_at_calls(s, now);
 	if (s->ready.first || has_news(s, false))
-		return;
+		return 0;
 	sleep_until_news(s);
 	now = clock_ns();
 	if (!s->ready.first) /* it was the time that ended the sleep, or a bell */
 		ferry__look_around(s, now);
-	ferry__scheduler_slept(s, now);
+	return now;
 }

@@ -5,8 +5,11 @@
 
 struct scheduler;
 
-/** Waits for a call to be done, awake at first and then asleep, and does what is due meanwhile. */
-void ferry__idle(struct scheduler *scheduler);
+/**
+ * Waits for a call to be done, awake at first and then asleep, and does what is due meanwhile.
+ * Returns the time at which it had slept (ns of clock_ns()), or 0 if it did not sleep.
+ */
+long ferry__idle(struct scheduler *scheduler);
 
 /**
  * Makes ready whose time has come at NOW (ns) and whose call is done, and moves calls away from

@@ -204,7 +204,8 @@ static void adapt_posting(struct scheduler *s, long now)
 		set_eager(s, count_calls(s, now) * CLOSE_NS > took);
 }
 
-void ferry__scheduler_slept(struct scheduler *s, long now)
+/* A sleep says nothing about the load: counting begins anew at NOW. */
+static void begin_anew(struct scheduler *s, long now)
 {
 	count_calls(s, now);
 	if (s->flexsc->habit == POSTS_IF_CLOSE)
@@ -228,6 +229,7 @@ static void look_around(struct scheduler *s)
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 {
 	struct ferry_thread *thread;
+	long slept;
 
 	for (;;) {
 		if (s->left <= 0)
@@ -238,7 +240,9 @@ struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
 		thread = collect_any(s);
 		if (thread)
 			return thread;
-		ferry__idle(s);
+		slept = ferry__idle(s);
+		if (slept)
+			begin_anew(s, slept);
 	}
 }
 

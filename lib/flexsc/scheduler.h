@@ -76,9 +76,6 @@ bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
 /** The current thread has done without a switch what takes time: others may get their turn. */
 void ferry__scheduler_took_turn(struct scheduler *scheduler);
 
-/** The scheduler has slept, which says nothing about the load: counting begins anew at NOW. */
-void ferry__scheduler_slept(struct scheduler *scheduler, long now);
-
 /** Whether no other thread is ready and no call is posted. */
 bool ferry__scheduler_is_alone(const struct scheduler *scheduler);
 
