@@ -65,6 +65,9 @@ def as_array(buffer: _ferry.Buffer, dtype: np.dtype[T] | type[T]) -> NDArray[T]:
     return np.frombuffer(memoryview(buffer), dtype)
 
 
+DEFAULTS = make_options()
+
+
 @contextmanager
 def open_directory(directory: Directory | None) -> Iterator[int]:
     """A descriptor of the directory, which is closed again only if it was opened here."""

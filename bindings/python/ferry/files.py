@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ferry import _ferry
 from ferry.call import (
     ALL_FIELDS,
+    AT_FDCWD,
+    DEFAULTS,
     Directory,
     Options,
     Paths,
@@ -24,7 +26,7 @@ AT_SYMLINK_NOFOLLOW = 0x100
 READ_DEVICES = 0x1
 READ_OPEN_FIRST = 0x2
 
-MEMORY = 16 << 20
+MEMORY = 4 << 20
 
 Stats = tuple[NDArray[np.void], NDArray[np.intc]]
 
@@ -73,9 +75,12 @@ def stat_many(
     stats = np.empty(len(paths), dtype)
     errors = np.empty(len(paths), np.intc)
     flags = 0 if follow_symlinks else AT_SYMLINK_NOFOLLOW
-    how = make_options(**options)
-    with open_directory(directory) as fd:
-        _ferry.stat_many(fd, paths, flags, layout, stats, errors, how)
+    how = make_options(**options) if options else DEFAULTS
+    if directory is None:
+        _ferry.stat_many(AT_FDCWD, paths, flags, layout, stats, errors, how)
+    else:
+        with open_directory(directory) as fd:
+            _ferry.stat_many(fd, paths, flags, layout, stats, errors, how)
     return stats, errors
 
 
@@ -119,7 +124,7 @@ def open_reader(
         raise ValueError(f"memory is {memory}; it must be a number of bytes above 0")
     directory, paths = split(first, second)
     flags = READ_DEVICES * devices | READ_OPEN_FIRST * regular
-    how = make_options(**options)
+    how = make_options(**options) if options else DEFAULTS
     with open_directory(directory) as fd:
         yield _ferry.Reader(fd, paths, flags, limit or 0, memory, how)
 
