@@ -17,6 +17,7 @@
 #include "cases.h"
 #include "common/messages.h"
 #include "examples.h"
+#include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
 #include "common/memory.h"
 #include "measure/harness/machine.h"
@@ -182,20 +183,6 @@ static double number_at(const char *text, const char *word, bool before)
 	return end > at ? number : NAN;
 }
 
-/* Whether it ends well by itself. */
-static bool ends_well(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR)
-			return false;
-		if (interrupted())
-			kill(child, SIGKILL);
-	}
-	return !status;
-}
-
 /* Loads the server: ns per request, and how many requests there were. */
 static bool load_it(const struct session *session, const struct plan *plan, long port,
 		    struct load *load, double *total)
@@ -208,7 +195,7 @@ static bool load_it(const struct session *session, const struct plan *plan, long
 
 	plan->command(argv, port, session->settings->seconds);
 	child = start(argv, output, session->load_cpu);
-	well = child > 0 && ends_well(child);
+	well = child > 0 && !wait_for_child(child, SIGKILL);
 	if (pread(output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
 		load->ns = 1e9 / number_at(text, plan->rate, false);
 		*total = number_at(text, plan->total, plan->total_is_before);

@@ -21,18 +21,34 @@ static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), voi
 	_exit(getppid() == parent || getppid() < 0 ? work(context) : 0);
 }
 
-/* A signal that came to this process alone is passed on, once. */
-static int wait_for(pid_t child)
+static void wake(int number)
 {
-	int passed_on = 0;
-	int status;
+	(void)number;
+}
 
-	while (waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR)
-			return 0;
-		if (interrupted() && !passed_on)
-			kill(child, passed_on = interrupted());
+/* Signals arrive only within sigsuspend(), so none is missed between a look and a sleep. */
+int wait_for_child(pid_t child, int number)
+{
+	struct sigaction waking = { .sa_handler = wake }, former;
+	sigset_t signals, before, meanwhile;
+	int status = 0, sent = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	sigaction(SIGCHLD, &waking, &former);
+	meanwhile = before;
+	sigdelset(&meanwhile, SIGCHLD);
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (interrupted() && !sent)
+			kill(child, sent = number ? number : interrupted());
+		else
+			sigsuspend(&meanwhile);
 	}
+	sigaction(SIGCHLD, &former, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
 
@@ -49,7 +65,7 @@ int run_in_child(int (*work)(void *context), void *context)
 		complain("bench: no process to measure in: %s", strerror(errno));
 		return EXIT_FOUND;
 	}
-	status = wait_for(child);
+	status = wait_for_child(child, 0);
 	if (interrupted() || !status)
 		return 0;
 	if (WIFSIGNALED(status))
