@@ -66,7 +66,7 @@ def environment(options: Options) -> dict[str, str]:
         passed["TERM"] = "dumb"
     programs = REPOSITORY / "build" / "cli"
     if (programs / "ferry").exists():
-        passed["PATH"] = f"{programs}:{passed['PATH']}"
+        passed["PATH"] = f"{programs}:{passed.get('PATH', os.defpath)}"
     # A tmpfs: files there take no way through the overlay and to the host.
     return passed | {"HOME": "/root", "TMPDIR": "/dev/shm"} | dict(options.environment)
 

@@ -82,6 +82,19 @@ def test_ferrys_variables_go_along(fake_guest: Kernel, monkeypatch: pytest.Monke
     assert output.out.endswith(b"/dev/shm\n")
 
 
+def test_the_ferry_that_was_built_is_on_the_path(
+    fake_guest: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_directory, "REPOSITORY", tmp_path)
+    _, output = run(fake_guest, "run_command", "sh", "-c", "echo $PATH")
+    assert output.out.decode().strip() == os.environ["PATH"]
+    programs = tmp_path / "build" / "cli"
+    programs.mkdir(parents=True)
+    (programs / "ferry").touch()
+    _, output = run(fake_guest, "run_command", "sh", "-c", "echo $PATH")
+    assert output.out.decode().strip() == f"{programs}:{os.environ['PATH']}"
+
+
 def test_a_bad_line_on_the_console_fails_the_run(fake_guest: Kernel) -> None:
     outcome, _ = run(fake_guest, "run_command; say 'WARNING: CPU: 0 PID: 1 at kernel/x.c:1'")
     assert outcome.status == 0
