@@ -9,9 +9,9 @@
 
 #include <stddef.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "crew.h"
+#include "statx.h"
 
 long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
 		       unsigned int mask, struct statx *into);

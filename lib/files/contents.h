@@ -4,10 +4,10 @@
 #define FILES_CONTENTS_H
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "calls.h"
 #include "place.h"
+#include "statx.h"
 
 /* What is asked of statx() before a file is opened. */
 #define CONTENTS_MASK (STATX_TYPE | STATX_SIZE)

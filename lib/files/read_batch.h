@@ -3,10 +3,9 @@
 #ifndef FILES_READ_BATCH_H
 #define FILES_READ_BATCH_H
 
-#include <sys/stat.h>
-
 #include "lib/engine/engine.h"
 #include "place.h"
+#include "statx.h"
 
 #define READ_BATCH_MOST 16 /* files in one batch */
 #define READ_BATCH_WORTH 2

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "lib/engine/engine.h"
 #include "range.h"
+#include "statx.h"
 
 /* Names in one batch: a crossing for each is then less than one percent of what they take. */
 #define STATX_BATCH_MOST 256

@@ -3,9 +3,8 @@
 #ifndef FILES_WALK_NAMES_H
 #define FILES_WALK_NAMES_H
 
-#include <sys/stat.h>
-
 #include "lib/engine/engine.h"
+#include "statx.h"
 #include "walk_node.h"
 
 struct names {

@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "calls.h"
+#include "statx.h"
 
 /* An open directory.  It is closed when nobody uses it any more. */
 struct opened {

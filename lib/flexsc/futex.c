@@ -9,6 +9,10 @@
 
 #include "spin.h"
 
+#ifndef SYS_futex_waitv /* musl before 1.2.4 */
+#define SYS_futex_waitv 449
+#endif
+
 static struct timespec timespec_of(long ns)
 {
 	return (struct timespec){ ns / 1000000000L, ns % 1000000000L };

@@ -4,8 +4,13 @@
 #define FLEXSC_HERE_H
 
 #include <stdbool.h>
+#include <sys/uio.h>
 
 #include <linux/ferry.h>
+
+#ifndef RWF_NOWAIT /* musl before 1.2.5 */
+#include <linux/fs.h>
+#endif
 
 /** Makes call NR: -ENOSYS for one that no batch makes. */
 long ferry__call_here(long nr, const __s64 arg[]);

@@ -85,6 +85,16 @@ static void block_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
+#ifndef __GLIBC__
+/* musl has no such attribute: there a runner begins, and stays, where the kernel puts it. */
+static int pthread_attr_setaffinity_np(pthread_attr_t *attributes, size_t size,
+				       const cpu_set_t *cpus)
+{
+	(void)attributes, (void)size, (void)cpus;
+	return 0;
+}
+#endif
+
 static int stay_on(pthread_attr_t *attributes, const struct runner *runner)
 {
 	cpu_set_t cpus = runner->flexsc->cpus;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The public headers, as users' compilers see them.  A missing compiler is a failure."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -124,3 +125,26 @@ def test_call_with_a_seventh_argument_does_not_compile(command: str, seventh: st
 def test_call_without_a_number_does_not_compile(command: str) -> None:
     source = "#include <ferry.h>\nint f(struct ferry_program *p) { return ferry_call(p); }\n"
     assert compile_c(command, "-w", "-fsyntax-only", "-", source=source).returncode != 0
+
+
+def test_the_library_works_with_musl(tmp_path: Path) -> None:
+    """All of it compiles without a warning; a static program of the README's runs."""
+    listed = (ROOT / "lib" / "meson.build").read_text().partition("\n)\n")[0]
+    sources = [ROOT / "lib" / name for name in re.findall(r"'(\S+\.c)'", listed)]
+    assert len(sources) > 50
+    program = tmp_path / "program.c"
+    readme = (ROOT / "README.md").read_text()
+    program.write_text(readme.partition("```c\n")[2].partition("```\n")[0])
+    uring = subprocess.check_output(["gcc", "-print-file-name=liburing.a"], text=True).strip()
+    flags = "-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-missing-field-initializers -Werror -static"
+    places = [f"-I{folder}" for folder in (ROOT, *FOLDERS)]
+    command = [*MUSL.split(), *flags.split(), *places, *sources, program, uring]
+    done = subprocess.run(
+        [*command, "-o", tmp_path / "program"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = subprocess.run([tmp_path / "program"], stdout=subprocess.PIPE, text=True, check=True)
+    assert shown.stdout == Path("/etc/hostname").read_text()
