@@ -8,7 +8,9 @@ from typing import Any
 
 from lab.bench.run import Document
 
-SLOT = 70.0  # instructions, of an unimplemented call and beyond the handler of others
+SLOT = 70.0  # instructions, of an unimplemented call
+BEYOND_HANDLER = 60.0  # and beyond the handler of others
+CROSSING = 432.0  # without the library
 DEVICE_SLOT = 10.0  # instructions more than the system call takes, per slot
 DEVICE_CROSSING = 150.0  # and per batch
 ORDINARY_PATH = 1.0  # instructions that an ordinary call may take longer
@@ -21,7 +23,7 @@ UNIMPLEMENTED = {
     "within": "unimplemented, within the table",
     "unimplemented": "unimplemented, beyond the table",
 }
-UML_SLOT = 72.0  # ns, of the naive prototype on a 2 GHz core
+UML_SLOT = 0.8  # of a naive batch's
 UML_RATIO = 200.0  # loop to batch
 STATX_NAME = 60.0  # instructions that ferry_statx_many() takes for a name, beyond the handler
 UML_STATX_MANY = 20.0  # loop to ferry_statx_many()
@@ -81,10 +83,13 @@ def unimplemented(documents: Documents, bench: str, engine: str) -> Iterator[Rec
 def slot_goals(documents: Documents) -> Iterator[Goal]:
     for series in unimplemented(documents, "slope", "syscall"):
         yield Goal(f"{UNIMPLEMENTED[series['call']]}, per slot", series["fit"]["b_ns"], SLOT)
+    for series in unimplemented(documents, "slope", "bare-syscall"):
+        what = f"{UNIMPLEMENTED[series['call']]}, per crossing"
+        yield Goal(what, series["fit"]["a_ns"], CROSSING)
     for series in find(documents, "overhead", "series", engine="syscall"):
         if series["overhead"] is not None:
             what = f"{series['call']} in a batch, beyond its handler"
-            yield Goal(what, series["overhead"], SLOT)
+            yield Goal(what, series["overhead"], BEYOND_HANDLER)
 
 
 def device_goals(documents: Documents) -> Iterator[Goal]:
@@ -180,11 +185,10 @@ def kstats_goals(documents: Documents) -> Iterator[Goal]:
 def uml_goals(documents: Documents) -> Iterator[Goal]:
     for own in unimplemented(documents, "uml", "syscall"):
         what, slot = f"UML, {UNIMPLEMENTED[own['call']]}", own["fit"]["b_ns"]
-        yield Goal(f"{what}, ns per slot", slot, UML_SLOT)
         # The naive one does nothing at all for a number beyond the table.
         if own["call"] == "within":
             for naive in find(documents, "uml", "series", engine="naive", call="within"):
-                yield Goal(f"{what}, ns beside naive", slot, naive["fit"]["b_ns"])
+                yield Goal(f"{what}, slot beside naive", slot / naive["fit"]["b_ns"], UML_SLOT)
         for pair in find(
             documents, "uml", "ratios", engine="syscall", against="loop", call=own["call"]
         ):
