@@ -11,7 +11,7 @@
 SYSCALL_DEFINE3(afs_syscall, long __user *, rets, const struct ferry_slot __user *, calls,
 		unsigned long, ncall)
 {
-	struct ferry_outer_call call;
+	struct ferry_outer_call call __uninitialized;
 	long answer;
 
 	/* x32 shares this table entry, but its calls differ. */

@@ -12,7 +12,6 @@
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
-#include <asm/ferry.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 #include <uapi/linux/ferry_blocked.h>
@@ -20,25 +19,44 @@
 #include "batch.h"
 #include "restart.h"
 
+/* The bits of a position that say how a signal found its slot. */
+#define HOW_BITS (FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED)
+
 struct batch {
 	struct ferry_caller *caller;
 	struct pt_regs *regs; /* the caller's */
 	s64 __user *rets;
 	const struct ferry_slot __user *calls;
 	unsigned long ncall;
-	/* Slots before this one are in user space, and so are their results. */
-	const struct ferry_slot __user *end;
+	/* Slots up to this one are in user space, and so are their results. */
+	const struct ferry_slot __user *last;
 	struct ferry_head head; /* of the current slot */
-	long answer;		/* of batch(), once the batch has stopped */
+	long answer;		/* of batch(), once the batch has stopped; 0 before */
 };
 
-/* A byte per number, so that a slot takes one test without shifts. */
-#define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = true,
-static const bool is_blocked[FERRY_BLOCKED_LIMIT] = {
+/*
+ * Numbers for run_slot(), modulo the limit, as a bit that makes a count of arguments too large:
+ * one test covers both.
+ */
+#define NEEDS_CARE FERRY_ARGC_FORWARD
+#define WORD_COPY (FERRY_NR_WDCPY & (FERRY_BLOCKED_LIMIT - 1))
+#define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = NEEDS_CARE,
+static const u8 care[FERRY_BLOCKED_LIMIT] = {
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
+	[WORD_COPY] = NEEDS_CARE,
 };
 
-static_assert(FERRY_NR_CALLS <= FERRY_BLOCKED_LIMIT, "the table has to cover every call");
+static_assert(FERRY_NR_CALLS <= WORD_COPY, "the table has to cover every call");
+
+static unsigned long index_of(const struct batch *b, const struct ferry_slot __user *slot)
+{
+	return slot - b->calls;
+}
+
+static s64 __user *ret_of(const struct batch *b, const struct ferry_slot __user *slot)
+{
+	return b->rets + index_of(b, slot);
+}
 
 static long bad_result(s64 __user *ret)
 {
@@ -47,13 +65,13 @@ static long bad_result(s64 __user *ret)
 }
 
 /*
- * Replaces arguments of slot I by results.  Returns 0, or the slot's result if it cannot run;
+ * Replaces arguments of SLOT by results.  Returns 0, or the slot's result if it cannot run;
  * where a result cannot be read, -ERESTARTNOINTR, and the batch has stopped.
  */
-static noinline long forward(struct batch *b, unsigned long i)
+static noinline long forward(struct batch *b, const struct ferry_slot __user *slot)
 {
 	const struct ferry_head *head = &b->head;
-	unsigned long args[FERRY_MAX_ARGS];
+	unsigned long args[FERRY_MAX_ARGS] __uninitialized;
 	unsigned int k;
 
 	if (!(head->argc & FERRY_ARGC_FORWARD) ||
@@ -62,10 +80,10 @@ static noinline long forward(struct batch *b, unsigned long i)
 	if (head->reserved)
 		return -EINVAL;
 	syscall_get_arguments(current, b->regs, args);
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
-		s64 __user *ret = b->rets + (i - head->from[k]);
+	for (k = 0; head->second_word >> 8 * (k + 1); k++) {
+		s64 __user *ret = ret_of(b, slot) - head->from[k];
 
-		if (head->from[k] > i)
+		if (head->from[k] > index_of(b, slot))
 			return -EINVAL;
 		if (head->from[k] && get_user(args[k], ret)) {
 			b->answer = bad_result(ret);
@@ -78,7 +96,7 @@ static noinline long forward(struct batch *b, unsigned long i)
 
 static long copy_word(struct pt_regs *regs)
 {
-	unsigned long args[FERRY_MAX_ARGS];
+	unsigned long args[FERRY_MAX_ARGS] __uninitialized;
 	u64 word;
 
 	syscall_get_arguments(current, regs, args);
@@ -89,37 +107,29 @@ static long copy_word(struct pt_regs *regs)
 
 long ferry_run_call(struct ferry_caller *caller, unsigned int nr)
 {
-	if (nr < FERRY_BLOCKED_LIMIT && is_blocked[array_index_nospec(nr, FERRY_BLOCKED_LIMIT)])
+	if (nr < FERRY_BLOCKED_LIMIT && care[array_index_nospec(nr, FERRY_BLOCKED_LIMIT)])
 		return -ENOSYS;
 	return subcall(caller->regs, nr, &caller->refused);
 }
 
-/* Runs SLOT, which has been fetched into b->head and the registers. */
-static __always_inline long run_slot(struct batch *b, struct pt_regs *regs,
-				     const struct ferry_slot __user *slot)
+/* Runs any slot, which has been fetched into b->head and the registers. */
+static noinline long run_slot(struct batch *b, const struct ferry_slot __user *slot)
 {
-	unsigned int nr = (u16)b->head.nr;
+	short nr = b->head.nr;
 
-	if (unlikely(b->head.argc > FERRY_MAX_ARGS)) {
-		long bad = forward(b, slot - b->calls);
+	if (b->head.argc > FERRY_MAX_ARGS) {
+		long bad = forward(b, slot);
 
 		if (bad)
 			return bad;
 	}
-	if (unlikely(nr >= FERRY_BLOCKED_LIMIT)) {
-		if (b->head.nr == FERRY_NR_WDCPY)
-			return copy_word(regs);
-		/* No kernel has the other calls, but filters see them. */
-		return b->head.nr < 0 ? -ENOSYS : subcall(regs, nr, &b->caller->refused);
-	}
-	nr = array_index_nospec(nr, FERRY_BLOCKED_LIMIT);
-	if (unlikely(is_blocked[nr]))
-		return -ENOSYS;
-	return subcall(regs, nr, &b->caller->refused);
+	if (nr >= 0)
+		return ferry_run_call(b->caller, nr);
+	return nr == FERRY_NR_WDCPY ? copy_word(b->regs) : -ENOSYS;
 }
 
 /* The number of slots to skip after RESULT; negative if the batch ends. */
-static short jump(const struct ferry_head *head, long result)
+static __always_inline long jump(const struct ferry_head *head, long result)
 {
 	if (!result)
 		return head->jump_zero;
@@ -145,137 +155,138 @@ void ferry_do_pending_work(struct pt_regs *regs)
 }
 
 /*
- * What comes of the call of slot I, which ended with RESULT, a restart code, and was continued
- * as HOW says.  True: the batch stops.  False: RESULT is the slot's result.
+ * What comes of the call of SLOT, which ended with RESULT, a restart code, and was continued as
+ * HOW says.  True: the batch stops in the middle of it.  False: RESULT is the slot's result.
  */
-static noinline bool settle(struct batch *b, unsigned long i, long result, unsigned long how)
+static bool settle(struct batch *b, const struct ferry_slot __user *slot, long result,
+		   unsigned long how)
 {
 	struct ferry_caller *caller = b->caller;
 
 	if (b->answer) /* SIGSEGV is pending */
 		return true;
 	if (caller->refused) {
-		caller->position = position(i, 0, how & FERRY_BATCH_RESTART);
+		caller->position = position(index_of(b, slot), 0, how & FERRY_BATCH_RESTART);
 		b->answer = FERRY_BATCH_PARTIAL | caller->position;
 		return true;
 	}
 	if (!ferry_is_interrupted(result))
 		return false;
-	ferry_keep_call(b->calls + i, &b->head, b->regs);
+	ferry_keep_call(slot, &b->head, b->regs);
 	how = result == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0;
-	caller->position = position(i, 0, FERRY_BATCH_INTERRUPTED | how);
+	caller->position = position(index_of(b, slot), 0, FERRY_BATCH_INTERRUPTED | how);
 	b->answer = ferry_outer_result(result);
 	return true;
 }
 
-/*
- * Steps from SLOT to NEXT when there is work that cannot wait for the end of the batch.
- * False: the batch stops.
- */
-static noinline bool step_with_work(struct batch *b, const struct ferry_slot __user *slot,
-				    const struct ferry_slot __user *next, long result)
+/* Whether there is a slot I and room for its result.  If only that room lacks, an error. */
+static bool reach(struct batch *b, unsigned long i)
 {
-	s64 __user *ret = b->rets + (slot - b->calls);
-
-	switch (ferry_store_and_fetch(ret, result, &b->head, b->regs, next)) {
-	case FERRY_BAD_RET:
-		b->answer = bad_result(ret);
-		return false;
-	case FERRY_BAD_SLOT:
-		b->answer = slot - b->calls;
-		return false;
-	}
-	ferry_do_pending_work(b->regs);
-	if (!signal_pending(current))
+	if (b->calls + i <= b->last)
 		return true;
-	/* User space may rely on it that the slot of a position can be read. */
-	b->caller->position = position(next - b->calls, next - slot - 1, 0);
-	b->answer = -ERESTARTNOINTR;
-	return false;
-}
-
-/* Whether there is a slot at SLOT and room for its result.  Otherwise sets b->answer. */
-static bool reach(struct batch *b, const struct ferry_slot __user *slot, long last)
-{
-	unsigned long i = slot - b->calls;
-
-	b->answer = last;
-	if (i >= b->ncall || !access_ok(slot, sizeof(*slot)))
+	if (i >= b->ncall || !access_ok(b->calls + i, sizeof(*b->calls)))
 		return false;
 	if (!access_ok(b->rets + i, sizeof(*b->rets))) {
 		b->answer = bad_result(b->rets + i);
 		return false;
 	}
-	b->answer = 0;
-	b->end = slot + 1;
+	b->last = b->calls + i;
 	return true;
 }
 
-/* Stores the result of slot I.  Returns I, which is the last one. */
-static noinline long end_batch(struct batch *b, unsigned long i, long result)
+/*
+ * Steps from SLOT, which has RESULT, to the next one, with all checks and pending work.  Returns
+ * that slot, which has been fetched; NULL if the batch stops.  Unless SETTLED, the call may have
+ * been interrupted; HOW says how it was continued.
+ */
+static noinline const struct ferry_slot __user *step(struct batch *b,
+						     const struct ferry_slot __user *slot,
+						     long result, bool settled, unsigned long how)
 {
-	return put_user(result, b->rets + i) ? bad_result(b->rets + i) : i;
+	s64 __user *ret = ret_of(b, slot);
+	long skip;
+
+	if (!settled && ferry_is_restart(result) && settle(b, slot, result, how))
+		return NULL;
+	if (put_user(result, ret)) {
+		b->answer = bad_result(ret);
+		return NULL;
+	}
+	b->answer = index_of(b, slot);
+	skip = jump(&b->head, result);
+	slot += 1 + skip;
+	if (skip < 0 || !reach(b, index_of(b, slot)) || ferry_fetch(&b->head, b->regs, slot))
+		return NULL;
+	ferry_do_pending_work(b->regs);
+	if (signal_pending(current)) {
+		/* User space may rely on it that the slot of a position can be read. */
+		b->caller->position = position(index_of(b, slot), skip, 0);
+		b->answer = -ERESTARTNOINTR;
+		return NULL;
+	}
+	b->answer = 0;
+	return slot;
 }
 
 /* The result of the slot that signals interrupted; HOW says how they left it. */
-static noinline long continue_slot(struct batch *b, const struct ferry_slot __user *slot,
-				   unsigned long how)
+static long continue_slot(struct batch *b, const struct ferry_slot __user *slot, unsigned long how)
 {
 	if (how & FERRY_BATCH_EINTR)
 		return -EINTR;
 	if (how & FERRY_BATCH_RESTART)
 		return subcall(b->regs, __NR_restart_syscall, &b->caller->refused);
-	return run_slot(b, b->regs, slot);
+	return run_slot(b, slot);
 }
 
-/* Runs slots from SLOT, which has been fetched; HOW has the bits of its position. */
-static long run_slots(struct batch *b, const struct ferry_slot __user *slot, unsigned long how)
+/* Steps from *SLOT and its *RET, over SKIP slots, if that takes no care. */
+static __always_inline bool step_fast(struct batch *b, struct pt_regs *regs,
+				      const struct ferry_slot __user **slot,
+				      s64 __user **ret, long result, unsigned long skip)
 {
-	s64 __user *ret = b->rets + (slot - b->calls);
-	struct pt_regs *regs = b->regs;
-	long result;
+	if (unlikely(*slot + skip >= b->last ||
+		     ferry_store_and_fetch(*ret, result, &b->head, regs, *slot + 1 + skip)))
+		return false;
+	*slot += 1 + skip;
+	*ret += 1 + skip;
+	return true;
+}
 
-	if (unlikely(how)) {
-		result = continue_slot(b, slot, how);
-		goto have_result;
-	}
+/* Runs slots from SLOT, which has been fetched, until the batch stops. */
+static __always_inline void run_slots(struct batch *b, const struct ferry_slot __user *slot)
+{
+	struct task_struct *const task = current;
+	struct pt_regs *const regs = b->regs;
+	s64 __user *ret = ret_of(b, slot);
+
 	for (;;) {
-		const struct ferry_slot __user *next;
-		s64 __user *next_ret;
+		unsigned int nr = (u16)b->head.nr;
+		bool settled = false;
+		long result;
 
-		result = run_slot(b, regs, slot);
-have_result:
-		if (ferry_is_restart(result) && settle(b, slot - b->calls, result, how))
-			return b->answer;
-		next = slot + 1;
-		next_ret = ret + 1;
-		if (unlikely(ferry_has_jumps(&b->head))) {
-			short skip = jump(&b->head, result);
+		if (likely((b->head.argc | care[nr % FERRY_BLOCKED_LIMIT]) <= FERRY_MAX_ARGS &&
+			   !ferry_watchers(task))) {
+			result = subcall_dispatch(regs, nr);
+		} else {
+			result = run_slot(b, slot);
+			if (ferry_is_restart(result))
+				goto step;
+		}
+		/* Without pending work, no signal has interrupted the call. */
+		settled = !ferry_has_work(task);
+		if (likely(settled && !ferry_has_jumps(&b->head))) {
+			if (likely(step_fast(b, regs, &slot, &ret, result, 0)))
+				continue;
+		} else if (settled) {
+			long skip = jump(&b->head, result);
 
-			if (skip < 0)
-				return end_batch(b, slot - b->calls, result);
-			next += skip;
-			next_ret += skip;
+			if (skip >= 0 && step_fast(b, regs, &slot, &ret, result, skip))
+				continue;
 		}
-		if (unlikely(next >= b->end) && !reach(b, next, slot - b->calls)) {
-			long answer = b->answer;
-			long last = end_batch(b, slot - b->calls, result);
-
-			return last < 0 ? last : answer;
-		}
-		if (likely(!(read_thread_flags() & FERRY_TIF_WORK))) {
-			switch (ferry_store_and_fetch(ret, result, &b->head, regs, next)) {
-			case FERRY_BAD_RET:
-				return bad_result(ret);
-			case FERRY_BAD_SLOT:
-				return slot - b->calls;
-			}
-		} else if (!step_with_work(b, slot, next, result)) {
-			return b->answer;
-		}
-		slot = next;
-		ret = next_ret;
-		how = 0;
+step:
+		slot = step(b, slot, result, settled, 0);
+		if (!slot)
+			return;
+		ret = ret_of(b, slot);
 	}
 }
 
@@ -284,10 +295,7 @@ static long run_batch(struct ferry_caller *caller, s64 __user *rets,
 		      const struct ferry_slot __user *calls, unsigned long ncall,
 		      unsigned long flags)
 {
-	const unsigned long how = FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED;
-	unsigned long start = FERRY_RESUME_INDEX(flags);
-	/* The slot that ran before, if START is not the first. */
-	long last = start ? start - 1 - FERRY_RESUME_SKIPPED(flags) : -EFAULT;
+	unsigned long start = FERRY_RESUME_INDEX(flags), how = flags & HOW_BITS;
 	const struct ferry_slot __user *slot = calls + start;
 	struct batch b __uninitialized; /* clearing it would cost as much as a slot's work */
 
@@ -302,18 +310,24 @@ static long run_batch(struct ferry_caller *caller, s64 __user *rets,
 	b.rets = rets;
 	b.calls = calls;
 	b.ncall = ncall;
-	b.answer = 0;
+	/* The slot that ran before, if START is not the first. */
+	b.answer = start ? start - 1 - FERRY_RESUME_SKIPPED(flags) : -EFAULT;
+	b.last = NULL;
 	if (likely(access_ok(calls, ncall * sizeof(*calls)) &&
 		   access_ok(rets, ncall * sizeof(*rets))))
-		b.end = calls + ncall;
-	else if (!reach(&b, slot, last))
+		b.last = calls + ncall - 1;
+	else if (!reach(&b, start))
 		return b.answer;
-	if (!(flags & FERRY_BATCH_INTERRUPTED) || !ferry_take_back_call(slot, &b.head, b.regs)) {
-		/* A handler that ran before a restart may have unmapped the slot. */
-		if (ferry_fetch(&b.head, b.regs, slot))
-			return last;
-	}
-	return run_slots(&b, slot, flags & how);
+	/* A handler that ran before a restart may have unmapped the slot. */
+	if (!(how & FERRY_BATCH_INTERRUPTED && ferry_take_back_call(slot, &b.head, b.regs)) &&
+	    ferry_fetch(&b.head, b.regs, slot))
+		return b.answer;
+	b.answer = 0;
+	if (unlikely(how))
+		slot = step(&b, slot, continue_slot(&b, slot, how), false, how);
+	if (likely(slot))
+		run_slots(&b, slot);
+	return b.answer;
 }
 
 #define VERSION_AND_FEATURES \
@@ -324,13 +338,12 @@ long ferry_batch(struct ferry_caller *caller, s64 __user *rets,
 		 unsigned long size)
 {
 	const unsigned long options = FERRY_BATCH_RESUME - 1;
-	const unsigned long how = FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED;
 
 	if (likely(!flags))
 		return size && size != sizeof(*calls) ? -EINVAL :
 							run_batch(caller, rets, calls, ncall, 0);
 	if (flags & FERRY_BATCH_RESUME)
-		return flags & ((options & ~how) | FERRY_BATCH_PARTIAL | 1UL << 63) ?
+		return flags & ((options & ~HOW_BITS) | FERRY_BATCH_PARTIAL | 1UL << 63) ?
 			       -EINVAL : run_batch(caller, rets, calls, ncall, flags);
 	if (flags == FERRY_BATCH_QUERY && !rets && !calls && !ncall && !size)
 		return VERSION_AND_FEATURES;

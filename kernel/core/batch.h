@@ -5,6 +5,7 @@
 #include <linux/errno.h>
 #include <linux/ferry.h>
 #include <linux/sched/signal.h>
+#include <asm/ferry.h>
 
 /* The context of a batch: a system call, or an ioctl on the module's device. */
 struct ferry_caller {
@@ -13,6 +14,21 @@ struct ferry_caller {
 	unsigned long position;
 	bool refused; /* user space has to make the current call */
 };
+
+/* Whether TASK has pending work. */
+static __always_inline bool ferry_has_work(struct task_struct *task)
+{
+	/* READ_ONCE() would not let this test them in memory; calls between make it read again. */
+	return data_race(task_thread_info(task)->flags) & FERRY_TIF_WORK;
+}
+
+/* Like subcall_with_work(), for any task. */
+static __always_inline long subcall(struct pt_regs *regs, unsigned int nr, bool *refused)
+{
+	if (unlikely(ferry_watchers(current)))
+		return subcall_with_work(regs, nr, refused);
+	return subcall_dispatch(regs, nr);
+}
 
 /*
  * Implements batch(2) for current.  The result may also be one of -ERESTART*: current is to

@@ -6,6 +6,7 @@
 #ifndef _LINUX_FERRY_H
 #define _LINUX_FERRY_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 #include <uapi/linux/ferry.h>
 
@@ -35,18 +36,14 @@ struct ferry_head {
 /* Both architectures with batch() are little-endian: the number is in the low bits. */
 static __always_inline bool ferry_has_jumps(const struct ferry_head *head)
 {
-	return head->first_word >> 16;
+	return head->first_word > U16_MAX;
 }
-
-/* Errors of ferry_store_and_fetch() in <asm/ferry.h>: which of the two failed. */
-enum { FERRY_BAD_RET = 1, FERRY_BAD_SLOT };
 
 /*
  * Makes call NR, whose arguments are in REGS, the registers of current, for a task with
  * entry work.  seccomp, audit and tracepoints see it as a call from user space.  Tracers and
  * SIGSYS handlers also change the registers of that call, and only user space has those: for
  * them it sets *REFUSED, does nothing, and returns a value without meaning.
- * subcall() in <asm/ferry.h> makes calls for any task.
  */
 long subcall_with_work(struct pt_regs *regs, unsigned int nr, bool *refused);
 

@@ -344,7 +344,7 @@ static long run_batch(struct server *s)
 	unsigned long args[FERRY_MAX_ARGS];
 
 	/* Watchers must see the batch as well as its calls, so user space has to make it. */
-	if (ferry_watched()) {
+	if (ferry_watchers(current)) {
 		caller->refused = true;
 		return -ERESTARTNOINTR;
 	}

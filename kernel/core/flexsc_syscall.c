@@ -16,7 +16,7 @@ SYSCALL_DEFINE1(flexsc_serve, struct ferry_flexsc_set __user *, set)
 {
 	/* The address of a set is aligned. */
 	const unsigned long bit = (unsigned long)set & FERRY_SERVE_EINTR;
-	struct ferry_outer_call call;
+	struct ferry_outer_call call __uninitialized;
 	long answer;
 
 	set = (void __user *)((unsigned long)set & ~FERRY_SERVE_EINTR);

@@ -3,10 +3,7 @@
 #include <linux/compat.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
-#include <linux/restart_block.h>
-#include <linux/seccomp.h>
 #include <linux/syscalls.h>
-#include <asm/ferry.h>
 #include <asm/syscall.h>
 
 #include "syscall.h"
@@ -44,69 +41,10 @@ void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
 	}
 }
 
-static int count_filters(void)
-{
-#ifdef CONFIG_SECCOMP_FILTER
-	if (current->seccomp.mode != SECCOMP_MODE_STRICT)
-		return atomic_read(&current->seccomp.filter_count);
-#endif
-	return -1;
-}
-
-void ferry_outer_begin(struct ferry_outer_call *call)
-{
-	struct pt_regs *regs = current_pt_regs();
-
-	call->caller.regs = regs;
-	call->caller.position = 0;
-	call->caller.refused = false;
-	call->filters = count_filters();
-	call->nr = syscall_get_nr(current, regs);
-	syscall_get_arguments(current, regs, call->arg);
-	call->suspended = ferry_watched() && subcall_suspend_outer(regs);
-}
-
-void ferry_outer_end(struct ferry_outer_call *call)
-{
-	struct pt_regs *regs = call->caller.regs;
-
-	ferry_set_nr(regs, call->nr);
-	ferry_set_args(regs, call->arg);
-	if (call->suspended)
-		subcall_resume_outer(regs);
-}
-
-bool ferry_filters_changed(const struct ferry_outer_call *call)
-{
-	return call->filters != count_filters();
-}
-
-long ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
-		       const struct ferry_slot __user *calls, unsigned long ncall,
-		       unsigned long flags, unsigned long size, unsigned long positions)
-{
-	struct ferry_caller *caller = &call->caller;
-	long answer;
-
-	ferry_outer_begin(call);
-	answer = ferry_batch(caller, rets, calls, ncall, flags, size);
-	if (!ferry_is_restart(answer))
-		return answer;
-	if (!(caller->position & ~positions) && !ferry_filters_changed(call))
-		return answer;
-	/* User space continues.  An interrupted call must not begin anew after a handler. */
-	if (caller->position & FERRY_BATCH_INTERRUPTED) {
-		if (!(caller->position & FERRY_BATCH_RESTART))
-			current->restart_block.fn = do_no_restart_syscall;
-		caller->position |= FERRY_BATCH_RESTART;
-	}
-	return FERRY_BATCH_PARTIAL | (caller->position & ~FERRY_BATCH_INTERRUPTED);
-}
-
 SYSCALL_DEFINE5(batch, long __user *, rets, const struct ferry_slot __user *, calls,
 		unsigned long, ncall, unsigned long, flags, unsigned long, size)
 {
-	struct ferry_outer_call call;
+	struct ferry_outer_call call __uninitialized;
 	long answer = ferry_outer_batch(&call, (s64 __user *)rets, calls, ncall, flags, size, ~0UL);
 
 	if (ferry_is_restart(answer))

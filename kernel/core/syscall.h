@@ -2,7 +2,12 @@
 #ifndef _FERRY_SYSCALL_H
 #define _FERRY_SYSCALL_H
 
+#include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/restart_block.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <asm/syscall.h>
 
 #include "batch.h"
 
@@ -16,24 +21,74 @@ struct ferry_outer_call {
 	unsigned long nr;
 };
 
+static inline int count_filters(void)
+{
+#ifdef CONFIG_SECCOMP_FILTER
+	if (current->seccomp.mode != SECCOMP_MODE_STRICT)
+		return atomic_read(&current->seccomp.filter_count);
+#endif
+	return -1;
+}
+
 /*
  * From here on the inner calls own the registers.  While one runs they hold its call, where
  * handlers, seccomp, audit and /proc look for it.
  */
-void ferry_outer_begin(struct ferry_outer_call *call);
+static __always_inline void ferry_outer_begin(struct ferry_outer_call *call)
+{
+	struct pt_regs *regs = current_pt_regs();
+
+	call->caller.regs = regs;
+	call->caller.position = 0;
+	call->caller.refused = false;
+	call->filters = count_filters();
+	call->nr = syscall_get_nr(current, regs);
+	syscall_get_arguments(current, regs, call->arg);
+	call->suspended = ferry_watchers(current) && subcall_suspend_outer(regs);
+}
 
 /* Up to here, where those in *CALL are restored. */
-void ferry_outer_end(struct ferry_outer_call *call);
+static __always_inline void ferry_outer_end(struct ferry_outer_call *call)
+{
+	struct pt_regs *regs = call->caller.regs;
+
+	ferry_set_nr(regs, call->nr);
+	ferry_set_args(regs, call->arg);
+	if (call->suspended)
+		subcall_resume_outer(regs);
+}
 
 /* Whether a restart of the call would have to pass filters that did not allow it before. */
-bool ferry_filters_changed(const struct ferry_outer_call *call);
+static inline bool ferry_filters_changed(const struct ferry_outer_call *call)
+{
+	return call->filters != count_filters();
+}
 
 /*
  * Runs a batch between the two; POSITIONS is what the caller can hold of a position, as a
  * mask.  Returns the answer of batch(2), and the position for a restart in call->caller.
  */
-long ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
-		       const struct ferry_slot __user *calls, unsigned long ncall,
-		       unsigned long flags, unsigned long size, unsigned long positions);
+static __always_inline long
+ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
+		  const struct ferry_slot __user *calls, unsigned long ncall,
+		  unsigned long flags, unsigned long size, unsigned long positions)
+{
+	struct ferry_caller *caller = &call->caller;
+	long answer;
+
+	ferry_outer_begin(call);
+	answer = ferry_batch(caller, rets, calls, ncall, flags, size);
+	if (!ferry_is_restart(answer))
+		return answer;
+	if (!(caller->position & ~positions) && !ferry_filters_changed(call))
+		return answer;
+	/* User space continues.  An interrupted call must not begin anew after a handler. */
+	if (caller->position & FERRY_BATCH_INTERRUPTED) {
+		if (!(caller->position & FERRY_BATCH_RESTART))
+			current->restart_block.fn = do_no_restart_syscall;
+		caller->position |= FERRY_BATCH_RESTART;
+	}
+	return FERRY_BATCH_PARTIAL | (caller->position & ~FERRY_BATCH_INTERRUPTED);
+}
 
 #endif /* _FERRY_SYSCALL_H */

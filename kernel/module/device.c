@@ -55,7 +55,7 @@ static noinline long store_position(struct ferry_batch_args __user *user, unsign
 	 * Continuing takes another ioctl.  A filter that a slot installed was not active when
 	 * this one was made, and need not allow another.
 	 */
-	if (answer >= FERRY_BATCH_PARTIAL || (answer == -ERESTARTNOINTR && ferry_watched()))
+	if (answer >= FERRY_BATCH_PARTIAL || (answer == -ERESTARTNOINTR && ferry_watchers(current)))
 		answer = -EOPNOTSUPP;
 	if (!put_user(ferry_is_restart(answer) || answer == -EOPNOTSUPP ? position : 0,
 		      &user->flags))
@@ -90,12 +90,12 @@ static long serve_ioctl(struct ferry_flexsc_set __user *set, bool interrupted)
 	struct ferry_caller caller = { .regs = &regs };
 	long answer;
 
-	if (ferry_watched())
+	if (ferry_watchers(current))
 		return -EOPNOTSUPP;
 	if (!set)
 		return FERRY_FLEXSC_ANSWER;
 	answer = ferry_flexsc_serve(&caller, set, interrupted);
-	return answer == -ERESTARTNOINTR && ferry_watched() ? -EOPNOTSUPP : answer;
+	return answer == -ERESTARTNOINTR && ferry_watchers(current) ? -EOPNOTSUPP : answer;
 }
 
 /*

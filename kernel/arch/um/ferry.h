@@ -35,11 +35,6 @@ static __always_inline unsigned long ferry_watchers(struct task_struct *task)
 					       _TIF_SECCOMP | BIT(TIF_SYSCALL_TRACEPOINT));
 }
 
-static __always_inline bool ferry_watched(void)
-{
-	return ferry_watchers(current);
-}
-
 /* Makes call NR, as handle_syscall() does. */
 static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
 {
@@ -50,14 +45,6 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 		return -ENOSYS;
 	return sys_call_table[nr](UPT_SYSCALL_ARG1(r), UPT_SYSCALL_ARG2(r), UPT_SYSCALL_ARG3(r),
 				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
-}
-
-/* Like subcall_with_work(), for any task. */
-static __always_inline long subcall(struct pt_regs *regs, unsigned int nr, bool *refused)
-{
-	if (unlikely(ferry_watched()))
-		return subcall_with_work(regs, nr, refused);
-	return subcall_dispatch(regs, nr);
 }
 
 /* The CPU reorders only a load after a store. */
@@ -80,14 +67,12 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 /* The same within a user access. */
 #define ferry_unsafe_fetch ferry_fetch
 
-/* Stores RESULT in *RET, then fetches SLOT.  Returns 0, or which of the two failed. */
+/* Stores RESULT in *RET, then fetches SLOT.  Leaves HEAD alone if that fails. */
 static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
 						 const struct ferry_slot __user *slot)
 {
-	if (__put_user(result, ret))
-		return FERRY_BAD_RET;
-	return ferry_fetch(head, regs, slot) ? FERRY_BAD_SLOT : 0;
+	return __put_user(result, ret) ? -EFAULT : ferry_fetch(head, regs, slot);
 }
 
 #endif /* __UM_FERRY_H */

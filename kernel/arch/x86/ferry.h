@@ -46,12 +46,8 @@ static __always_inline void ferry_set_nr(struct pt_regs *regs, unsigned int nr)
 /* What entry code does for a call of TASK apart from dispatching it: 0 if nothing. */
 static __always_inline unsigned long ferry_watchers(struct task_struct *task)
 {
-	return READ_ONCE(task_thread_info(task)->syscall_work) & SYSCALL_WORK_ENTER;
-}
-
-static __always_inline bool ferry_watched(void)
-{
-	return ferry_watchers(current);
+	/* As in ferry_has_work(). */
+	return data_race(task_thread_info(task)->syscall_work) & SYSCALL_WORK_ENTER;
 }
 
 static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
@@ -60,40 +56,33 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 	return x64_sys_call(regs, nr);
 }
 
-/* Like subcall_with_work(), for any task. */
-static __always_inline long subcall(struct pt_regs *regs, unsigned int nr, bool *refused)
-{
-	if (unlikely(ferry_watched()))
-		return subcall_with_work(regs, nr, refused);
-	return subcall_dispatch(regs, nr);
-}
-
 /* The CPU reorders only a load after a store. */
 #define ferry_order() barrier()
 
 #define FERRY_WORD(address) "m" (*(u64 __force *)(address))
 
 #define FERRY_FETCH_WORD(from, to)					\
-	"1:	movq %[" #from "], %%rax\n"				\
-	"	movq %%rax, %[" #to "]\n"				\
+	"1:	movq %[" #from "], %%rcx\n"				\
+	"	movq %%rcx, %[" #to "]\n"				\
 	_ASM_EXTABLE_UA(1b, %l[fault])
 
 /*
- * Copies a slot to HEAD and REGS, within a user access.  It is one asm statement
- * instead of an unsafe_get_user() per word: a compiler without asm goto
- * outputs would test for a fault after each word.
+ * Copies a slot to HEAD and REGS, within a user access; the number and the jumps last, so
+ * that those of the slot before remain if this fails.  It is one asm statement instead of
+ * an unsafe_get_user() per word: a compiler without asm goto outputs would test for a fault
+ * after each word.
  */
 static __always_inline int ferry_unsafe_fetch(struct ferry_head *head, struct pt_regs *regs,
 					      const struct ferry_slot __user *slot)
 {
-	asm goto(FERRY_FETCH_WORD(user_head, head)
-		 FERRY_FETCH_WORD(user_rest, rest)
-		 FERRY_FETCH_WORD(arg0, di)
+	asm goto(FERRY_FETCH_WORD(arg0, di)
 		 FERRY_FETCH_WORD(arg1, si)
 		 FERRY_FETCH_WORD(arg2, dx)
 		 FERRY_FETCH_WORD(arg3, r10)
 		 FERRY_FETCH_WORD(arg4, r8)
 		 FERRY_FETCH_WORD(arg5, r9)
+		 FERRY_FETCH_WORD(user_rest, rest)
+		 FERRY_FETCH_WORD(user_head, head)
 		 : /* no outputs, hence the clobbered memory */
 		 : [user_head] FERRY_WORD(&slot->nr), [head] FERRY_WORD(&head->first_word),
 		   [user_rest] FERRY_WORD(&slot->argc), [rest] FERRY_WORD(&head->second_word),
@@ -103,7 +92,7 @@ static __always_inline int ferry_unsafe_fetch(struct ferry_head *head, struct pt
 		   [arg3] FERRY_WORD(&slot->arg[3]), [r10] FERRY_WORD(&regs->r10),
 		   [arg4] FERRY_WORD(&slot->arg[4]), [r8] FERRY_WORD(&regs->r8),
 		   [arg5] FERRY_WORD(&slot->arg[5]), [r9] FERRY_WORD(&regs->r9)
-		 : "rax", "memory" : fault);
+		 : "rcx", "memory" : fault);
 	return 0;
 fault:
 	return -EFAULT;
@@ -122,23 +111,21 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 }
 
 /*
- * Stores RESULT in *RET, then fetches SLOT.  Returns 0, or which of the two failed.
+ * Stores RESULT in *RET, then fetches SLOT.  Leaves the jumps in HEAD alone if that fails.
  * One user access covers both; the caller has checked the bounds.
  */
 static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
 						 const struct ferry_slot __user *slot)
 {
-	int error;
+	int error = -EFAULT;
 
 	__uaccess_begin_nospec();
 	unsafe_put_user(result, ret, bad_ret);
 	error = ferry_unsafe_fetch(head, regs, slot);
-	__uaccess_end();
-	return unlikely(error) ? FERRY_BAD_SLOT : 0;
 bad_ret:
 	__uaccess_end();
-	return FERRY_BAD_RET;
+	return error;
 }
 
 #endif /* _ASM_X86_FERRY_H */
