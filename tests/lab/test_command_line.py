@@ -22,6 +22,7 @@ COMPLETION = ROOT / "cli" / "completion" / "ferry-lab.bash"
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [ROOT / "lab" / "ferry-lab", *arguments],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
