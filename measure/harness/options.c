@@ -401,8 +401,8 @@ bool options_complete_values(const struct bench *bench, const char *option, cons
 	size_t i, length;
 
 	for (i = 0; i < CHOICES; i++) {
-		if (!takes(bench, &choices[i]) || !choices[i].values || strncmp(option, "--", 2) ||
-		    strcmp(option + 2, choices[i].name))
+		if (!takes(bench, &choices[i]) || !choices[i].values ||
+		    strncmp(option, "--", 2) != 0 || strcmp(option + 2, choices[i].name) != 0)
 			continue;
 		for (value = choices[i].values; *value;
 		     value += length + strspn(value + length, " ")) {
