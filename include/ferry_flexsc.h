@@ -65,6 +65,9 @@ struct ferry_flexsc_options {
  * memory than the one that starts the runners had: runners in user space make more calls. */
 #define FERRY_FLEXSC_UNCONFINED 4U
 
+/* Posts every call that a runner may make, also where the caller would make it sooner itself. */
+#define FERRY_FLEXSC_POST_ALL 8U
+
 struct ferry_flexsc;
 
 /**

@@ -22,6 +22,8 @@
 #define DEFAULT_ENTRIES 128
 #define DEFAULT_STANDINS 256
 #define DEFAULT_SPIN_NS 50000L
+#define FLAGS \
+	(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED | FERRY_FLEXSC_UNCONFINED | FERRY_FLEXSC_POST_ALL)
 
 /* A crossing is slow that takes longer than posting a call and waking a runner: in a simulation. */
 #define SLOW_CROSSING_NS 2000L
@@ -55,7 +57,7 @@ static int check(const struct ferry_flexsc_options *options)
 	if (options->stack_size &&
 	    (options->stack_size < MIN_STACK || options->stack_size > MAX_STACK))
 		return -EINVAL;
-	if (options->flags & ~(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED | FERRY_FLEXSC_UNCONFINED))
+	if (options->flags & ~FLAGS)
 		return -EINVAL;
 	return 0;
 }
@@ -96,7 +98,7 @@ static long fastest_crossing_ns(void)
 /* A runner in user space saves no crossings, and one on the caller's CPU no time. */
 static enum posting_habit habit_of(const struct ferry_flexsc *flexsc)
 {
-	if (flexsc->flags & FERRY_FLEXSC_TIMES)
+	if (flexsc->posts_all || flexsc->flags & FERRY_FLEXSC_TIMES)
 		return POSTS_ALWAYS;
 	if (flexsc->has_one_cpu)
 		return flexsc->place == IN_USER ? POSTS_NEVER : POSTS_ALWAYS;
@@ -134,6 +136,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->eventfd = -1;
 	flexsc->id = __atomic_add_fetch(&starts, 1, __ATOMIC_RELAXED);
 	flexsc->trusts = options->flags & FERRY_FLEXSC_UNCONFINED;
+	flexsc->posts_all = options->flags & FERRY_FLEXSC_POST_ALL;
 	flexsc->key_rights = key_rights();
 	flexsc->standins = options->standins ? options->standins : DEFAULT_STANDINS;
 	flexsc->crossings_are_slow = fastest_crossing_ns() > SLOW_CROSSING_NS;

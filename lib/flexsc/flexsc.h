@@ -30,6 +30,7 @@ struct ferry_flexsc {
 	unsigned int flags;	 /* of each set */
 	unsigned long id;	 /* no other ever has it in this process */
 	bool trusts;		 /* FERRY_FLEXSC_UNCONFINED */
+	bool posts_all;		 /* FERRY_FLEXSC_POST_ALL */
 	unsigned int key_rights; /* of each runner */
 	enum flexsc_place place; /* of each runner */
 	bool crossings_are_slow;

@@ -223,7 +223,9 @@ static void *post_in_thread(void *count)
 /* Posts writes without end.  The runner stays awake, as it would at full speed. */
 static void post_calls(volatile long *count)
 {
-	const struct ferry_flexsc_options options = { .spin_ns = LONG_MAX };
+	/* Counting slows the calls down so far that they would not be posted otherwise. */
+	const struct ferry_flexsc_options options = { .spin_ns = LONG_MAX,
+						      .flags = FERRY_FLEXSC_POST_ALL };
 	struct ferry_thread *threads[COUNTED_THREADS];
 	struct ferry_flexsc *flexsc;
 	size_t i;

@@ -79,7 +79,7 @@ static void options_out_of_range_are_refused(void **state)
 		{ .entries = 96 },
 		{ .entries = 8192 },
 		{ .spin_ns = -2 },
-		{ .flags = 8 },
+		{ .flags = 16 },
 		{ .cpus = no_cpu },
 		{ .stack_size = 16383 },
 		{ .stack_size = (1UL << 30) + 1 },
