@@ -20,8 +20,8 @@ _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("i
 /* Switches between two looks, whatever the time: a load may change. */
 #define MAX_STRIDE 256
 
-/* Calls closer to each other than this keep a runner awake and are carried together. */
-#define CLOSE_NS 1000L
+/* Calls closer to each other than this keep a runner awake, which is worth its CPU time. */
+#define CLOSE_NS 2000L
 
 /* A bell may have rung before anyone waited for it, so waiting takes no longer. */
 #define BELL_TIME_NS 1000000L
