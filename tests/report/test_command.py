@@ -99,7 +99,7 @@ def run(program: Path, *args: str | Path, env: dict[str, str]) -> subprocess.Com
 def test_the_tree_s_own_python_is_preferred(tree: Path) -> None:
     script(tree.parent / ".venv" / "bin" / "python3", 'echo "own: $4 $5"')
     done = run(tree / "cli" / "ferry", "results", env=dict(os.environ))
-    assert done.stdout == "own: results results/report.html\n"
+    assert done.stdout == "own: results/report.html results\n"
 
 
 def test_the_installed_package_is_found(
