@@ -107,7 +107,7 @@ static long copy_word(struct pt_regs *regs)
 
 long ferry_run_call(struct ferry_caller *caller, unsigned int nr)
 {
-	if (nr < FERRY_BLOCKED_LIMIT && care[array_index_nospec(nr, FERRY_BLOCKED_LIMIT)])
+	if (nr < WORD_COPY && care[array_index_nospec(nr, WORD_COPY)])
 		return -ENOSYS;
 	return subcall(caller->regs, nr, &caller->refused);
 }
