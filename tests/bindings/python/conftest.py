@@ -9,13 +9,6 @@ import pytest
 
 PACKAGE = Path(os.environ["FERRY_BUILD"]).absolute() / "bindings" / "python"
 
-if not (PACKAGE / "ferry" / "__init__.py").exists():
-    # Meson counts 77 as skipped.
-    pytest.exit(
-        "skipped: the package ferry is not built, because nanobind, Python's headers or a C++"
-        " compiler are missing",
-        returncode=77,
-    )
 sys.path.insert(0, str(PACKAGE))
 
 
