@@ -57,8 +57,9 @@ build-tsan/build.ninja: | setup-check
 
 .PHONY: build-tsan
 build-tsan: build-tsan/build.ninja
-	@meson compile -C build-tsan test_flexsc test_fairness test_poller test_threads test_mutex test_direct \
-		test_confinement test_exceptions stress test_read_files test_statx_many test_timeouts test_walk
+	@meson compile -C build-tsan test_flexsc test_fairness test_poller test_event test_posting test_threads \
+		test_mutex test_direct test_confinement test_exceptions stress \
+		test_read_files test_statx_many test_timeouts test_walk
 
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
