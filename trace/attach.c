@@ -22,21 +22,13 @@
 
 /* ---- why it could not be traced ---- */
 
-static long number_in_status(pid_t pid, const char *key)
+static long tracer_of(pid_t pid)
 {
-	char path[64], line[256];
-	long value = 0;
-	FILE *file;
+	char path[64], number[16];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key), NULL, 10);
-	fclose(file);
-	return value;
+	read_line_after(path, "TracerPid:", number, sizeof(number));
+	return strtol(number, NULL, 10);
 }
 
 const char *why_not_traced(pid_t pid, int error)
@@ -46,7 +38,7 @@ const char *why_not_traced(pid_t pid, int error)
 
 	if (error == ESRCH)
 		return keep_text("there is no process %d", pid);
-	tracer = number_in_status(pid, "TracerPid:");
+	tracer = tracer_of(pid);
 	if (tracer)
 		return keep_text(
 			"process %d is already traced by process %ld, and a process has one "

@@ -3,7 +3,10 @@
 #ifndef TRACE_CALL_H
 #define TRACE_CALL_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+#include <ferry/loop.h>
 
 /* Numbers from here on, and calls of another architecture, count as CALL_OTHER. */
 #define CALL_LIMIT 1024
@@ -22,6 +25,11 @@ struct traced_call {
 };
 
 void call_free_texts(struct traced_call *call);
+
+static inline bool call_failed(const struct traced_call *call)
+{
+	return ferry_failed(call->result);
+}
 
 /* What a collector reports to.  All calls of a thread come in order; OBSERVER->call owns the texts.
  */

@@ -214,16 +214,17 @@ static struct way cost_of_tiny(void (*run)(struct bench *bench), struct bench *b
 
 /* ---- page faults ---- */
 
-static void touch(volatile char *memory)
+static void touch(volatile char *memory, size_t page)
 {
-	int i;
+	size_t i;
 
 	for (i = 0; i < PAGES; i++)
-		memory[i * sysconf(_SC_PAGESIZE)] = 1;
+		memory[i * page] = 1;
 }
 
-static void touch_pages(const size_t size, bool ahead)
+static void touch_pages(bool ahead)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = PAGES * page;
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
@@ -231,20 +232,20 @@ static void touch_pages(const size_t size, bool ahead)
 	madvise(memory, size, MADV_NOHUGEPAGE);
 	if (ahead)
 		ferry_prefault(memory, size, FERRY_PREFAULT_WRITE, NULL);
-	touch(memory);
+	touch(memory, page);
 	munmap(memory, size);
 }
 
 static void fault(struct bench *bench)
 {
 	(void)bench;
-	touch_pages((size_t)(PAGES * sysconf(_SC_PAGESIZE)), false);
+	touch_pages(false);
 }
 
 static void fault_ahead(struct bench *bench)
 {
 	(void)bench;
-	touch_pages((size_t)(PAGES * sysconf(_SC_PAGESIZE)), true);
+	touch_pages(true);
 }
 
 struct costs measure_costs(void)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "flow.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <ferry.h>
 
 #include "common/memory.h"
 #include "common/record.h"
-#include "lib/text/text.h"
+#include "names.h"
 #include "shapes.h"
 
 #define PLACES_MAX 1000 /* that are looked at */
@@ -49,11 +48,6 @@ static const struct traced_call *producer(const struct view *view, size_t place,
 			     from == view->step ? 0 : -1);
 }
 
-static bool has_failed(const struct traced_call *call)
-{
-	return call->result < 0 && call->result >= -4095;
-}
-
 /* Whether ADDRESS is where CALL put something. */
 static bool is_filled(const struct traced_call *call, unsigned long address)
 {
@@ -62,7 +56,7 @@ static bool is_filled(const struct traced_call *call, unsigned long address)
 	const int structure = argument_of_kind(shape, 's');
 	unsigned long size = FILLED_SIZE;
 
-	if (has_failed(call))
+	if (call_failed(call))
 		return false;
 	if (buffer >= 0) {
 		if (kind_of(shape, buffer + 1) == 'l')
@@ -78,7 +72,7 @@ static bool is_result(const struct traced_call *call, char kind, unsigned long v
 {
 	const struct shape *shape = shape_of(call->nr);
 
-	return shape && shape->result == kind && !has_failed(call) &&
+	return shape && shape->result == kind && !call_failed(call) &&
 	       (unsigned long)call->result == value;
 }
 
@@ -175,7 +169,7 @@ static const struct traced_call *sample(const struct view *view, size_t step)
 
 static bool fills_buffer(const struct traced_call *call)
 {
-	return !has_failed(call) && argument_of_kind(shape_of(call->nr), 'r') >= 0;
+	return !call_failed(call) && argument_of_kind(shape_of(call->nr), 'r') >= 0;
 }
 
 /* Something that a program may compute a number from. */
@@ -183,8 +177,8 @@ static bool informs(const struct traced_call *call)
 {
 	const struct shape *shape = shape_of(call->nr);
 
-	if (has_failed(call) || !shape)
-		return !has_failed(call);
+	if (call_failed(call) || !shape)
+		return !call_failed(call);
 	return shape->result || argument_of_kind(shape, 'r') >= 0 ||
 	       argument_of_kind(shape, 's') >= 0;
 }
@@ -287,13 +281,6 @@ static struct argument source_of(const struct view *view, char kind)
 
 /* ---- one step ---- */
 
-static const char *name_of(int nr)
-{
-	char name[CALL_NAME_SIZE];
-
-	return keep_text("%s", call_name((short)nr, name));
-}
-
 static const char *kind_name(char kind)
 {
 	return kind == 'd' ? "a descriptor" :
@@ -307,15 +294,8 @@ static const char *kind_name(char kind)
 static const char *why_user(const struct view *view, const struct argument *argument)
 {
 	return keep_text("%s takes %s that the program may compute from what %s returned",
-			 name_of(sample(view, view->step)->nr), kind_name(argument->kind),
-			 name_of(sample(view, (size_t)argument->from)->nr));
-}
-
-static bool is_among(const char *name, const char *const names[])
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names;
+			 name_of_call(sample(view, view->step)->nr), kind_name(argument->kind),
+			 name_of_call(sample(view, (size_t)argument->from)->nr));
 }
 
 /* A file is ready at once, whereas a pipe, a socket or a terminal waits for the other end. */
@@ -361,19 +341,19 @@ static struct step step_of(struct view *view, size_t batch)
 	const struct traced_call *call = sample(view, view->step);
 	const struct shape *shape = shape_of(call->nr);
 	const char *blocked = ferry_blocked_reason(call->nr);
-	struct step step = { .nr = call->nr, .failed = has_failed(call) };
+	struct step step = { .nr = call->nr, .failed = call_failed(call) };
 
 	if (blocked || !shape) {
 		step.begins_batch = step.alone = true;
-		step.why = blocked ? keep_text("%s %s", name_of(call->nr), blocked) :
+		step.why = blocked ? keep_text("%s %s", name_of_call(call->nr), blocked) :
 				     keep_text("what %s does with its arguments is not known here",
-					       name_of(call->nr));
+					       name_of_call(call->nr));
 		return step;
 	}
 	step.arg_count = (int)strlen(shape->args);
 	if (waits(call)) {
 		step.begins_batch = view->step > 0;
-		step.why = keep_text("%s may block", name_of(call->nr));
+		step.why = keep_text("%s may block", name_of_call(call->nr));
 	}
 	look_at_arguments(view, &step, batch);
 	return step;

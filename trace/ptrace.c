@@ -15,6 +15,7 @@
 #include "attach.h"
 #include "common/messages.h"
 #include "measure/harness/clock.h"
+#include "measure/harness/process.h"
 #include "threads.h"
 
 #if defined(__x86_64__)
@@ -154,8 +155,7 @@ static void ended(struct session *session, pid_t id, int status)
 	if (id != session->root)
 		return;
 	session->collected->ended = true;
-	session->collected->status =
-		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	session->collected->status = exit_status_of(status);
 }
 
 /* ---- stops ---- */

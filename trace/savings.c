@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "common/memory.h"
-#include "lib/text/text.h"
+#include "names.h"
 #include "shapes.h"
 
 #define TINY 4096     /* bytes: less is a tiny read or write */
@@ -60,19 +60,11 @@ static struct amount calls_in_long_runs(const struct findings *findings)
 static struct amount calls_by_name(const struct totals *totals, const char *const names[])
 {
 	struct amount amount = { 0 };
-	char name[CALL_NAME_SIZE];
 	int nr;
 
-	for (nr = 0; nr < CALL_LIMIT; nr++) {
-		const char *const *each = names;
-
-		if (!totals->of[nr].calls)
-			continue;
-		while (*each && strcmp(*each, call_name((short)nr, name)) != 0)
-			each++;
-		if (*each)
+	for (nr = 0; nr < CALL_LIMIT; nr++)
+		if (totals->of[nr].calls && is_among(name_of_call(nr), names))
 			amount.calls += (double)totals->of[nr].calls;
-	}
 	return amount;
 }
 

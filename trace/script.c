@@ -8,7 +8,7 @@
 #include <ferry.h>
 
 #include "common/memory.h"
-#include "lib/text/text.h"
+#include "names.h"
 #include "shapes.h"
 
 #define CALLS_PER_RUN 16
@@ -68,13 +68,6 @@ static struct operand buffer(struct script *script, unsigned long address, size_
 }
 
 /* ---- slots ---- */
-
-static const char *name_of(int nr)
-{
-	char name[CALL_NAME_SIZE];
-
-	return keep_text("%s", call_name((short)nr, name));
-}
 
 static struct script_slot *add_slot(struct writer *writer, long result, char kind)
 {
@@ -185,7 +178,7 @@ static void write_call(struct writer *writer, const struct traced_call *call)
 {
 	const struct shape *shape = shape_of(call->nr);
 	struct script_slot slot = { .left_out = why_left_out(writer, call),
-				    .name = name_of(call->nr) };
+				    .name = name_of_call(call->nr) };
 	int k, paths = 0;
 
 	for (k = 0; !slot.left_out && kind_of(shape, k); k++)

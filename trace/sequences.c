@@ -25,7 +25,7 @@ static struct line line_of(const struct window *window)
 	for (i = 0; i < window->count; i++) {
 		const struct traced_call *call = &window->calls[i];
 		struct run_of_calls run = { .nr = (short)call->nr,
-					    .failed = call->result < 0 && call->result >= -4095,
+					    .failed = call_failed(call),
 					    .sequence = NO_SEQUENCE,
 					    .first = (unsigned short)i,
 					    .count = 1 };

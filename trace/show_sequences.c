@@ -6,7 +6,7 @@
 
 #include "common/memory.h"
 #include "common/show.h"
-#include "lib/text/text.h"
+#include "names.h"
 
 #define ARGUMENTS 256
 
@@ -21,9 +21,7 @@ struct step_row {
 
 static const char *name_of(const struct step *step)
 {
-	char name[CALL_NAME_SIZE];
-
-	return keep_text("%s%s", call_name((short)step->nr, name), step->failed ? ", failing" : "");
+	return keep_text("%s%s", name_of_call(step->nr), step->failed ? ", failing" : "");
 }
 
 /* "1: result of 1, 2: differs"; what stays the same in all turns is left out. */

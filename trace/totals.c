@@ -7,7 +7,7 @@
 
 #include "common/memory.h"
 #include "common/record.h"
-#include "lib/text/text.h"
+#include "names.h"
 
 static bool reads(int nr)
 {
@@ -21,8 +21,7 @@ void totals_add(struct totals *totals, const struct traced_call *call)
 
 	totals->calls++;
 	total->calls++;
-	if (call->result < 0 && call->result >= -4095)
-		total->failed++;
+	total->failed += call_failed(call);
 	if (!call->args[0] && reads(call->nr))
 		totals->from_input++;
 }
@@ -34,15 +33,6 @@ static int by_count(const void *a, const void *b)
 	if (one->calls != other->calls)
 		return one->calls < other->calls ? 1 : -1;
 	return strcmp(one->name, other->name);
-}
-
-static const char *name_of(int nr)
-{
-	char name[CALL_NAME_SIZE];
-
-	if (nr == CALL_OTHER)
-		return "calls of another architecture";
-	return keep_text("%s", call_name((short)nr, name));
 }
 
 struct total *totals_sort(const struct totals *totals, size_t *count)
@@ -58,7 +48,7 @@ struct total *totals_sort(const struct totals *totals, size_t *count)
 			continue;
 		*total = totals->of[nr];
 		total->nr = nr;
-		total->name = name_of(nr);
+		total->name = name_of_call(nr);
 		total->share = (double)total->calls / (double)totals->calls;
 		++*count;
 	}

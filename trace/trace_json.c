@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The report for programs. */
 #include "common/json.h"
-#include "lib/text/text.h"
+#include "names.h"
 #include "trace.h"
 
 static json_t *figure(struct figure figure)
@@ -56,7 +56,6 @@ static json_t *arguments_as_json(const struct step *step)
 static json_t *steps_as_json(const struct plan *plan)
 {
 	json_t *list = json_array();
-	char name[CALL_NAME_SIZE];
 	size_t i;
 
 	for (i = 0; i < plan->length; i++) {
@@ -64,8 +63,8 @@ static json_t *steps_as_json(const struct plan *plan)
 
 		json_array_append_new(
 			list, json_pack("{s:s, s:b, s:o, s:b, s:b, s:s?, s:o}", "call",
-					call_name((short)step->nr, name), "failed", step->failed,
-					"calls", json_number(step->calls), "begins_batch",
+					name_of_call(step->nr), "failed", step->failed, "calls",
+					json_number(step->calls), "begins_batch",
 					i == 0 || step->begins_batch, "alone", step->alone, "why",
 					step->why, "arguments", arguments_as_json(step)));
 	}

@@ -36,6 +36,11 @@ static int spawn(const struct process *process, pid_t *child)
 	return -error;
 }
 
+int exit_status_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 static int wait_for(pid_t child)
 {
 	int status;
@@ -43,7 +48,7 @@ static int wait_for(pid_t child)
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return exit_status_of(status);
 }
 
 struct outcome process_run(const struct process *process)

@@ -15,6 +15,9 @@ struct outcome {
 	int status; /* exit status, 128 and the signal that ended it, or -errno: it did not start */
 };
 
+/** The exit status, or 128 and the signal that ended it, of what waitpid(2) stored. */
+int exit_status_of(int status);
+
 /** Runs it to its end.  Its standard error is /dev/null.  One thread at a time may. */
 struct outcome process_run(const struct process *process);
 

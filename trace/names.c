@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "names.h"
+
+#include <string.h>
+
+#include "call.h"
+#include "common/memory.h"
+#include "lib/text/text.h"
+
+const char *name_of_call(int nr)
+{
+	char name[CALL_NAME_SIZE];
+
+	if (nr == CALL_OTHER)
+		return "calls of another architecture";
+	return keep_text("%s", call_name((short)nr, name));
+}
+
+bool is_among(const char *name, const char *const names[])
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
