@@ -23,6 +23,22 @@ def environment(build: Path) -> dict[str, str]:
     return kept | {"LC_ALL": "C", "PATH": f"{build / 'cli'}:{os.environ['PATH']}"}
 
 
+def in_shell(command: str, directory: Path, environment: dict[str, str], seconds: int = 20) -> str:
+    """What a shell prints for COMMAND, with its complaints among it."""
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    return done.stdout
+
+
 @pytest.fixture
 def compile_c(tmp_path: Path) -> Compile:
     """Compiles a text with -Wall -Wextra -Werror; COMPILER and LIBRARIES are lists of words."""

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Compile
+from conftest import Compile, in_shell
 from manual_page import Example, example, examples
 
 
@@ -83,18 +83,7 @@ def run_session(text: str, directory: Path, environment: dict[str, str]) -> str:
     for line in text.splitlines():
         if not line.startswith("$ "):
             continue
-        done = subprocess.run(
-            ["sh", "-c", line[2:]],
-            cwd=directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=20,
-            check=False,
-        )
-        shown += f"{line}\n{done.stdout}"
+        shown += f"{line}\n{in_shell(line[2:], directory, environment)}"
     return shown
 
 

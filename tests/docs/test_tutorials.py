@@ -8,13 +8,12 @@ kernel and boot it.
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from conftest import SOURCE
+from conftest import SOURCE, in_shell
 
 TUTORIALS = sorted((SOURCE / "doc").glob("tutorial-*.md"))
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: (?P<file>\S+))?\n(?P<text>.*?)^```$", re.M | re.S)
@@ -95,15 +94,5 @@ def test_commands_print_what_the_page_shows(
             (place / step.file).parent.mkdir(parents=True, exist_ok=True)
             (place / step.file).write_text(step.text)
             continue
-        done = subprocess.run(
-            ["sh", "-c", step.command],
-            cwd=place,
-            env=shell,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert_alike(done.stdout.splitlines(), list(step.lines))
+        printed = in_shell(step.command, place, shell, SECONDS)
+        assert_alike(printed.splitlines(), list(step.lines))
