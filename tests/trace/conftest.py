@@ -43,6 +43,16 @@ def trace(ferry_path: Path, may_trace: None) -> Trace:
     return run
 
 
+def refused(ferry_path: Path, arguments: list[str], reason: str) -> None:
+    """`ferry trace ARGUMENTS` fails, prints nothing, and says REASON."""
+    done = subprocess.run(
+        [ferry_path, "trace", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (1, 2)
+    assert reason in done.stderr
+    assert done.stdout == ""
+
+
 def counts(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Calls and failures by name."""
     return {row["call"]: (row["calls"], row["failed"]) for row in report["calls"]}
