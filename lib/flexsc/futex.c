@@ -13,11 +13,6 @@
 #define SYS_futex_waitv 449
 #endif
 
-static struct timespec timespec_of(long ns)
-{
-	return (struct timespec){ ns / 1000000000L, ns % 1000000000L };
-}
-
 void ferry__futex_wait(unsigned int *word, unsigned int value, long timeout_ns)
 {
 	struct timespec timeout = timespec_of(timeout_ns);

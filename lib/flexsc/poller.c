@@ -395,7 +395,7 @@ static long milliseconds(long ns)
 
 static long wait_for_events(const struct poller *p, struct epoll_event events[], long timeout_ns)
 {
-	struct timespec timeout = { timeout_ns / 1000000000L, timeout_ns % 1000000000L };
+	struct timespec timeout = timespec_of(timeout_ns);
 	long count = -ENOSYS;
 
 #ifdef SYS_epoll_pwait2

@@ -13,13 +13,14 @@
 #include "direct.h"
 #include "event.h"
 #include "flexsc.h"
+#include "spin.h"
 
 static long own_cpu_ns(void)
 {
 	struct timespec used;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return used.tv_sec * 1000000000L + used.tv_nsec;
+	return ns_of(&used);
 }
 
 /* Claims all entries, so that nobody posts here any more: false if some are in use. */
@@ -252,7 +253,7 @@ long ferry__runner_cpu_ns(const struct runner *runner)
 	if (set_is_wiped(runner->set) || __atomic_load_n(&runner->is_retired, __ATOMIC_ACQUIRE) ||
 	    pthread_getcpuclockid(runner->thread, &clock) || clock_gettime(clock, &used))
 		return before;
-	return before + used.tv_sec * 1000000000L + used.tv_nsec;
+	return before + ns_of(&used);
 }
 
 struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)

@@ -5,12 +5,22 @@
 
 #include <time.h>
 
+static inline long ns_of(const struct timespec *time)
+{
+	return time->tv_sec * 1000000000L + time->tv_nsec;
+}
+
+static inline struct timespec timespec_of(long ns)
+{
+	return (struct timespec){ ns / 1000000000L, ns % 1000000000L };
+}
+
 static inline long clock_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
+	return ns_of(&now);
 }
 
 static inline void pause_briefly(void)

@@ -201,7 +201,7 @@ void ferry_thread_yield(void)
 
 static void sleep_here(long ns)
 {
-	struct timespec left = { ns / 1000000000L, ns % 1000000000L };
+	struct timespec left = timespec_of(ns);
 
 	while (ferry_rawcall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&left, (long)&left, 0,
 			     0) == -EINTR)

@@ -547,12 +547,11 @@ static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 				 limit->tv_nsec < 0 || limit->tv_nsec >= 1000000000L)))
 		return ferry__call_here(SYS_ppoll, arg);
 	if (limit)
-		until = clock_ns() + limit->tv_sec * 1000000000L + limit->tv_nsec;
+		until = clock_ns() + ns_of(limit);
 	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
 	if (limit) {
 		left = until - clock_ns();
-		left = left > 0 ? left : 0;
-		*limit = (struct timespec){ left / 1000000000L, left % 1000000000L };
+		*limit = timespec_of(left > 0 ? left : 0);
 	}
 	return result;
 }
