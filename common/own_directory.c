@@ -6,13 +6,21 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-int own_directory(char directory[PATH_MAX])
+int own_path(char path[PATH_MAX])
 {
 	/* What was executed; relative to the working directory, which ferry does not change. */
 	const char *executed = (const char *)getauxval(AT_EXECFN);
 
-	if (!realpath("/proc/self/exe", directory) && (!executed || !realpath(executed, directory)))
+	if (!realpath("/proc/self/exe", path) && (!executed || !realpath(executed, path)))
 		return -errno;
-	*strrchr(directory, '/') = '\0';
 	return 0;
+}
+
+int own_directory(char directory[PATH_MAX])
+{
+	int error = own_path(directory);
+
+	if (!error)
+		*strrchr(directory, '/') = '\0';
+	return error;
 }

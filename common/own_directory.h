@@ -4,7 +4,10 @@
 
 #include <limits.h>
 
-/** The directory of this program, links resolved: 0, or -errno.  It is found without /proc, too. */
+/** The path of this program, links resolved: 0, or -errno.  It is found without /proc, too. */
+int own_path(char path[PATH_MAX]);
+
+/** The directory of this program, in the same way. */
 int own_directory(char directory[PATH_MAX]);
 
 #endif /* OWN_DIRECTORY_H */

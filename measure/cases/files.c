@@ -16,6 +16,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/own_directory.h"
 #include "duels.h"
 #include "examples.h"
 #include "measure/harness/interrupt.h"
@@ -163,7 +164,7 @@ static void run_du(struct session *session, size_t rival, struct cold *cold)
 	struct duel *duel;
 	size_t i;
 
-	if (!realpath("/proc/self/exe", self) || interrupted())
+	if (own_path(self) || interrupted())
 		return;
 	memcpy(own, (char *[]){ self, keep_text("du"), keep_text("-s"), tree }, 4 * sizeof(*own));
 	for (i = 0; rivals[rival][i]; i++)
