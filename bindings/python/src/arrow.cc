@@ -9,6 +9,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "fields.h"
 #include "module.h"
 #include "names.h"
 
@@ -138,12 +139,12 @@ Shared which_are_times(const Buffer &times, size_t length)
 {
 	const int64_t *time = times.as<int64_t>();
 
-	if (std::none_of(time, time + length, [](int64_t value) { return value == INT64_MIN; }))
+	if (std::none_of(time, time + length, [](int64_t value) { return value == NOT_A_TIME; }))
 		return nullptr;
 	auto bits = std::make_shared<Buffer>((length + 7) / 8);
 	memset(bits->data(), 0, bits->size());
 	for (size_t i = 0; i < length; i++)
-		if (time[i] != INT64_MIN)
+		if (time[i] != NOT_A_TIME)
 			bits->data()[i / 8] |= static_cast<char>(1 << i % 8);
 	return bits;
 }

@@ -12,7 +12,6 @@ namespace nb = nanobind;
 namespace
 {
 
-constexpr int64_t NOT_A_TIME = INT64_MIN; // NumPy's
 constexpr int64_t NSEC_PER_SEC = 1000000000;
 
 // Nanoseconds since 1970, which a word holds from 1677 to 2262.

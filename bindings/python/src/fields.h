@@ -4,10 +4,13 @@
 #define FIELDS_H
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <sys/stat.h>
+
+inline constexpr int64_t NOT_A_TIME = INT64_MIN; // NumPy's
 
 struct Field {
 	const char *name;
