@@ -34,8 +34,10 @@ def ratio_row(comparison: Comparison) -> RatioRow:
     )
 
 
-SIDES = {"apps": ("Programs", "engines and other tools, side by side")}
-SIDES["files"] = ("Files", "many in one call, beside the usual ways")
+SIDES = {
+    "apps": ("Programs", "engines and other tools, side by side"),
+    "files": ("Files", "many in one call, beside the usual ways"),
+}
 
 
 def figure(name: str, topic: str, comparisons: Sequence[Comparison]) -> Figure:
