@@ -2,6 +2,7 @@
 #include "show.h"
 
 #include <libsmartcols.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,12 @@
 #include "output.h"
 
 #define CELL 1024
-#define USUAL_WIDTH 80
+#define TEXT_WIDTH 80 /* of paragraphs where no width is known */
 #define LEAST_WIDTH 20
 #define LEAST_TEXT 10 /* of a column of texts */
 
-/* The columns of the terminal: $COLUMNS, or what the terminal reports, or 80. */
-static int terminal_width(void)
+/* The columns of the terminal: $COLUMNS, or what the terminal reports, or OTHERWISE. */
+static int terminal_width(int otherwise)
 {
 	const char *columns = getenv("COLUMNS");
 	long width = columns ? strtol(columns, NULL, 10) : 0;
@@ -28,7 +29,7 @@ static int terminal_width(void)
 		return (int)width;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= LEAST_WIDTH)
 		return size.ws_col;
-	return USUAL_WIDTH;
+	return otherwise;
 }
 
 static void no_memory(void)
@@ -78,14 +79,18 @@ static size_t widest_cell(const struct column *column, const void *const records
 	return widest;
 }
 
-/* Takes what is too wide for the terminal from the widest text, again and again. */
+/*
+ * Takes what is too wide for the terminal from the widest text, again and again.  In a pipe or
+ * a file each record stays one line, for grep and awk.
+ */
 static void fit_widths(const struct column columns[], size_t widths[], size_t count)
 {
+	const int width = terminal_width(INT_MAX);
 	size_t total = 2 * (count - 1), widest, k;
 
 	for (k = 0; k < count; k++)
 		total += widths[k];
-	for (; total > (size_t)terminal_width(); total--) {
+	for (; total > (size_t)width; total--) {
 		widest = count;
 		for (k = 0; k < count; k++)
 			if (columns[k].type == F_TEXT && widths[k] > LEAST_TEXT &&
@@ -211,7 +216,7 @@ void show_heading(const char *format, ...)
 
 void show_entry(const char *first, int indent, const char *text)
 {
-	const int width = terminal_width();
+	const int width = terminal_width(TEXT_WIDTH);
 	int column = indent;
 
 	printf("%-*s", indent, first);

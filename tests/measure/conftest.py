@@ -50,7 +50,7 @@ def sanitized(build: Path) -> bool:
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    chosen = ("FERRY_ENGINE", "BATCH_EMUL", "NO_COLOR")
+    chosen = ("FERRY_ENGINE", "BATCH_EMUL", "NO_COLOR", "COLUMNS")
     return {k: v for k, v in os.environ.items() if k not in chosen} | {"LC_ALL": "C"}
 
 

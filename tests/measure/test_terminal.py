@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """On a terminal: progress, colours, and Ctrl-C in the middle."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -178,6 +181,19 @@ def test_being_killed_leaves_no_process(
     session.finish()
     wait_until_nobody_is_left(session.process.pid)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_row_stays_one_line_except_on_a_terminal(
+    ferry_path: Path, environment: dict[str, str], ferry: Ferry
+) -> None:
+    words = ["crossing", "--trials", "1", "--calls", "1"]
+    row = re.compile(r"^open and close /etc/passwd .*\d", re.M)
+    assert row.search(ferry(*words).stdout)
+    assert not row.search(ferry(*words, env=environment | {"COLUMNS": "60"}).stdout)
+    session = Session(ferry_path, words, environment | {"TERM": "dumb"}, both=True)
+    fcntl.ioctl(session.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    assert session.finish()[0] == 0
+    assert not row.search(session.shown.replace("\r", ""))
 
 
 def test_progress_is_shown_on_a_terminal_and_taken_away(
