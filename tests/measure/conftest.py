@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,15 +92,40 @@ def short(tree: Path) -> dict[str, list[str]]:
     return words
 
 
+@dataclass(frozen=True)
+class Run:
+    """What one run of a bench left: its three kinds of output."""
+
+    document: dict[str, Any]
+    table: str  # comma-separated
+    printed: str
+
+
 @pytest.fixture(scope="session")
-def documents(ferry: Ferry, short: dict[str, list[str]]) -> dict[str, Any]:
-    """The JSON of a short run of each bench."""
+def runs(
+    ferry: Ferry,
+    short: dict[str, list[str]],
+    environment: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Run]:
+    """A short run of each bench, with tables for 80 columns."""
+    folder = tmp_path_factory.mktemp("runs")
     found = {}
     for bench, words in short.items():
-        done = ferry(*words, "--json", "-")
+        json_path, csv_path = folder / f"{bench}.json", folder / f"{bench}.csv"
+        done = ferry(
+            *words, "--json", json_path, "--csv", csv_path, env=environment | {"COLUMNS": "80"}
+        )
         assert (done.returncode, done.stderr) == (0, "")
-        found[bench] = json.loads(done.stdout)
+        document = json.loads(json_path.read_text())
+        found[bench] = Run(document, csv_path.read_text(), done.stdout)
     return found
+
+
+@pytest.fixture(scope="session")
+def documents(runs: dict[str, Run]) -> dict[str, Any]:
+    """The JSON of a short run of each bench."""
+    return {bench: run.document for bench, run in runs.items()}
 
 
 @pytest.fixture(scope="session")

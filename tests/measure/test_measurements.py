@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Ferry
+from conftest import Ferry, Run
 from scipy import stats
 
 ROWS = {
@@ -401,13 +401,9 @@ def test_a_program_that_is_not_installed_is_said_to_be_missing(
 
 
 @pytest.mark.parametrize("bench", BENCHES)
-def test_csv_has_the_rows_of_the_json(
-    bench: str, ferry: Ferry, short: dict[str, list[str]], tmp_path: Path
-) -> None:
-    path = tmp_path / "rows.csv"
-    done = ferry(*short[bench], "--csv", path, "--json", "-")
-    rows = rows_of(json.loads(done.stdout))
-    table = list(csv.DictReader(io.StringIO(path.read_text())))
+def test_csv_has_the_rows_of_the_json(bench: str, runs: dict[str, Run]) -> None:
+    rows = rows_of(runs[bench].document)
+    table = list(csv.DictReader(io.StringIO(runs[bench].table)))
     assert len(table) == len(rows)
     for cells, row in zip(table, rows, strict=True):
         for heading, cell in cells.items():
@@ -430,19 +426,14 @@ def test_csv_alone_on_standard_output(ferry: Ferry, short: dict[str, list[str]])
 
 
 @pytest.mark.parametrize("bench", BENCHES)
-def test_people_get_tables_sentences_and_warnings(
-    bench: str, ferry: Ferry, short: dict[str, list[str]], tmp_path: Path
-) -> None:
-    path = tmp_path / "run.json"
-    done = ferry(*short[bench], "--json", path)
-    document = json.loads(path.read_text())
-    printed = " ".join(done.stdout.split())
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\033" not in done.stdout
-    assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    for finding in document["findings"]:
+def test_people_get_tables_sentences_and_warnings(bench: str, runs: dict[str, Run]) -> None:
+    run = runs[bench]
+    printed = " ".join(run.printed.split())
+    assert "\033" not in run.printed
+    assert all(len(line) <= 80 for line in run.printed.splitlines())
+    for finding in run.document["findings"]:
         assert f"* {finding['text']}" in printed
-    for warning in document["warnings"]:
+    for warning in run.document["warnings"]:
         assert f"warning: {warning['text']}" in printed
 
 
