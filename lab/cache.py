@@ -58,9 +58,25 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(temporary, path)
 
 
+@contextlib.contextmanager
+def made_whole(path: Path) -> Iterator[Path]:
+    """An empty directory, which becomes PATH when the with statement ends well."""
+    partial = path.with_name(f".{path.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    yield make_directory(partial)
+    os.replace(partial, path)
+
+
 def log_file(name: str) -> Path:
     path = cache_root() / "logs" / f"{name}.log"
     make_directory(path.parent)
+    return path
+
+
+def new_log(name: str) -> Path:
+    """The same file, without what an earlier run left in it."""
+    path = log_file(name)
+    path.unlink(missing_ok=True)
     return path
 
 

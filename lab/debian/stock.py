@@ -6,7 +6,6 @@ A kernel's directory holds the image, `initrd` with what it takes to reach the r
 """
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ import sys
 from pathlib import Path
 
 from lab import LabError
-from lab.cache import cache_root, locked, log_file, make_directory, require_space
+from lab.cache import cache_root, locked, log_file, made_whole, make_directory, require_space
 from lab.debian.initrd import write_initrd
 from lab.debian.packages import depends_on, newest, private_state, run_apt
 from lab.targets import Source, Target
@@ -57,18 +56,16 @@ def fetch_stock(target: Target, kernels: Path) -> Path:
     images = [name for name in needed if name.startswith(f"linux-image-{release}")]
     parts = [name for name in needed if re.match(r"linux-(headers-.*-common|kbuild)", name)]
     image = images[-1] if images else f"linux-image-{release}"
-    partial = kernels / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    packages = make_directory(partial / "packages")
-    run_apt(["download", headers, image, *parts], private_state(suites), headers, packages)
-    tree = make_directory(partial / "headers")
-    for package in sorted(packages.glob("*.deb")):
-        subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
-    shutil.rmtree(packages)
-    arrange(partial, tree, release)
     directory = kernels / f"{release}-{LAYOUT}"
-    point_to(tree, directory / "headers")
-    os.replace(partial, directory)
+    with made_whole(directory) as partial:
+        packages = make_directory(partial / "packages")
+        run_apt(["download", headers, image, *parts], private_state(suites), headers, packages)
+        tree = make_directory(partial / "headers")
+        for package in sorted(packages.glob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
+        shutil.rmtree(packages)
+        arrange(partial, tree, release)
+        point_to(tree, directory / "headers")
     return directory
 
 

@@ -16,8 +16,9 @@ from lab import LabError
 from lab.cache import (
     cache_root,
     locked,
-    log_file,
+    made_whole,
     make_directory,
+    new_log,
     prune_builds,
     require_space,
 )
@@ -113,7 +114,7 @@ def build(target: Target, jobs: int | None = None) -> Kernel:
             if key_of(target, version_of(package)) != key:
                 raise LabError("the series or the configuration changed meanwhile: run it again")
             objects = make_directory(tree / f"objects-{target.name}")
-            log = log_file(f"build-{target.name}")
+            log = new_log(f"build-{target.name}")
             configure(target, tree, objects, log, key)
             compile_kernel(target, tree, objects, log, jobs or os.cpu_count() or 1)
         return keep(target, key, objects, version_of(package))
@@ -173,7 +174,6 @@ def make_command(target: Target, objects: Path, *goals: str) -> list[str]:
 def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) -> None:
     """Writes the configuration, unless the objects have it already."""
     stamp = objects / "ferry-configured"
-    log.unlink(missing_ok=True)
     with contextlib.suppress(FileNotFoundError):
         if stamp.read_text() == key and (objects / ".config").exists():
             return
@@ -216,15 +216,12 @@ def compiled(kernel: Kernel, log: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def keep(target: Target, key: str, objects: Path, version: str) -> Kernel:
-    """Copies what booting takes out of the objects; the rename marks it complete."""
-    builds = make_directory(cache_root() / "builds" / target.builds)
-    partial = builds / f".{key}"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    for name in (target.image, *KEPT_FILES):
-        shutil.copy2(objects / name, partial / Path(name).name)
+    """Copies what booting takes out of the objects."""
+    directory = cache_root() / "builds" / target.builds / key
     about = {"target": target.name, "source": version, "compiler": compiler_version()}
-    (partial / "about.json").write_text(json.dumps(about, indent=2) + "\n")
-    os.replace(partial, builds / key)
+    with made_whole(directory) as partial:
+        for name in (target.image, *KEPT_FILES):
+            shutil.copy2(objects / name, partial / Path(name).name)
+        (partial / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     prune_builds(target.builds)
-    return Kernel(target, key, builds / key)
+    return Kernel(target, key, directory)

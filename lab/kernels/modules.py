@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import REPOSITORY
-from lab.cache import cache_root, locked, log_file, make_directory
+from lab.cache import cache_root, locked, make_directory, new_log
 from lab.debian.stock import headers_of
 from lab.kernels.build import Kernel, compiled, make_command
 from lab.kernels.make import run_logged
@@ -43,8 +43,7 @@ def build_module(kernel: Kernel, module: Module) -> Path:
     built = cache_root() / "modules" / name / kernel.key / source_key(module) / module.file
     if built.exists():
         return built
-    log = log_file(f"module-{name}")
-    log.unlink(missing_ok=True)
+    log = new_log(f"module-{name}")
     with locked(f"build-{name}"):
         if kernel.target.stock:
             stage = kernel.directory / "module"

@@ -3,12 +3,11 @@
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab import LabError
-from lab.cache import locked, log_file, make_directory
+from lab.cache import locked, made_whole, make_directory, new_log
 from lab.debian.sources import fetch
 from lab.kernels import series
 from lab.kernels.build import Kernel, prepared_tree
@@ -44,18 +43,17 @@ def build_selftests(kernel: Kernel) -> Path:
     with locked(f"selftests-{target.name}"):
         if programs.is_dir():
             return programs
-        partial = kernel.directory / ".selftests"
-        shutil.rmtree(partial, ignore_errors=True)
-        make_directory(partial)
         if target.stock:
-            return partial
-        with prepared_tree(target, fetch(target.source)) as tree:
+            return make_directory(programs)
+        with (
+            made_whole(programs) as partial,
+            prepared_tree(target, fetch(target.source)) as tree,
+        ):
             places = {PLACE: partial} if (tree / PLACE).is_dir() else {}
             for name in added_selftests(target):
                 places[f"{SELFTESTS}/{name}"] = make_directory(partial / name)
             if places:
                 compile_them(kernel, tree, places)
-        os.replace(partial, programs)
     return programs
 
 
@@ -68,8 +66,7 @@ def added_selftests(target: Target) -> list[str]:
 
 
 def compile_them(kernel: Kernel, tree: Path, places: Mapping[str, Path]) -> None:
-    log = log_file(f"selftests-{kernel.target.name}")
-    log.unlink(missing_ok=True)
+    log = new_log(f"selftests-{kernel.target.name}")
     what = f"the selftests of {kernel.target.name}"
     includes = include_headers(what, tree, log)
     for place, output in places.items():
@@ -90,17 +87,15 @@ def build_own_selftests(kernel: Kernel) -> Sequence[Path]:
     output = kernel.directory / "own-selftests"
     with locked(f"selftests-{target.name}"):
         if not output.is_dir():
-            partial = kernel.directory / ".own-selftests"
-            shutil.rmtree(partial, ignore_errors=True)
-            make_directory(partial)
-            log = log_file(f"own-selftests-{target.name}")
-            log.unlink(missing_ok=True)
-            with prepared_tree(target, fetch(target.source)) as tree:
+            log = new_log(f"own-selftests-{target.name}")
+            with (
+                made_whole(output) as partial,
+                prepared_tree(target, fetch(target.source)) as tree,
+            ):
                 includes = include_headers(f"the selftests of {target.name}", tree, log)
                 for name in OWN:
                     if (tree / SELFTESTS / name).is_dir():
                         compile_own(tree, name, partial / name, includes, log)
-            os.replace(partial, output)
     return [output / name for name in OWN if (output / name).is_dir()]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import REPOSITORY, LabError
-from lab.cache import locked, log_file
+from lab.cache import locked, new_log
 from lab.debian.sources import describe, fetch, unpacked_base
 from lab.kernels import series
 from lab.kernels.build import Kernel, build, compiled, make_command
@@ -114,8 +114,7 @@ def check_sources(kernel: Kernel, judge: Judge) -> list[str]:
     """What sparse says of the files that the series adds to KERNEL."""
     require_commands({"sparse": "sparse"})
     target = kernel.target
-    log = log_file(f"sparse-{target.name}")
-    log.unlink(missing_ok=True)
+    log = new_log(f"sparse-{target.name}")
     added = added_sources(target)
     goals = sorted(f"{name[:-1]}o" for name in added if name.endswith(".c"))
     with locked(f"build-{target.name}"), compiled(kernel, log) as (tree, objects):
