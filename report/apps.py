@@ -5,12 +5,12 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from .charts import RatioRow, draw_ratios
-from .document import Apps, Comparison, Missing
-from .section import Figure, Section, Table, table
+from .document import Absent, Apps, Comparison
+from .section import Figure, Section, Table, absent_notes, table
 from .words import significant, time, yes_no
 
 
-def pair(comparison: Comparison | Missing) -> str:
+def pair(comparison: Comparison | Absent) -> str:
     return f"{comparison.app}: {comparison.side} / {comparison.against}"
 
 
@@ -77,12 +77,11 @@ def tables(comparisons: Sequence[Comparison]) -> list[Table]:
 
 def section(name: str, run: Apps) -> Section:
     measured = [each for each in run.comparisons if isinstance(each, Comparison)]
-    missing = [each for each in run.comparisons if isinstance(each, Missing)]
     topic, title = SIDES[run.bench]
     return Section(
         topic=topic,
         title=title,
         figures=[figure(name, topic, measured)] if measured else [],
         tables=tables(measured) if measured else [],
-        notes=[f"{pair(each)}: {each.reason or 'not available'}." for each in missing],
+        notes=absent_notes(run.comparisons, pair),
     )

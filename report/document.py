@@ -111,14 +111,17 @@ class Run(Record):
 
 
 class Absent(Record):
-    """A row, cell or touch that the measured kernel does not have."""
+    """A row, cell, touch or comparison that could not be measured."""
 
     available: Literal[False]
-    name: str
     reason: str | None
+    name: str = ""
     label: str = ""
-    call: str = ""
+    call: str = ""  # of a cell
     way: str = ""
+    app: str = ""  # of a comparison
+    side: str = ""
+    against: str = ""
 
 
 class Measurement(Record):
@@ -224,16 +227,6 @@ class Batch(Run):
     at_sizes: list[AtSize]
 
 
-class Missing(Record):
-    """A comparison of which one side is not available."""
-
-    available: Literal[False]
-    app: str
-    side: str
-    against: str
-    reason: str | None
-
-
 class PairRatio(Record):
     median: Positive
     low: Positive | None
@@ -258,7 +251,7 @@ class Comparison(Record):
 
 
 class Apps(Run):
-    comparisons: list[Comparison | Missing]
+    comparisons: list[Comparison | Absent]
 
 
 class Latency(Record):

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 
 from . import servers
 from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
-from .document import Absent, Cell, Flexsc
+from .document import Cell, Flexsc
 from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
-from .section import Figure, Section, Table, table
+from .section import Figure, Section, Table, absent_notes, table
 from .words import counted, significant, time, unit, with_error, yes_no
 
 USUAL_THREADS, USUAL_WORK = 64, 150.0  # the figures show what is nearest to these
@@ -277,11 +277,7 @@ def section(name: str, run: Flexsc) -> Section:
         Call(call, [cell for cell in cells if cell.call == call])
         for call in dict.fromkeys(cell.call for cell in cells)
     ]
-    notes = [  # the same for every work
-        f"{cell.call} by {WAYS.get(cell.way, cell.way)}: {cell.reason or 'not available'}."
-        for cell in run.cells
-        if isinstance(cell, Absent)
-    ]
+    notes = absent_notes(run.cells, lambda cell: f"{cell.call} by {WAYS.get(cell.way, cell.way)}")
     echo = servers.section(name, run)
     return Section(
         topic="flexsc",
@@ -294,5 +290,5 @@ def section(name: str, run: Flexsc) -> Section:
         ]
         + echo.figures,
         tables=[one for call in calls for one in tables(call.name, call.cells)] + echo.tables,
-        notes=list(dict.fromkeys(notes + echo.notes)),
+        notes=list(dict.fromkeys(notes + echo.notes)),  # the same for every work
     )

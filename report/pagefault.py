@@ -4,9 +4,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from .charts import SPREAD_NOTE, Bar, Line, draw_lines, draw_medians
-from .document import Absent, Pagefault, Touch
+from .document import Pagefault, Touch
 from .drawing import time_label
-from .section import Figure, Section, Table, table
+from .section import Figure, Section, Table, absent_notes, table
 from .words import NONE, significant, time, unit, whole, with_error
 
 MIB = 1 << 20
@@ -131,7 +131,6 @@ def touch_table(touches: Sequence[Touch]) -> Table:
 
 def section(name: str, run: Pagefault) -> Section:
     touches = [touch for touch in run.touches if isinstance(touch, Touch)]
-    absent = [touch for touch in run.touches if isinstance(touch, Absent)]
     series = by_pages(touches)
     return Section(
         topic="Page faults",
@@ -141,5 +140,5 @@ def section(name: str, run: Pagefault) -> Section:
             *([sizes_figure(name, series)] if series else []),
         ],
         tables=[touch_table(touches)] if touches else [],
-        notes=[f"{touch.label}: {touch.reason or 'not available'}." for touch in absent],
+        notes=absent_notes(run.touches, lambda touch: touch.label),
     )

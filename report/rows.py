@@ -4,8 +4,8 @@
 from collections.abc import Callable, Sequence
 
 from .charts import SPREAD_NOTE, Bar, colour_of, draw_medians
-from .document import Absent, Chain, ChainRow, Row, Rows
-from .section import Figure, Section, Table, table
+from .document import Chain, ChainRow, Row, Rows
+from .section import Figure, Section, Table, absent_notes, table
 from .words import percent, significant, time, unit, with_error, yes_no
 
 KEY = {
@@ -70,14 +70,13 @@ def figures_table(what: str, rows: Sequence[Row]) -> Table:
 
 def section(name: str, run: Rows) -> Section:
     rows = [row for row in run.rows if isinstance(row, Row)]
-    absent = [row for row in run.rows if isinstance(row, Absent)]
     crossing = run.bench == "crossing"
     return Section(
         topic="Crossings" if crossing else "Dispatch",
         title="the latency of each kind of call" if crossing else "the loop without its calls",
         figures=[figure(name, run.bench, rows)] if rows else [],
         tables=[figures_table("call" if crossing else "slot", rows)] if rows else [],
-        notes=[f"{row.label}: {row.reason or 'not available'}." for row in absent],
+        notes=absent_notes(run.rows, lambda row: row.label),
     )
 
 
@@ -108,11 +107,10 @@ def chain_table(rows: Sequence[ChainRow]) -> Table:
 
 def chain_section(name: str, run: Chain) -> Section:
     rows = [row for row in run.chains if isinstance(row, ChainRow)]
-    absent = [row for row in run.chains if isinstance(row, Absent)]
     return Section(
         topic="Chains",
         title="the calls on one small file",
         figures=[chain_figure(name, rows)] if rows else [],
         tables=[chain_table(rows)] if rows else [],
-        notes=[f"{row.name}: {row.reason or 'not available'}." for row in absent],
+        notes=absent_notes(run.chains, lambda row: row.name),
     )

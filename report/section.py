@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from .document import Absent
 from .drawing import Panel
 
 T = TypeVar("T")
@@ -25,6 +26,12 @@ def table(
     """A row for each of RECORDS; COLUMNS: each heading, and how to get the cell below it."""
     rows = [[cell(record) for cell in columns.values()] for record in records]
     return Table(title, list(columns), rows, words=words)
+
+
+def absent_notes(records: Sequence[object], name: Callable[[Absent], str]) -> list[str]:
+    """A sentence for each of RECORDS that could not be measured."""
+    absent = [record for record in records if isinstance(record, Absent)]
+    return [f"{name(record)}: {record.reason or 'not available'}." for record in absent]
 
 
 @dataclass(frozen=True)

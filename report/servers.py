@@ -4,8 +4,8 @@
 from collections.abc import Callable, Sequence
 
 from .charts import Bar, draw_bars
-from .document import Absent, Flexsc, Servers, Side
-from .section import Figure, Section, Table, table
+from .document import Flexsc, Servers, Side
+from .section import Figure, Section, Table, absent_notes, table
 from .words import significant, time, unit, with_error, yes_no
 
 COLOURS = {"flexsc": "orange", "pthreads": "green", "epoll": "blue"}
@@ -61,11 +61,10 @@ def servers_table(sides: Sequence[Side]) -> Table:
 
 def section(name: str, run: Servers | Flexsc) -> Section:
     sides = [one for one in run.servers if isinstance(one, Side)]
-    absent = [one for one in run.servers if isinstance(one, Absent)]
     return Section(
         topic="servers",
         title="an HTTP server and a cache, three builds of each",
         figures=[figure(name, sides)] if sides else [],
         tables=[servers_table(sides)] if sides else [],
-        notes=[f"{one.name}: {one.reason}." for one in absent],
+        notes=absent_notes(run.servers, lambda side: side.name),
     )
