@@ -6,6 +6,7 @@
     trees/VERSION/base   the source as Debian ships it
     trees/VERSION/series the same with the series applied; unchanged files are hard links
     builds/TARGET/KEY/   finished kernels; a directory here is always complete
+    tidy/KEY             an empty file: clang-tidy has no complaint about a C file as it was
     ccache/ logs/ runs/ locks/
 
 Objects are in trees/VERSION/*/objects-TARGET.  The compiler then sees the same relative

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs clang-tidy over every C file of a build: tidy.py BUILD.
 
-A file that passed is not checked again until what the compiler sees of it changes.
+A file that passed is not checked again, in any clone, until what the compiler sees of it
+changes.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from lab.cache import cache_root, make_directory
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,8 +34,8 @@ def key_of(entry: dict[str, str], settings: bytes) -> str:
     return digest.hexdigest()
 
 
-def check(entry: dict[str, str], build: Path, settings: bytes) -> bool:
-    stamp = build / "tidy" / key_of(entry, settings)
+def check(entry: dict[str, str], build: Path, passed: Path, settings: bytes) -> bool:
+    stamp = passed / key_of(entry, settings)
     if stamp.exists():
         return True
     file = Path(entry["directory"], entry["file"]).resolve()
@@ -49,7 +52,7 @@ def check(entry: dict[str, str], build: Path, settings: bytes) -> bool:
 
 def main() -> int:
     build = Path(sys.argv[1]).resolve()
-    (build / "tidy").mkdir(exist_ok=True)
+    passed = make_directory(cache_root() / "tidy")
     entries = json.loads((build / "compile_commands.json").read_text())
     others = ("/tidy/", "/nanobind/")
     files = {
@@ -65,8 +68,8 @@ def main() -> int:
         ]
     )
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        passed = list(pool.map(lambda entry: check(entry, build, settings), files.values()))
-    return 0 if all(passed) else 1
+        verdicts = pool.map(lambda entry: check(entry, build, passed, settings), files.values())
+        return 0 if all(list(verdicts)) else 1
 
 
 if __name__ == "__main__":
