@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"
 #include "common/output.h"
@@ -185,14 +186,14 @@ static json_t *labels_as_json(const struct loaded *loaded, unsigned long slot)
 static json_t *slot_as_json(const struct loaded *loaded, unsigned long i)
 {
 	bool ran = loaded->rets[i] != NOT_RUN;
-	bool may_fail = ran && !image_slot_is_goto(loaded->image, i);
+	bool has_result = ran && !image_slot_is_goto(loaded->image, i);
 	char name[CALL_NAME_SIZE];
 
 	return json_pack("{s:I, s:o, s:s, s:b, s:o, s:s?}", "slot", (json_int_t)i, "labels",
 			 labels_as_json(loaded, i), "call",
 			 call_name(image_slot(loaded->image, i)->nr, name), "ran", ran, "result",
-			 ran ? json_integer(loaded->rets[i]) : json_null(), "errno",
-			 may_fail ? errno_name(loaded->rets[i]) : NULL);
+			 has_result ? json_integer(loaded->rets[i]) : json_null(), "errno",
+			 has_result ? errno_name(loaded->rets[i]) : NULL);
 }
 
 static json_t *data_as_json(const struct loaded *loaded)
@@ -246,6 +247,21 @@ static void print_as_text(const struct arguments *arguments, const struct loaded
 	else
 		printf("the program is empty\n");
 	printf("engine: %s\n", engine);
+}
+
+/* The kernel writes what lies beyond a buffer, too, which may end this process. */
+static void warn_of_arguments(const char *path, const struct loaded *loaded)
+{
+	struct slot_warnings warnings;
+	unsigned long slot;
+	size_t i;
+
+	for (slot = 0; slot < loaded->ncall; slot++) {
+		image_check_slot(loaded->image, slot, &warnings);
+		for (i = 0; i < warnings.count; i++)
+			complain("%s:%u: warning: %s", display_name(path),
+				 image_slot_line(loaded->image, slot), warnings.reason[i]);
+	}
 }
 
 /* Flushes first: the program may write to standard output itself. */
@@ -337,6 +353,7 @@ static int run(int argc, char *argv[])
 	image = load_program(arguments.path, &loaded);
 	if (!image)
 		return EXIT_USAGE;
+	warn_of_arguments(arguments.path, &loaded);
 	engine = engine_used(&arguments, &loaded);
 	returned = run_loaded(&arguments, &loaded);
 	if (arguments.json)

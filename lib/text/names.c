@@ -89,7 +89,8 @@ void spelling_start(struct spelling *spelling, struct span wrong)
 	if (!most)
 		most = 1;
 	*spelling = (struct spelling){ .wrong = wrong, .distance = most + 1 };
-	if (wrong.length >= SPELLING_MAX)
+	/* Any other letter is one mistake away from a single one. */
+	if (wrong.length < 2 || wrong.length >= SPELLING_MAX)
 		spelling->distance = 0;
 }
 

@@ -74,6 +74,17 @@ def test_a_goto_is_shown_as_a_jump(ferry: Ferry) -> None:
     assert "ENOSYS" not in "".join(lines)
     slots = json.loads(ferry("run", "--json", input=text).stdout)["slots"]
     assert [slot["errno"] for slot in slots] == [None] * 6
+    assert [slot["result"] is None for slot in slots] == [True] * 4 + [False, True]
+
+
+def test_arguments_that_cannot_be_meant_are_warned_about(ferry: Ferry) -> None:
+    text = b"buffer b 8\nread(0, b, 9)\nclose()\n"
+    done = ferry("run", input=text)
+    assert done.returncode == 0
+    assert done.stderr.decode().splitlines() == [
+        "ferry: standard input:2: warning: the length is 9, but b has only 8 bytes",
+        "ferry: standard input:3: warning: close takes 1 argument, not 0; those left out are 0",
+    ]
 
 
 def test_every_label_of_a_slot_is_shown(ferry: Ferry) -> None:

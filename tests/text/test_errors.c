@@ -187,6 +187,7 @@ static void bad_operands_are_refused(void **state)
 	static const struct mistake mistakes[] = {
 		{ "\n\nopenat(0, 0, O_RDONLYY)", 3, 14,
 		  "unknown constant O_RDONLYY; did you mean O_RDONLY?" },
+		{ "close(x)\nbuffer b 1", 1, 7, "unknown constant x" },
 		{ "close(dtaa)\nbuffer data 1", 1, 7, "unknown constant dtaa; did you mean data?" },
 		{ "close(qqqqqqqq)", 1, 7, "unknown constant qqqqqqqq" },
 		{ "x: close(x)", 1, 10,
