@@ -98,13 +98,13 @@ static void fit_series(struct run *run, struct series *series)
 	set_band(series);
 }
 
-static double *column_of(const struct matrix *trials, size_t column)
+static struct numbers column_of(const struct matrix *trials, size_t column)
 {
-	double *values = allocate(trials->rows, sizeof(*values));
+	struct numbers values = room_for(trials->rows);
 	size_t t;
 
 	for (t = 0; t < trials->rows; t++)
-		values[t] = trials->values[t * trials->columns + column];
+		values.of[t] = trials->values[t * trials->columns + column];
 	return values;
 }
 
@@ -113,10 +113,9 @@ static void note_series(struct run *run, const struct series *series)
 	size_t s;
 
 	for (s = 0; s < series->sizes.count; s++) {
-		double *values = column_of(&series->trials, s);
+		struct numbers values = column_of(&series->trials, s);
 
-		note_trials(run, values, series->trials.rows);
-		free(values);
+		note_trials(run, &values);
 	}
 }
 
@@ -143,7 +142,9 @@ static void add_at_sizes(struct run *run, struct results *results, const struct 
 
 	for (s = 0; s < one->sizes.count; s++) {
 		struct at_size *at = &results->at_sizes[results->at_size_count++];
-		double *own = column_of(&one->trials, s), *base = column_of(&other->trials, s);
+		struct numbers own = column_of(&one->trials, s);
+		struct numbers base = column_of(&other->trials, s);
+		struct numbers ratios = ratios_of(&own, &base);
 		double size = one->sizes.of[s];
 
 		*at = (struct at_size){
@@ -154,13 +155,10 @@ static void add_at_sizes(struct run *run, struct results *results, const struct 
 			.alike = run_the_same(one->engine, other->engine, size * (double)one->body),
 			.own = one->least.of[s] / size,
 			.other = other->least.of[s] / size,
-			.pairs = compare_pairs(own, base, one->trials.rows,
-					       run->settings->bootstrap),
+			.pairs = compare_ratios(&ratios, run->settings->bootstrap),
 		};
 		if (!at->alike)
 			add_comparison(run, &at->pairs);
-		free(own);
-		free(base);
 	}
 }
 

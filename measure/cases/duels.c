@@ -64,19 +64,18 @@ static void compare_sides(struct run *run, struct duel *duel)
 	double *pairs = keep(2 * count, sizeof(*pairs));
 	int side;
 
-	duel->ratios = (struct numbers){ keep(count, sizeof(double)), count };
 	for (i = 0; i < count; i++) {
 		pairs[2 * i] = duel->times[0].of[i];
 		pairs[2 * i + 1] = duel->times[1].of[i];
-		duel->ratios.of[i] = duel->times[1].of[i] / duel->times[0].of[i];
 	}
 	duel->pairs = (struct matrix){ pairs, count, 2 };
 	for (side = 0; side < 2; side++) {
 		duel->median[side] = median_of(duel->times[side].of, count);
-		note_trials(run, duel->times[side].of, count);
+		note_trials(run, &duel->times[side]);
 	}
 	duel->medians = (struct numbers){ duel->median, 2 };
-	duel->ratio = compare_signs(duel->times[0].of, duel->times[1].of, count, &duel->confidence);
+	duel->ratios = ratios_of(&duel->times[0], &duel->times[1]);
+	duel->ratio = compare_signs(&duel->ratios, &duel->confidence);
 	add_comparison(run, &duel->ratio);
 }
 

@@ -17,6 +17,7 @@
 #include "common/messages.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/machine.h"
 #include "common/memory.h"
 #include "measure/harness/random.h"
 

@@ -20,7 +20,7 @@
 #include "duels.h"
 #include "examples.h"
 #include "measure/harness/interrupt.h"
-#include "sides.h"
+#include "measure/harness/machine.h"
 
 #define FILES 20000
 #define MAX_DUELS 128

@@ -18,6 +18,7 @@
 #include "echo.h"
 #include "measure/harness/child.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/machine.h"
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 

@@ -17,7 +17,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "measure/harness/clock.h"
-#include "sides.h"
+#include "measure/harness/machine.h"
 
 /* Calls in a batch, and requests under way in a ring. */
 #define AT_ONCE 64

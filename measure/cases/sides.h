@@ -15,8 +15,8 @@ struct side {
 	struct contestant;
 	const char *server; /* "http" */
 	enum build build;
-	const char *build_name;
-	double cpu; /* time of the server's, ns per request, mean of the trials */
+	const char *build_name; /* "flexsc", "pthreads" or "epoll" */
+	double cpu;		/* time of the server's, ns per request, mean of the trials */
 
 	/* Filled in by sides_compare(). */
 	double rate;		    /* requests per second */
@@ -29,9 +29,6 @@ struct load {
 	double ns;  /* per request */
 	double cpu; /* per request, ns */
 };
-
-/** "flexsc", "pthreads" or "epoll". */
-const char *build_name(enum build build);
 
 /** The sides of COUNT servers, the BUILDS sides of each in a row; shared, and kept. */
 struct side *sides_of(const char *const servers[], size_t count);
@@ -52,11 +49,5 @@ void sides_conclude(struct run *run, struct side sides[], size_t count);
 
 /** Prints the records. */
 void sides_print(const struct run *run);
-
-/** All CPUs that this process may use, the one it is on last, in CPUS, to free(); how many. */
-long list_cpus(int **cpus);
-
-/** Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are. */
-void use_cpus(int one, int other);
 
 #endif /* SIDES_H */

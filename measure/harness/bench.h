@@ -163,11 +163,11 @@ void add_figure(struct run *run, const char *unit, struct estimate estimate, con
 void add_comparison(struct run *run, struct comparison *comparison);
 
 /**
- * How many times as fast TRIALS are as those of BASE, as far as both go.  *COMPARISON must stay
- * allocated, for judge_run().
+ * How many times as fast TRIALS are as those of BASE: returns the ratios of single trials, kept.
+ * *COMPARISON must stay allocated, for judge_run().
  */
-void compare_trials(struct run *run, const struct numbers *trials, const struct numbers *base,
-		    struct comparison *comparison);
+struct numbers compare_trials(struct run *run, const struct numbers *trials,
+			      const struct numbers *base, struct comparison *comparison);
 
 /**
  * Summarizes COUNT contestants, which are SIZE bytes apart, and compares them with their bases, for
@@ -182,7 +182,7 @@ void add_contestants(struct run *run, struct records contestants);
 void judge_run(struct run *run);
 
 /** Checks the trials of one row for outliers and drift, about which the run warns once. */
-void note_trials(struct run *run, const double trials[], size_t count);
+void note_trials(struct run *run, const struct numbers *trials);
 
 /** Notes a measured time: the run warns if the shortest is not much longer than a tick. */
 void note_duration(struct run *run, double ns);

@@ -97,6 +97,40 @@ int cpu_stay(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : which;
 }
 
+long list_cpus(int **cpus)
+{
+	cpu_set_t all, may, now;
+	long count = 0;
+	int cpu, own = sched_getcpu();
+
+	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
+	memset(&all, 0xff, sizeof(all));
+	if (sched_getaffinity(0, sizeof(now), &now) || sched_setaffinity(0, sizeof(all), &all) ||
+	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
+		(*cpus)[0] = -1;
+		return 1;
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
+			(*cpus)[count++] = cpu;
+	(*cpus)[count++] = own;
+	return count;
+}
+
+void use_cpus(int one, int other)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (one >= 0)
+		CPU_SET((size_t)one, &set);
+	if (other >= 0)
+		CPU_SET((size_t)other, &set);
+	if (one < 0 && other < 0)
+		memset(&set, 0xff, sizeof(set));
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
 void cpu_online(char *list, size_t size)
 {
 	read_first_line("/sys/devices/system/cpu/online", list, size);

@@ -33,6 +33,12 @@ json_t *machine_mitigations(void);
 /** Keeps the process on CPU, or for -1 on the one it runs on.  Returns the CPU, or -errno. */
 int cpu_stay(int cpu);
 
+/** All CPUs that this process may use, the one it is on last, in CPUS, to free(); how many. */
+long list_cpus(int **cpus);
+
+/** Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are. */
+void use_cpus(int one, int other);
+
 /** The CPUs that are online, as "0-3,5". */
 void cpu_online(char *list, size_t size);
 

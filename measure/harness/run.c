@@ -91,14 +91,15 @@ void add_comparison(struct run *run, struct comparison *comparison)
 	run->comparisons[run->comparison_count++] = comparison;
 }
 
-void compare_trials(struct run *run, const struct numbers *trials, const struct numbers *base,
-		    struct comparison *comparison)
+struct numbers compare_trials(struct run *run, const struct numbers *trials,
+			      const struct numbers *base, struct comparison *comparison)
 {
-	size_t count = trials->count < base->count ? trials->count : base->count;
+	struct numbers ratios = ratios_of(trials, base);
 
-	*comparison = compare_pairs(trials->of, base->of, count, run->settings->bootstrap);
+	*comparison = compare_ratios(&ratios, run->settings->bootstrap);
 	if (trials != base)
 		add_comparison(run, comparison);
+	return ratios;
 }
 
 /* ---- contestants ---- */
@@ -111,16 +112,9 @@ static struct contestant *contestant_at(void *first, size_t index, size_t size)
 static void compare_contestant(struct run *run, struct contestant *one,
 			       const struct contestant *base)
 {
-	size_t i;
-
 	one->summary = summarize(one->trials.of, one->trials.count, run->settings->bootstrap);
-	note_trials(run, one->trials.of, one->trials.count);
-	compare_trials(run, &one->trials, &base->trials, &one->ratio);
-	one->ratios.count =
-		one->trials.count < base->trials.count ? one->trials.count : base->trials.count;
-	one->ratios.of = keep(one->ratios.count, sizeof(double));
-	for (i = 0; i < one->ratios.count; i++)
-		one->ratios.of[i] = base->trials.of[i] / one->trials.of[i];
+	note_trials(run, &one->trials);
+	one->ratios = compare_trials(run, &one->trials, &base->trials, &one->ratio);
 }
 
 size_t compare_contestants(struct run *run, void *contestants, size_t count, size_t size)
@@ -168,16 +162,17 @@ void judge_run(struct run *run)
 	judge(run->comparisons, run->comparison_count);
 }
 
-void note_trials(struct run *run, const double trials[], size_t count)
+void note_trials(struct run *run, const struct numbers *trials)
 {
+	size_t count = trials->count;
 	double first, second;
 
 	if (count < 4)
 		return;
-	first = median_of(trials, count / 2);
-	second = median_of(trials + count / 2, count - count / 2);
+	first = median_of(trials->of, count / 2);
+	second = median_of(trials->of + count / 2, count - count / 2);
 	run->rows++;
-	run->outliers += (double)count_outliers(trials, count) > MANY_OUTLIERS * (double)count;
+	run->outliers += (double)count_outliers(trials->of, count) > MANY_OUTLIERS * (double)count;
 	run->drifting += fabs(second / first - 1) > MUCH_DRIFT;
 }
 

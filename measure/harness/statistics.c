@@ -423,50 +423,44 @@ struct comparison compare_estimate(double ratio, double se, size_t count)
 	return c;
 }
 
-static double *ratios_of(const double trials[], const double base[], size_t count)
+struct numbers ratios_of(const struct numbers *trials, const struct numbers *base)
 {
-	double *ratios = allocate(count, sizeof(*ratios));
-	size_t i;
+	size_t count = trials->count < base->count ? trials->count : base->count, i;
+	struct numbers ratios = { keep(count, sizeof(double)), count };
 
 	for (i = 0; i < count; i++)
-		ratios[i] = base[i] / trials[i];
+		ratios.of[i] = base->of[i] / trials->of[i];
 	return ratios;
 }
 
-static void set_quartiles(struct comparison *comparison, double ratios[], size_t count)
+static void set_quartiles(struct comparison *comparison, const struct numbers *ratios)
 {
-	sort_values(ratios, count);
-	comparison->quartile_low = quantile(ratios, count, 0.25);
-	comparison->quartile_high = quantile(ratios, count, 0.75);
+	comparison->quartile_low = quantile_of(ratios->of, ratios->count, 0.25);
+	comparison->quartile_high = quantile_of(ratios->of, ratios->count, 0.75);
 }
 
-struct comparison compare_pairs(const double trials[], const double base[], size_t count,
-				struct bootstrap bootstrap)
+struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap)
 {
-	double *ratios = ratios_of(trials, base, count);
 	struct summary summary;
 	struct comparison comparison;
 
-	if (!count) {
-		free(ratios);
+	if (!ratios->count)
 		return compare_estimate(NAN, NAN, 0);
-	}
-	summary = summarize(ratios, count, bootstrap);
-	comparison = compare_estimate(summary.median, summary.se, count);
-	set_quartiles(&comparison, ratios, count);
-	free(ratios);
+	summary = summarize(ratios->of, ratios->count, bootstrap);
+	comparison = compare_estimate(summary.median, summary.se, ratios->count);
+	set_quartiles(&comparison, ratios);
 	return comparison;
 }
 
 /* Both tails of a binomial distribution with even chances. */
-static double sign_test(const double ratios[], size_t count)
+static double sign_test(const struct numbers *ratios)
 {
 	size_t below = 0, above = 0, fewer, i;
 	double term, sum = 0;
 
-	for (i = 0; i < count; i++) {
-		below += ratios[i] < 1;
-		above += ratios[i] > 1;
+	for (i = 0; i < ratios->count; i++) {
+		below += ratios->of[i] < 1;
+		above += ratios->of[i] > 1;
 	}
 	fewer = below < above ? below : above;
 	term = pow(0.5, (double)(below + above));
@@ -477,22 +471,19 @@ static double sign_test(const double ratios[], size_t count)
 	return fmin(1, 2 * sum);
 }
 
-struct comparison compare_signs(const double trials[], const double base[], size_t count,
-				double *confidence)
+struct comparison compare_signs(const struct numbers *ratios, double *confidence)
 {
-	double *ratios = ratios_of(trials, base, count);
-	struct interval interval = median_interval(ratios, count);
+	struct interval interval = median_interval(ratios->of, ratios->count);
 	struct comparison comparison = {
-		.ratio = median_of(ratios, count),
+		.ratio = median_of(ratios->of, ratios->count),
 		.se = NAN,
 		.low = interval.low,
 		.high = interval.high,
-		.p = sign_test(ratios, count),
+		.p = sign_test(ratios),
 	};
 
-	set_quartiles(&comparison, ratios, count);
+	set_quartiles(&comparison, ratios);
 	*confidence = interval.confidence;
-	free(ratios);
 	return comparison;
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/record.h"
+
 #define MAX_SIZES 64
 #define SIGNIFICANT 1.96 /* standard errors: 95 in 100 for a normal distribution */
 
@@ -69,19 +71,20 @@ double two_sided(double t, double freedom);
 struct comparison compare_estimate(double ratio, double se, size_t count);
 
 /**
- * How many times as fast TRIALS are as those of BASE, trial by trial, for the machine may be
- * slower in one of them.  With fewer than 4 trials there is a ratio, but no error.
+ * How many times as fast each of TRIALS is as that of BASE, as far as both go; kept.  Trial by
+ * trial, because the machine may be slower in one of them.
  */
-struct comparison compare_pairs(const double trials[], const double base[], size_t count,
-				struct bootstrap bootstrap);
+struct numbers ratios_of(const struct numbers *trials, const struct numbers *base);
+
+/** The median of RATIOS.  With fewer than 4 there is a ratio, but no error. */
+struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap);
 
 /**
- * The same for COUNT pairs of which nothing is known, 1 to MAX_INTERVAL_COUNT: the interval comes
+ * The same for 1 to MAX_INTERVAL_COUNT ratios whose distribution is unknown: the interval comes
  * from their order, and the probability from how many lie on either side of 1.  Without an
- * interval (fewer than 6 pairs) its ends are NAN.  CONFIDENCE becomes that of the interval.
+ * interval (fewer than 6 ratios) its ends are NAN.  CONFIDENCE becomes that of the interval.
  */
-struct comparison compare_signs(const double trials[], const double base[], size_t count,
-				double *confidence);
+struct comparison compare_signs(const struct numbers *ratios, double *confidence);
 
 /**
  * Decides which of COUNT comparisons are significant: with at most 5 % probability one of all of
