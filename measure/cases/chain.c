@@ -7,7 +7,6 @@
 
 #include "cases.h"
 #include "chain_calls.h"
-#include "chain_uring.h"
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"

@@ -25,6 +25,9 @@ struct chain {
 extern const struct chain chains[];
 extern const size_t chain_count;
 
+/** Why io_uring cannot make the calls here, as a constant sentence, or NULL. */
+const char *chain_uring_missing(void);
+
 /** Unmaps what a chain has mapped. */
 void chain_unmap(void);
 

@@ -37,16 +37,6 @@ struct session {
 
 /* ---- the rows ---- */
 
-/* In a text that is kept, or NULL. */
-static const char *why_missing(const struct session *session, const struct touch *touch)
-{
-	char *reason = touch_missing(session->region, touch);
-	const char *kept = reason ? keep_text("%s", reason) : NULL;
-
-	free(reason);
-	return kept;
-}
-
 /* Behind the name of a way that there are several of. */
 static const char *size_of(const struct touch *touch)
 {
@@ -76,7 +66,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 		return;
 	*row = (struct touched){
 		.touch = touch,
-		.missing = why_missing(session, &touch),
+		.missing = touch_missing(session->region, &touch),
 		.base = base,
 		.access = touch.write ? "write" : "read",
 		.order = order_names[touch.order],
@@ -94,7 +84,7 @@ static void add_unless_told(struct session *session, struct touch touch, size_t 
 {
 	bool first = touch.write && touch.order == SEQUENTIAL;
 
-	if (!why_missing(session, &touch) || first)
+	if (!touch_missing(session->region, &touch) || first)
 		add_row(session, touch, base);
 }
 
@@ -104,7 +94,7 @@ static void add_ahead(struct session *session, struct touch touch, size_t base)
 	size_t i;
 
 	touch.way = AHEAD;
-	if (why_missing(session, &touch)) {
+	if (touch_missing(session->region, &touch)) {
 		add_unless_told(session, touch, base);
 		return;
 	}

@@ -192,16 +192,15 @@ void region_unmap(const struct region *region)
 
 /* ---- availability ---- */
 
-static char *ahead_missing(void)
+static const char *ahead_missing(void)
 {
 	int error = ferry_multi_page_alloc(0);
 
 	if (!error)
 		return NULL;
-	return strdup(error == -ENOSYS ? "multi_page_alloc() is not on this kernel: ferry's patch "
-					 "series has it" :
-					 "this kernel has the number of multi_page_alloc() for "
-					 "something else");
+	return error == -ENOSYS ?
+		       "multi_page_alloc() is not on this kernel: ferry's patch series has it" :
+		       "this kernel has the number of multi_page_alloc() for something else";
 }
 
 /* The largest pages that the region gets when it asks, or 0. */
@@ -216,33 +215,30 @@ static size_t largest_in_use(const struct region *region)
 	return 0;
 }
 
-static char *large_pages_missing(const struct region *region, size_t size)
+static const char *large_pages_missing(const struct region *region, size_t size)
 {
 	size_t largest = largest_in_use(region);
-	char *reason = NULL;
 
 	if (!size)
-		return strdup("this kernel has no transparent huge pages");
+		return "this kernel has no transparent huge pages";
 	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1)
-		return strdup("transparent huge pages are disabled for this process");
+		return "transparent huge pages are disabled for this process";
 	if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, size) == LARGE_PAGES_NEVER)
-		return strdup("set to never in " LARGE_PAGES_SETTINGS);
+		return "set to never in " LARGE_PAGES_SETTINGS;
 	if (size == largest)
 		return NULL;
 	if (size > region->length)
-		return strdup("larger than the memory that is touched");
-	return asprintf(&reason, "the kernel takes those of %zu KiB first", largest >> 10) < 0 ?
-		       NULL :
-		       reason;
+		return "larger than the memory that is touched";
+	return keep_text("the kernel takes those of %zu KiB first", largest >> 10);
 }
 
-char *touch_missing(const struct region *region, const struct touch *touch)
+const char *touch_missing(const struct region *region, const struct touch *touch)
 {
 	if (touch->way == AHEAD)
 		return ahead_missing();
 	if (touch->way == LARGE_PAGES)
 		return large_pages_missing(region, touch->large_page);
 	if (touch->way == POPULATE && madvise(NULL, 0, MADV_POPULATE_WRITE))
-		return strdup("this kernel does not have MADV_POPULATE_WRITE: Linux 5.14 has");
+		return "this kernel does not have MADV_POPULATE_WRITE: Linux 5.14 has";
 	return NULL;
 }

@@ -66,7 +66,7 @@ bool clear_pages(const struct region *region, const struct touch *touch);
 /** Gives everything back: the address space stays reserved. */
 void region_unmap(const struct region *region);
 
-/** Why TOUCH is not available, to free(), or NULL. */
-char *touch_missing(const struct region *region, const struct touch *touch);
+/** Why TOUCH is not available, kept, or NULL. */
+const char *touch_missing(const struct region *region, const struct touch *touch);
 
 #endif /* PAGEFAULT_WAYS_H */
