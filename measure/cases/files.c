@@ -15,7 +15,6 @@
 #include "cold.h"
 #include "common/json.h"
 #include "common/memory.h"
-#include "common/messages.h"
 #include "common/own_directory.h"
 #include "duels.h"
 #include "examples.h"
@@ -294,14 +293,6 @@ static int measure(struct run *run)
 	return 0;
 }
 
-static int check(const struct settings *settings)
-{
-	if (!access(keep_text("%s/.", settings->directory), R_OK | X_OK))
-		return 0;
-	complain("bench: %s: not a directory to work on: %s", settings->directory, strerror(errno));
-	return EXIT_USAGE;
-}
-
 static void print(const struct run *run)
 {
 	duels_print(run, "JOB", "SIDE", "Many files in one call: medians, and ratios pair by pair");
@@ -321,7 +312,6 @@ const struct bench files_bench = {
 	.name = "files",
 	.summary = "many files in one call: C, Python and ferry du beside the usual ways",
 	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr" },
-	.check = check,
 	.seconds = seconds,
 	.measure = measure,
 	.print = print,

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ferry_flexsc.h>
 
@@ -22,6 +23,7 @@ enum kind {
 	CALL_OPTION,	/* the same: the words of a call, which may be equal */
 	FILES_OPTION,	/* struct names: may be repeated */
 	TEXT_OPTION,	/* const char * */
+	DIR_OPTION,	/* the same, of a directory that can be entered */
 	OTHER_OPTION,	/* of ferry bench itself */
 };
 
@@ -89,7 +91,7 @@ static const struct choice choices[] = {
 	  "http cache", "the servers; by default both" },
 	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "files", "apps", NONE,
 	  "stat read walk small du cold python", "the jobs; by default all" },
-	{ 'd', TEXT_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain files",
+	{ 'd', DIR_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain files",
 	  "directory", NONE, NULL, "the tree to work on; where to make files for the calls" },
 	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps servers", NULL, NONE, NULL,
 	  "where the example programs are" },
@@ -292,6 +294,14 @@ static int parse_numbers(char *rest, const struct choice *choice, struct sizes *
 	return 0;
 }
 
+static int check_directory(const char *path)
+{
+	if (!access(keep_text("%s/.", path), X_OK))
+		return 0;
+	complain("bench: %s: not a directory to work on: %s", path, strerror(errno));
+	return EXIT_USAGE;
+}
+
 static int apply(const struct choice *choice, char *text, struct settings *settings)
 {
 	void *place = (char *)settings + choice->offset;
@@ -307,6 +317,9 @@ static int apply(const struct choice *choice, char *text, struct settings *setti
 	case TEXT_OPTION:
 		*(const char **)place = text;
 		return 0;
+	case DIR_OPTION:
+		*(const char **)place = text;
+		return check_directory(text);
 	default:
 		return 0;
 	}
@@ -432,6 +445,7 @@ static json_t *setting_as_json(const struct choice *choice, const struct setting
 			json_array_append_new(list, json_integer((json_int_t)sizes->of[i]));
 		return list;
 	case TEXT_OPTION:
+	case DIR_OPTION:
 		return json_text(*(const char *const *)place ? *(const char *const *)place : "");
 	default:
 		return json_texts(names->of, names->count);

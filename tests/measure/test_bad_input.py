@@ -79,6 +79,7 @@ def refused(done: Result, *words: str) -> None:
         (["apps", "--trials", "3"], ["apps takes no --trials"]),
         (["apps", "--pairs", "0"], ["--pairs", "'0'"]),
         (["apps", "--directory", "/no/such/place"], ["/no/such/place"]),
+        (["chain", "--directory", "/dev/null"], ["/dev/null: not a directory"]),
         (["files", "--directory", "/no/such/place"], ["/no/such/place"]),
         (["files", "--app", "tail"], ["'tail'", "stat, read", "cold and python"]),
         (["apps", "--examples", "/no/such/place"], ["/no/such/place"]),
