@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Every subcommand on unusual machines: it does its work, or says in a sentence what it cannot."""
 
+import json
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 BUILD = Path(os.environ["FERRY_BUILD"]).absolute()
 RESTRICTED = BUILD / "tests" / "cli" / "machines" / "restricted"
+RESULTS = Path(__file__).parents[3] / "measure" / "results" / "qemu-6.12"
 SKIPPED = 77
 
-WAYS = ("eperm", "enosys", "proc", "sys", "cpu")
+WAYS = ("eperm", "enosys", "proc", "hidepid", "sys", "cpu", "cpuset", "vdso")
 PROGRAM = 'string path "/etc/hostname"\nfd: openat(AT_FDCWD, path, O_RDONLY)\nclose($fd)\n'
 COMMANDS = {
     "probe": ["probe"],
@@ -48,6 +52,7 @@ COMMANDS = {
         "2",
     ],
     "pagefault": ["bench", "pagefault", "--trials", "1", "--memory", "4"],
+    "report": ["report", "-o", "page.html", str(RESULTS)],
 }
 # Nothing of this works without the calls that the filters refuse.
 CANNOT = {
@@ -56,10 +61,45 @@ CANNOT = {
 }
 
 
+@contextmanager
+def cpuset() -> Iterator[list[str | Path]]:
+    """What runs a command on a CPU that it cannot leave."""
+    cpu = min(os.sched_getaffinity(0))
+    for root in (Path("/sys/fs/cgroup/cpuset"), Path("/sys/fs/cgroup")):
+        group = root / f"ferry-{os.getpid()}"
+        with suppress(OSError):
+            group.mkdir()
+            try:
+                (group / "cpuset.cpus").write_text(f"{cpu}")
+                (group / "cpuset.mems").write_text("0")
+                yield ["sh", "-c", 'echo $$ > "$0" && exec "$@"', group / "cgroup.procs"]
+            finally:
+                group.rmdir()
+            return
+    pytest.skip("no set of CPUs can be made here")
+
+
+@contextmanager
+def machine(way: str) -> Iterator[list[str | Path]]:
+    if way == "cpuset":
+        with cpuset() as command:
+            yield command
+    else:
+        yield [RESTRICTED, way]
+
+
 def run(way: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "program.ferry").write_text(PROGRAM)
-    done = subprocess.run(
-        [RESTRICTED, way, BUILD / "cli" / "ferry", *arguments],
+    with machine(way) as command:
+        done = start([*command, BUILD / "cli" / "ferry", *arguments], folder)
+    if done.returncode == SKIPPED:
+        pytest.skip(done.stderr)
+    return done
+
+
+def start(command: list[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -67,9 +107,28 @@ def run(way: str, arguments: list[str], folder: Path) -> subprocess.CompletedPro
         timeout=120,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("way", "shows"),
+    [
+        ("proc", "! test -e /proc/self"),
+        ("hidepid", "test -e /proc/self/stat && ! test -e /proc/1/stat"),
+        ("cpu", "test $(nproc) = 1"),
+        ("cpuset", "test $(nproc) = 1"),
+    ],
+)
+def test_the_machine_is_unusual(way: str, shows: str, tmp_path: Path) -> None:
+    with machine(way) as command:
+        done = start([*command, "sh", "-c", shows], tmp_path)
     if done.returncode == SKIPPED:
         pytest.skip(done.stderr)
-    return done
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_is_no_vdso(tmp_path: Path) -> None:
+    shown = run("vdso", ["bench", "crossing", "--trials", "2", "--json", "-"], tmp_path).stdout
+    assert json.loads(shown)["clock"]["vdso"] is False
 
 
 @pytest.mark.parametrize("command", COMMANDS)
