@@ -54,6 +54,8 @@ class Tree:
     The root is row 0, and every other row comes after that of its directory.
     """
 
+    __iter__ = None  # otherwise Python would iterate by asking for column 0
+
     def __init__(self, columns: Mapping[str, _ferry.Buffer | _ferry.Names]) -> None:
         self._buffers = columns
         names = columns["name"]

@@ -70,6 +70,11 @@ def test_directories(tree: Path) -> None:
     assert list(ferry.walk(tree / "a").directories()) == []
 
 
+def test_a_tree_has_no_order_of_its_own(tree: Path) -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(ferry.walk(tree))  # type: ignore[call-overload]
+
+
 def test_the_root_alone(tree: Path) -> None:
     assert ferry.walk(tree / "a").paths().tolist() == [str(tree / "a")]
     with pytest.raises(FileNotFoundError) as caught:
