@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from lab import REPOSITORY, LabError
 from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
+from lab.completion import show_candidates
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
 from lab.debian.stock import fetched_release, newest_release
@@ -415,8 +416,11 @@ def end(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def main(arguments: list[str]) -> int:
-    separator = arguments.index("--") if "--" in arguments else len(arguments)
     parser = make_parser()
+    if arguments[:1] == ["--complete"]:
+        show_candidates(parser, arguments[1:])
+        return 0
+    separator = arguments.index("--") if "--" in arguments else len(arguments)
     args = parser.parse_args(arguments[:separator])
     args.command = arguments[separator + 1 :]
     if args.command and args.subcommand != "boot":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Bash completion for ferry(1): the command itself knows what may follow.
+# Bash completion for ferry(1) and ferry-lab(1): the commands themselves know what may follow.
 
 _ferry() {
 	local word=${COMP_WORDS[COMP_CWORD]} known
 
-	known=$(ferry --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
+	known=$("${COMP_WORDS[0]}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
 	if [[ $known ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$known" -- "$word")
 	else
@@ -12,4 +12,4 @@ _ferry() {
 	fi
 }
 
-complete -o filenames -F _ferry ferry
+complete -o filenames -F _ferry ferry ferry-lab

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Fish completion for ferry(1): the command itself knows what may follow.
+# Fish completion for ferry(1) and ferry-lab(1): the commands themselves know what may follow.
 
 function __ferry_known
     set -l before (commandline -opc)
     set -l word (commandline -ct)
-    set -l known (ferry --complete $before[2..-1] "$word" 2>/dev/null)
+    set -l known ($before[1] --complete $before[2..-1] "$word" 2>/dev/null)
     if set -q known[1]
         printf '%s\n' $known
     else
@@ -12,4 +12,4 @@ function __ferry_known
     end
 end
 
-complete -c ferry -f -a '(__ferry_known)'
+complete -c ferry -c ferry-lab -f -a '(__ferry_known)'

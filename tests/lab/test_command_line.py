@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from lab.targets import DEFAULT_TARGETS, TARGETS
 COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series"]
 COMMANDS += ["new-call", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
-COMPLETION = ROOT / "cli" / "completion" / "ferry-lab.bash"
+COMMAND = ROOT / "lab" / "ferry-lab"
+COMPLETION = ROOT / "cli" / "completion"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [ROOT / "lab" / "ferry-lab", *arguments],
+        [COMMAND, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -37,8 +39,8 @@ def long_options(text: str) -> set[str]:
 def complete(*words: str) -> list[str]:
     line = " ".join(f"'{word}'" for word in words)
     script = (
-        f"source {COMPLETION}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ferry_lab;"
-        ' printf "%s\\n" "${COMPREPLY[@]}"'
+        f"source {COMPLETION}/ferry.bash; COMP_WORDS=({COMMAND} {line}); COMP_CWORD={len(words)};"
+        ' _ferry; printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.split()
@@ -51,7 +53,7 @@ def section(command: str) -> str:
 def test_help_lists_the_commands() -> None:
     listed = re.findall(r"^    ([\w-]+) ", make_parser().format_help(), re.M)
     assert listed == COMMANDS
-    assert complete("ferry-lab", "") == [*COMMANDS, "--help"]
+    assert complete("") == [*COMMANDS, "--help"]
     assert re.findall(r"^\.SS ferry-lab ([\w-]+)$", PAGE, re.M) == COMMANDS
 
 
@@ -62,7 +64,7 @@ def test_page_help_and_completion_name_the_same_options(command: str) -> None:
     options = long_options(shown.stdout)
     tags = "".join(re.findall(r"^\.TP\n(.*)$", section(command), re.M))
     assert long_options(tags) == options
-    assert set(complete("ferry-lab", command, "--")) - {"--help"} == options
+    assert set(complete(command, "--")) - {"--help"} == options
 
 
 def test_help_page_and_completion_name_the_targets() -> None:
@@ -70,7 +72,25 @@ def test_help_page_and_completion_name_the_targets() -> None:
     for target in DEFAULT_TARGETS:
         assert target.name in text
         assert f"\n{target.name}\t" in PAGE
-    assert set(complete("ferry-lab", "build", "")) == set(TARGETS)
+    assert set(complete("build", "")) == set(TARGETS)
+    assert complete("fetch", "7") == ["7.3"]
+    assert complete("build", "--patch", "/et") == ["/etc"]
+    assert complete("boot", "uml-7.3", "--", "/et") == ["/etc"]
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish")
+def test_fish_completes_what_bash_does() -> None:
+    path = f"{COMMAND.parent}:{os.environ['PATH']}"
+    for words in (["ne"], ["build", "x86-6"]):
+        script = f"source {COMPLETION}/ferry.fish; complete -C 'ferry-lab {' '.join(words)}'"
+        shown = subprocess.run(
+            ["fish", "-c", script],
+            env=os.environ | {"PATH": path},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        assert sorted(re.findall(r"^\S+", shown, re.M)) == sorted(complete(*words))
 
 
 @pytest.mark.parametrize(
