@@ -14,7 +14,7 @@
 
 #include <ferry/loop.h>
 
-#define ENTRIES 256 /* the batches of tree.c are no longer */
+#define ENTRIES 256 /* tree.c makes no longer batches */
 
 /* The linker's name for what replaces run_batch(). */
 unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);

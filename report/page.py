@@ -41,7 +41,7 @@ class Shown:
 
     name: str  # unique on the page
     file: str
-    which: str  # tells runs of one bench apart
+    which: str  # distinguishes runs of one bench
     run: Run
     section: Section
     figures: list[tuple[Figure, list[str]]]  # with the findings about each

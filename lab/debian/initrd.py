@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The initrd of stock kernels, whose 9P and overlay are modules: it loads them, and goes on."""
+"""The initrd of stock kernels, whose 9P and overlay are modules: loads them, mounts the root."""
 
 import lzma
 import os

@@ -67,7 +67,7 @@ def unpacked_version(source: Source) -> str | None:
 
 
 def tree_lock(source: Source) -> str:
-    """Shared by who reads the trees of a version, held alone by who changes them."""
+    """Shared while the trees of a version are read, exclusive while they are changed."""
     return f"tree-{source.version}"
 
 

@@ -47,8 +47,8 @@ STALL = re.compile(
 # This sign says what is wrong some lines below, as "FILE:LINE REASON".
 RCU_SIGN = re.compile(r"suspicious RCU usage$")
 RCU_REASON = re.compile(STAMP + r"(?P<reason>\S+\.[ch]:\d+ .*)")
-# User-mode Linux frees memory on a CPU that starts before it is online, and kmemleak, which
-# is told of it, leaves work to RCU.
+# In user-mode Linux a CPU that starts frees memory before it is online, and kmemleak, which
+# tracks that, leaves work to RCU.
 HARMLESS = re.compile(r"kernel/rcu/tree\.c:\d+ Callback enqueued on offline CPU")
 
 

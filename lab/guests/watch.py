@@ -47,7 +47,7 @@ class Watch:
         return sink
 
     def tick(self) -> bool:
-        """Whether the guest may go on."""
+        """Whether the guest may continue."""
         if self.guest.process.poll() is not None:
             return False
         self.meter.sample()

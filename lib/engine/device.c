@@ -21,7 +21,7 @@
 /* Leaves low descriptors to programs that rely on them, and is below the usual limit. */
 #define HIGH_DESCRIPTOR 1000
 
-/* The module refuses watched threads: so many batches run in the loop before the next try. */
+/* The module refuses watched threads: this many batches run in the loop before the next try. */
 #define BATCHES_AFTER_REFUSAL 63
 
 static atomic_int descriptor = -1;

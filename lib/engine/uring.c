@@ -236,7 +236,7 @@ static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 	return true;
 }
 
-/* After a run that fell short the loop gets the next ones: more each time, up to a limit. */
+/* After a run that fell short, the next ones go to the loop: more each time, up to a limit. */
 static void adapt(struct uring_ring *ring, bool fell_short)
 {
 	if (!fell_short) {
@@ -354,7 +354,7 @@ static void take_run(struct ferry_cursor *at, struct uring_run run, int *refused
 	ferry_cursor_jump(at, calls, head, rets[at->slot - calls]);
 }
 
-/* The same as auto does it: the way that has proved faster here. */
+/* The same for auto: whichever way has proved faster here. */
 static void take_run_on_trial(struct ferry_cursor *at, struct uring_run run, int *refused_fd,
 			      long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {

@@ -3,7 +3,7 @@
 #ifndef WATCHED_H
 #define WATCHED_H
 
-/* Who has to see each call of a thread. */
+/* What must see every system call of a thread. */
 enum watcher {
 	WATCHER_NONE,
 	WATCHER_FILTER,	 /* a seccomp filter, which io_uring would bypass */
@@ -18,7 +18,7 @@ struct tracer_check {
 };
 
 /*
- * Who watches the calling thread.  Each call looks for a filter.  It looks for a tracer from
+ * What watches the calling thread.  Each call looks for a filter.  It looks for a tracer from
  * time to time, and whenever a system call is slow: a tracer that follows calls stops the
  * thread at each of them.
  */

@@ -20,7 +20,7 @@ long ferry__call_fstat(struct member *member, int fd, struct statx *into);
 
 long ferry__call_open(struct member *member, int dir, const char *name, int flags);
 
-/** As ferry__call_open(), with symbolic links nowhere in NAME, where the kernel can do that. */
+/** As ferry__call_open(), but no symbolic link in NAME is followed, if the kernel supports that. */
 long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags);
 
 long ferry__call_getdents(struct member *member, int fd, void *into, size_t size);
@@ -28,7 +28,7 @@ long ferry__call_read(struct member *member, int fd, void *into, size_t size);
 long ferry__call_pread(struct member *member, int fd, void *into, size_t size, long offset);
 void ferry__call_close(struct member *member, int fd);
 
-/** Gives up what MEMBER needed for its calls. */
+/** Frees what MEMBER used for its calls. */
 void ferry__calls_end(struct member *member);
 
 #endif /* FILES_CALLS_H */

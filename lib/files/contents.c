@@ -68,15 +68,15 @@ static int read_to_end(const struct reading *of, struct place *place, size_t siz
 		if (n <= 0)
 			return (int)n;
 		place->length += (size_t)n;
-		/* A read that ends where the file did, with room left, has met its end. */
+		/* A read that stops at the known size, with room left, has met the end. */
 		if (size && place->length == size && place->length < place->room)
 			return 0;
 	}
 }
 
 /*
- * An empty file, or one of the kernel, whose size shows only when it is read.  Many of those
- * have to be read in one piece.
+ * An empty file, or one in /proc or /sys, whose size is known only once it has been read.  Many of
+ * those must be read by one call.
  */
 static int read_unknown(const struct reading *of, struct place *place)
 {
@@ -102,7 +102,7 @@ static int read_contents(const struct reading *of, struct place *place, size_t s
 	return read_to_end(of, place, size);
 }
 
-/* Whether the file that was opened is still regular: another may have taken the name. */
+/* Whether the opened file is regular: another may have taken its name meanwhile. */
 static bool opened_regular(const struct reading *of)
 {
 	struct statx stat;
@@ -116,7 +116,7 @@ static int read_open(struct reading *of, const struct statx *stat, struct place 
 	size_t size = of->by_position ? stat->stx_size : 0;
 	int error = read_contents(of, place, size);
 
-	/* Some files of the kernel are regular and have no positions. */
+	/* Some regular files in /proc and /sys cannot be read at a position. */
 	if (error == -ESPIPE && of->by_position && opened_regular(of)) {
 		of->by_position = false;
 		error = read_contents(of, place, 0);

@@ -9,10 +9,10 @@
 #include "place.h"
 #include "statx.h"
 
-/* What is asked of statx() before a file is opened. */
+/* The fields that statx() is asked for before a file is opened. */
 #define CONTENTS_MASK (STATX_TYPE | STATX_SIZE)
 
-/* With these a FIFO or a terminal is opened without waiting, and becomes nobody's terminal. */
+/* With these, opening a FIFO does not wait, and a terminal becomes no controlling terminal. */
 #define CONTENTS_OPEN (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /**
@@ -28,12 +28,12 @@ void ferry__contents_read(struct member *member, int dir, const char *name,
 			  const struct statx *stat, struct ferry_file *file,
 			  struct shared_arena *arena);
 
-/** The same for a name that nobody has looked at; FLAGS are those of ferry_read_files(). */
+/** The same for a name whose attributes are not known; FLAGS are those of ferry_read_files(). */
 void ferry__contents_open_first(struct member *member, int dir, const char *name,
 				unsigned int flags, struct ferry_file *file,
 				struct shared_arena *arena);
 
-/** Stores in FILE what is now in PLACE, and ERROR. */
+/** Stores the contents of PLACE, and ERROR, in FILE. */
 void ferry__contents_store(struct ferry_file *file, struct place *place, int error);
 
 #endif /* FILES_CONTENTS_H */

@@ -16,7 +16,7 @@
 /* Members that keep a disk busy when most of them wait for it. */
 #define MOST_WAITING 32U
 
-/* A member waits for the disk if it gave up the CPU once for so many items, or more often. */
+/* A member that gives up the CPU at least once in this many items waits for the disk. */
 #define ITEMS_FOR_WAIT 4
 #define ITEMS_FOR_LOOK 32
 
@@ -141,7 +141,7 @@ static bool add_helper(struct crew *crew, unsigned int limit)
 	pthread_mutex_unlock(&crew->lock);
 	if (ferry__pool_run(help, leave, crew))
 		return true;
-	/* Whoever adds helpers is a member, or the caller before it waits: none is missed. */
+	/* Only members add helpers, and the caller before it waits: none is missed. */
 	pthread_mutex_lock(&crew->lock);
 	crew->helpers--;
 	pthread_mutex_unlock(&crew->lock);
@@ -170,7 +170,7 @@ void ferry__crew_did(struct member *member, size_t items)
 	ferry__crew_forgive(member);
 }
 
-/* The caller goes on to report progress while it waits. */
+/* The caller keeps reporting progress while it waits. */
 static void wait_for_helpers(struct crew *crew)
 {
 	struct member caller = { .crew = crew, .is_caller = true };

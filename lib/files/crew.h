@@ -49,7 +49,7 @@ void ferry__crew_init(struct crew *crew, void (*work)(struct member *member),
  */
 void ferry__crew_run(struct crew *crew, unsigned int threads);
 
-/** Works without any helper, for a job so small that even to count CPUs takes too long. */
+/** Works without any helper, for a job so small that even counting CPUs takes too long. */
 void ferry__crew_run_alone(struct crew *crew);
 
 /** Adds a helper if there are CPUs for one. */
@@ -61,7 +61,7 @@ void ferry__crew_add_for_cpu(struct crew *crew);
  */
 void ferry__crew_did(struct member *member, size_t items);
 
-/** MEMBER has waited for something else than the disk. */
+/** MEMBER has waited for something other than the disk. */
 void ferry__crew_forgive(struct member *member);
 
 /** Whether the job is to end early.  Calls the progress callback when it is due. */

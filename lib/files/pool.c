@@ -83,7 +83,7 @@ static int raw(long nr, long a, long b)
 static struct identity current_identity(void)
 {
 	return (struct identity){
-		/* -1 is no id: the calls change nothing and return the id there is. */
+		/* -1 is no id: the calls change nothing and return the present id. */
 		.user = raw(SYS_setfsuid, -1, 0),
 		.group = raw(SYS_setfsgid, -1, 0),
 		.confined = raw(SYS_prctl, PR_GET_SECCOMP, 0) != 0 ||

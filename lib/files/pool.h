@@ -7,9 +7,9 @@
 
 /**
  * Runs WORK(ARGUMENT) in a thread of the pool, made if none is idle, and then DONE(ARGUMENT) unless
- * that is NULL.  When DONE is called the thread can be taken again, so that whoever it tells finds
- * it; DONE must not wait, or use the pool.  Returns false when there can be no thread.  All signals
- * are blocked in both.
+ * that is NULL.  By the time DONE is called the thread can be taken again, so that a thread which
+ * DONE wakes finds it; DONE must not wait, or use the pool.  Returns false when no thread can be
+ * started.  All signals are blocked in both.
  */
 bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument), void *argument);
 

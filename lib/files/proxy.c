@@ -15,7 +15,7 @@
 #define NSEC_PER_SEC 1000000000L
 #define NSEC_PER_MSEC 1000000L
 
-/* How often a member that waits looks whether the job has ended. */
+/* How often a waiting member checks whether the job has ended. */
 #define LOOK_NSEC (50 * NSEC_PER_MSEC)
 
 #define OUTPUT_SIZE ((size_t)64 << 10)

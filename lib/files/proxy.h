@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that makes system calls for a member, which waits for it only so long.  A proxy that
- * hangs is left behind: it uses memory of its own alone, and frees itself after its call.
+ * A thread that makes system calls for a member, which waits for it only up to a time limit.  A
+ * proxy that hangs is left behind: it uses only memory of its own, and frees itself after its call.
  */
 #ifndef FILES_PROXY_H
 #define FILES_PROXY_H

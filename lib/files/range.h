@@ -12,7 +12,7 @@ struct piece {
 	size_t first, end;
 };
 
-/* The first member of what a job needs besides, so that do_piece() finds that by its crew. */
+/* The first member of a job's own structure, which do_piece() finds from the crew. */
 struct range {
 	struct crew crew;
 	size_t (*do_piece)(struct member *member, struct piece piece); /* returns how many failed */

@@ -50,7 +50,7 @@ static void finish(struct read_request *request, struct place *place, const long
 	}
 }
 
-/* Whether one read can bring the whole file, and show that. */
+/* Whether one read can fetch the whole file, and show that it has. */
 static bool fits(struct place *place, const struct read_request *request,
 		 struct shared_arena *arena)
 {

@@ -19,8 +19,8 @@ struct read_request {
 };
 
 /**
- * Reads the COUNT files, at most READ_BATCH_MOST, on ENGINE.  Those whose contents were not just
- * what STAT said are not done: they are to be read one by one.
+ * Reads the COUNT files, at most READ_BATCH_MOST, on ENGINE.  Files whose contents do not match
+ * their STAT are not done: they must be read one by one.
  */
 void ferry__read_batch(enum ferry_engine engine, int dir, struct read_request requests[],
 		       size_t count, struct shared_arena *arena);

@@ -29,7 +29,7 @@ struct large_job {
 	struct job *job;
 };
 
-/* The attributes of a piece's files, and in files[].error what keeps them from being read. */
+/* The attributes of a piece's files, and in files[].error why one cannot be read. */
 static void look(struct member *member, struct job *job, struct piece piece,
 		 struct statx stats[READ_BATCH_MOST])
 {
@@ -84,7 +84,7 @@ static size_t read_piece(struct member *member, struct job *job, struct piece pi
 {
 	size_t failed = 0, i;
 
-	/* An engine of one crossing looks at a whole piece at once: that costs little. */
+	/* Where it takes one crossing, asking for a whole piece at once costs little. */
 	if (job->flags & FERRY_READ_OPEN_FIRST && job->engine == FERRY_LOOP)
 		for (i = piece.first; i < piece.end; i++)
 			ferry__contents_open_first(member, job->dir, job->name[i], job->flags,
@@ -154,7 +154,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 	}
 	if (count >= READ_BATCH_WORTH && !(options && options->timeout_ms))
 		job.engine = ferry__engine_of_one_crossing();
-	/* To set up a crew takes a good part of the time for a file. */
+	/* Setting up a crew takes a good part of the time that one file takes. */
 	if (!options && count <= READ_BATCH_MOST)
 		failed = (long)read_piece(NULL, &job, (struct piece){ 0, count });
 	else

@@ -14,7 +14,7 @@
 
 #define PIECE 32 /* names, without batches */
 
-/* A request for a crew. */
+/* A job for a crew. */
 struct large_job {
 	struct range names;
 	const struct statx_batch *request;
@@ -83,7 +83,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 		return -EINVAL;
 	if (count >= STATX_BATCH_WORTH && !(options && options->timeout_ms))
 		request.engine = ferry__engine_of_one_crossing();
-	/* To set up a crew takes as long as to look at a name or two. */
+	/* Setting up a crew takes as long as statx() on a name or two. */
 	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST))
 		failed = (long)look_at(NULL, &request, (struct piece){ 0, count });
 	else

@@ -10,7 +10,7 @@
 /* Directories that a sorted walk reads ahead of their turn. */
 #define WINDOW 64
 
-/* How often a member without work looks whether the walk is to end. */
+/* How often a member without work checks whether the walk is over. */
 #define LOOK_NSEC 50000000L
 
 /* ---- a member's work ---- */
@@ -52,7 +52,7 @@ static bool idle(struct walker *walker)
 	return !stopped;
 }
 
-/* Waits for a task.  Returns false when there will be none any more. */
+/* Waits for a task.  Returns false when there will be no more. */
 static bool next_task(struct walker *walker, struct task *task)
 {
 	struct queue *queue = &walker->walk->queue;
@@ -121,7 +121,7 @@ static void free_left_names(struct walk *walk, struct member *member, struct nam
 		ferry__walk_free_directory(member, node);
 }
 
-/* Frees what an early end has left. */
+/* Frees what is left after an early end. */
 static void clean_up(struct walk *walk)
 {
 	struct ferry_files_options none = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk, and what each member of its crew has. */
+/* A walk, and the state of each member of its crew. */
 #ifndef FILES_WALK_H
 #define FILES_WALK_H
 
@@ -43,10 +43,10 @@ bool ferry__walk_path(struct walker *walker, const struct node *node);
 /** Keeps OPENED, which is NODE, at hand for the directories in it. */
 void ferry__walk_hold(struct walker *walker, struct node *node, struct opened *opened);
 
-/** Gives up what was held. */
+/** Releases what ferry__walk_hold() keeps. */
 void ferry__walk_let_go(struct walker *walker);
 
-/** Frees what NODE has kept, and its place in the queue, which it has left. */
+/** Frees what NODE, which has left the queue, has kept, and its place there. */
 void ferry__walk_free_directory(struct member *member, struct node *node);
 
 /* ---- walk_read.c ---- */
@@ -66,7 +66,7 @@ void ferry__walk_pass_names(struct walker *walker, struct names *names);
 /** Passes on or keeps the ERROR of NODE. */
 void ferry__walk_pass_error(struct walker *walker, struct node *node, int error);
 
-/** One piece less of NODE is unfinished.  Passes on what is now in turn. */
+/** Notes that a piece of NODE is finished, and passes on what is next in turn. */
 void ferry__walk_finish(struct walker *walker, struct node *node);
 
 #endif /* FILES_WALK_H */

@@ -136,7 +136,7 @@ void ferry__entry_look(struct member *member, const struct names_wanted *wanted,
 	long error = ferry__call_statx(member, dir, entry->name, flags_of(follow), mask_of(wanted),
 				       stat);
 
-	/* A link that leads nowhere, or around. */
+	/* A dangling link, or one in a loop. */
 	if (error && follow && error != -ETIMEDOUT)
 		error = ferry__call_statx(member, dir, entry->name, flags_of(false),
 					  mask_of(wanted), stat);

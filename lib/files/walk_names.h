@@ -16,7 +16,7 @@ struct names {
 	struct statx *stats; /* of all entries, or NULL: no attributes are needed */
 };
 
-/* What a walk wants to know of its entries. */
+/* What a walk needs to know about its entries. */
 struct names_wanted {
 	unsigned int flags;	  /* FERRY_WALK_* */
 	unsigned int mask;	  /* 0: types alone */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directories of a walk: a tree of names in which each knows what it is in. */
+/* The directories of a walk: a tree of names in which each points to its parent. */
 #ifndef FILES_WALK_NODE_H
 #define FILES_WALK_NODE_H
 
@@ -16,7 +16,7 @@ struct opened {
 	atomic_uint users;
 };
 
-/* What a sorted walk knows of a directory until it has been passed on. */
+/* What a sorted walk knows about a directory until it has been passed on. */
 enum node_state { WAITING, READING, READY };
 
 struct names;
@@ -44,10 +44,10 @@ struct node {
 /** A node for NAME, or NULL when out of memory.  PARENT is NULL for the root. */
 struct node *ferry__node_new(struct node *parent, const char *name);
 
-/** One user less: frees NODE, and those above that only it used. */
+/** Drops one user: the last one frees NODE, and those above that only it used. */
 void ferry__node_drop(struct node *node);
 
-/** Remembers which directory it is. */
+/** Stores the device and inode of the directory in NODE. */
 void ferry__node_identify(struct node *node, const struct statx *stat);
 
 /** Whether a directory above NODE is the same. */
@@ -60,7 +60,7 @@ void ferry__node_path(const struct node *node, char *into);
 struct opened *ferry__opened_new(int fd);
 struct opened *ferry__opened_use(struct opened *opened);
 
-/** One user less.  NULL is fine. */
+/** Drops one user, if OPENED is not NULL. */
 void ferry__opened_drop(struct member *member, struct opened *opened);
 
 #endif /* FILES_WALK_NODE_H */

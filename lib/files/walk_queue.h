@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a walk has still to do: directories to read, in the order of a recursion, and names whose
- * attributes are to be asked for.  The queue is locked with its lock.
+ * What a walk still has to do: directories to read, in the order of a recursion, and names whose
+ * attributes are not known yet.  The queue is locked with its lock.
  */
 #ifndef FILES_WALK_QUEUE_H
 #define FILES_WALK_QUEUE_H

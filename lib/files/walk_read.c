@@ -31,7 +31,7 @@ static long open_root(struct walker *walker, const struct node *node)
 	return ferry__call_open(walker->member, walker->walk->dir, node->name, flags);
 }
 
-/* Links are not followed on the way, where another directory may have been replaced by one. */
+/* Links on the way are not followed: one may have replaced a directory. */
 static long open_path(struct walker *walker, int dir, const char *path)
 {
 	if (follows(walker->walk))
@@ -106,7 +106,7 @@ static bool wait_for_descriptors(struct walk *walk)
 	return others;
 }
 
-/* Without a free descriptor, first does without what it has, then lets others finish. */
+/* Without a free descriptor, first closes the one that it keeps, then lets others finish. */
 static long open_node(struct walker *walker, struct node *node)
 {
 	long fd = try_open(walker, node);

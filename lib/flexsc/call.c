@@ -22,7 +22,7 @@ static __attribute__((__noinline__)) long call_specially(long nr, long a, long b
 	return result;
 }
 
-/* Whether call NR, whose first argument is A, is just posted. */
+/* Whether call NR, whose first argument is A, is posted without a closer look. */
 static inline bool is_just_posted(const struct scheduler *s, long nr, long a)
 {
 	unsigned char way = way_of(nr);

@@ -77,7 +77,7 @@ static bool share(pid_t one, pid_t other, int what)
 
 static bool is_like(pid_t runner)
 {
-	char(*texts)[MAX_STATUS] = malloc(2 * sizeof(*texts)); /* much for a small stack */
+	char(*texts)[MAX_STATUS] = malloc(2 * sizeof(*texts)); /* too much for a small stack */
 	pid_t self = gettid();
 	bool like = texts && share(self, runner, KCMP_FILES) && share(self, runner, KCMP_FS) &&
 		    read_status(self, texts[0]) > 0 && read_status(runner, texts[1]) > 0 &&

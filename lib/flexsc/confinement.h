@@ -23,7 +23,7 @@ void ferry__note_confinement(void);
 /** 1 if the processor and the kernel have protection keys.  Constant once a flexsc has started. */
 extern unsigned char ferry__has_keys;
 
-/** Finds that out. */
+/** Sets it. */
 void ferry__look_for_keys(void);
 
 /** The thread's rights to memory with protection keys. */

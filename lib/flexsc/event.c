@@ -62,7 +62,7 @@ int ferry__event_fill(struct ferry_entry *entry, int eventfd, long nr, const lon
 	return 0;
 }
 
-/* A runner may store it at the same time.  Who has seen the event sees it, and it is one word. */
+/* A runner may store this word meanwhile.  A thread that has seen the event sees it. */
 __attribute__((__no_sanitize__("thread"))) bool
 ferry__event_has_result(const struct ferry_entry *entry)
 {

@@ -25,15 +25,15 @@
 #define FLAGS \
 	(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED | FERRY_FLEXSC_UNCONFINED | FERRY_FLEXSC_POST_ALL)
 
-/* A crossing is slow that takes longer than posting a call and waking a runner: in a simulation. */
+/* A crossing that takes longer than posting a call and waking a runner: the kernel is simulated. */
 #define SLOW_CROSSING_NS 2000L
 #define CROSSINGS 16
 
-/* How often a waiter looks whether its call is done, and while it is not begun, at its runner. */
+/* How often a waiter checks its call and, while that has not begun, its runner. */
 #define LOOK_AGAIN_NS 1000000000L
 #define LOOK_AT_RUNNER_NS 1000000L
 
-/* How long a user-level thread sleeps that waits for a ticket. */
+/* How long a user-level thread that waits for a ticket sleeps at a time. */
 #define MOST_SLEEP_NS 1000000L
 
 /* nr of an entry whose call the poster made itself: arg[0] is the result. */
@@ -254,7 +254,7 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, forget_id);
 }
 
-/* The thread's ID, without a system call but for the first time. */
+/* The thread's ID: only the first use makes a system call. */
 static pid_t own_id(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -520,7 +520,7 @@ static bool was_blocked(struct runner *runner)
 	return __atomic_load_n(&runner->was_blocked, __ATOMIC_RELAXED);
 }
 
-/* A call behind one that blocks is not made otherwise: nobody sleeps on it. */
+/* A call behind one that blocks would never be made: no thread sleeps on it. */
 static void move_if_behind(struct ferry_flexsc *flexsc, struct runner *runner,
 			   struct ferry_entry *entry)
 {

@@ -28,7 +28,7 @@ struct ferry_flexsc {
 	unsigned int slots;
 	unsigned int standins;	 /* at most */
 	unsigned int flags;	 /* of each set */
-	unsigned long id;	 /* no other ever has it in this process */
+	unsigned long id;	 /* never used again in this process */
 	bool trusts;		 /* FERRY_FLEXSC_UNCONFINED */
 	bool posts_all;		 /* FERRY_FLEXSC_POST_ALL */
 	unsigned int key_rights; /* of each runner */

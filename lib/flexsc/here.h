@@ -16,8 +16,7 @@
 long ferry__call_here(long nr, const __s64 arg[]);
 
 /**
- * Makes call NR if that takes no waiting, for the disk for instance: false if it is not known not
- * to wait.
+ * Makes call NR if it certainly does not wait, not even for the disk; else returns false.
  */
 bool ferry__call_without_waiting(long nr, const __s64 arg[], long *result);
 

@@ -8,7 +8,7 @@
 
 #define PATIENT_STEPS 64
 
-/* Without room for a bell, calls are looked at so often. */
+/* How often calls are checked when there is no room for a bell. */
 #define WITHOUT_BELL_NS 1000000L
 
 /* How long events of descriptors may be overlooked under load. */
@@ -79,7 +79,7 @@ void ferry__look_around(struct scheduler *s, long now)
 	wake_sleepers(s, now);
 	look_at_calls(s, now);
 	rouse_runners(s);
-	/* As long as others can go on, events are fetched many at a time. */
+	/* While other threads can run, events are fetched many at a time. */
 	if (!s->poller.waiting || (s->ready.first && now - s->poller.looked_ns < POLL_NS))
 		return;
 	s->poller.looked_ns = now;
@@ -168,7 +168,7 @@ static long earlier(long one, long other)
 	return one < other ? one : other;
 }
 
-/* When to look around again though nothing has happened. */
+/* When to look around again even if nothing has happened. */
 static long next_look(const struct scheduler *s)
 {
 	long next = ferry__poller_next_check(&s->poller);
@@ -214,7 +214,7 @@ long ferry__idle(struct scheduler *s)
 		return 0;
 	sleep_until_news(s);
 	now = clock_ns();
-	if (!s->ready.first) /* it was the time that ended the sleep, or a bell */
+	if (!s->ready.first) /* the time limit or a bell ended the sleep */
 		ferry__look_around(s, now);
 	return now;
 }

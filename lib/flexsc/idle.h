@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scheduler does while none of its threads can go on. */
+/* What a scheduler does while none of its threads can run. */
 #ifndef FLEXSC_IDLE_H
 #define FLEXSC_IDLE_H
 
@@ -12,8 +12,8 @@ struct scheduler;
 long ferry__idle(struct scheduler *scheduler);
 
 /**
- * Makes ready whose time has come at NOW (ns) and whose call is done, and moves calls away from
- * blocked runners.
+ * Makes threads ready whose time has come at NOW (ns) or whose call is done, and moves calls away
+ * from blocked runners.
  */
 void ferry__look_around(struct scheduler *scheduler, long now);
 

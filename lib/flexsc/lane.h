@@ -52,7 +52,7 @@ void ferry__lane_collect_all(struct lane *lane, struct queue *ready);
 /** ferry__ring_post_bell(). */
 bool ferry__lane_post_bell(struct lane *lane, struct bell *bell);
 
-/** The lane's ring is another one now: what was under way in OLD is so no longer. */
+/** Notes that the lane has another ring: the calls of OLD are no longer under way. */
 void ferry__lane_leave(struct lane *lane, const struct ring *old);
 
 /** The rest of lane_collect() where calls are pending or timed, or THREAD is none but the bell. */

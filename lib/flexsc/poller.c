@@ -239,8 +239,8 @@ static void end_all_waits(struct scheduler *s, const struct descriptor *d, int r
 }
 
 /*
- * The descriptor means another file than the one in the epoll.  Who has waited for that, as a
- * check has found, is told; who may have come later tries again.
+ * The descriptor means another file than the one in the epoll.  Waits for that one, which a check
+ * has found, end with an error; waits that may have begun later are tried again.
  */
 static void end_stale_waits(struct scheduler *s, const struct descriptor *d)
 {
@@ -385,7 +385,7 @@ static void note_event(struct scheduler *s, int fd, unsigned int events)
 		ferry__poller_ready(s, d, events);
 }
 
-/* Rounded up, so that who waits for a time finds it come. */
+/* Rounded up, so that a thread which waits for a time wakes no earlier. */
 static long milliseconds(long ns)
 {
 	if (ns < 0)

@@ -12,7 +12,7 @@ long ferry__post_pending(struct scheduler *s, const struct ferry_entry *call);
 /** The same for a call by its arguments: a function, so that the common case needs no stack. */
 long ferry__post_slowly(long nr, long a, long b, long c, long d, long e, long f);
 
-/** Makes a call, of whatever way, without regard to descriptors: posts it if that is right. */
+/** Makes a call of any way, without regard to descriptors: posts it if it may be posted. */
 long ferry__post(struct scheduler *s, long nr, const __s64 arg[]);
 
 /** The short way of ferry__scheduler_pick(). */

@@ -2,7 +2,7 @@
 /*
  * A kernel thread's calls to one runner: 64 entries that are posted and collected in a
  * circle.  The runner mostly serves neighbours in order, so the fast path looks at the oldest only.
- * It may also start in the middle, so whoever sleeps must look at all of them first.
+ * It may also start in the middle, so a thread must look at all of them before it sleeps.
  * Entries without a call under way are FREE.
  */
 #ifndef FLEXSC_RING_H

@@ -52,7 +52,7 @@ int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
 
 /**
  * Whether the runner's thread sleeps in a call.  A thread that waits for a CPU does not sleep.
- * Where /proc is missing, whoever is in a call counts as asleep.
+ * Where /proc is missing, any thread that is in a call counts as asleep.
  */
 bool ferry__runner_is_blocked(const struct runner *runner);
 

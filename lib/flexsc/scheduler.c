@@ -23,7 +23,7 @@ _Thread_local struct scheduler *ferry__scheduler __attribute__((__tls_model__("i
 /* Calls closer to each other than this keep a runner awake, which is worth its CPU time. */
 #define CLOSE_NS 2000L
 
-/* A bell may have rung before anyone waited for it, so waiting takes no longer. */
+/* A bell may have rung before the wait for it began, so no wait is longer than this. */
 #define BELL_TIME_NS 1000000L
 
 static int open_lanes(struct scheduler *new)

@@ -67,21 +67,21 @@ void ferry__scheduler_prepare_for_forks(void);
 /** Ends the calling kernel thread's scheduler, which has no threads any more. */
 void ferry__scheduler_end(void);
 
-/** Switches to a thread that can go on; returns once another thread switches back. */
+/** Switches to a thread that can run; returns once another thread switches back. */
 void ferry__scheduler_wait(struct scheduler *scheduler);
 
 /** The same, until UNTIL (ns of clock_ns()) at most: false if that time has come first. */
 bool ferry__scheduler_wait_until(struct scheduler *scheduler, long until);
 
-/** The current thread has done without a switch what takes time: others may get their turn. */
+/** The current thread has spent time without a switch: others may get their turn. */
 void ferry__scheduler_took_turn(struct scheduler *scheduler);
 
 /** Whether no other thread is ready and no call is posted. */
 bool ferry__scheduler_is_alone(const struct scheduler *scheduler);
 
 /**
- * The thread to switch to: one that is ready, or one whose call is done.  Each look around makes
- * ready whoever waits for time or a call, so no thread starves.
+ * The thread to switch to: one that is ready, or one whose call is done.  Each look around readies
+ * the threads whose time has come or whose call is done, so none starves.
  */
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *scheduler);
 

@@ -21,7 +21,7 @@
 /* Descriptors of a poll() that need no memory of their own. */
 #define FEW 16
 
-/* A call that waits for one descriptor, and what it has come to. */
+/* A call that waits for one descriptor, and its state. */
 struct waiting {
 	struct scheduler *s;
 	struct descriptor *descriptor;
@@ -60,7 +60,7 @@ static long make(struct scheduler *s, long nr, const __s64 arg[])
 	return make_here(s, nr, arg);
 }
 
-/* Flags may be changed behind the library's back: then it is found out again what FD is. */
+/* Flags may be changed behind the library's back: then the kind of FD is looked up again. */
 static bool is_still_nonblocking(struct descriptor *d, int fd)
 {
 	if (!d->is_nonblocking)
@@ -90,8 +90,8 @@ static long poll_now(const struct pollfd *fds, unsigned long count)
 }
 
 /*
- * For what has no form that does not wait.  Another process may be faster, and a runner blocks;
- * another thread here may not.
+ * For calls that have no form which does not wait.  A runner blocks if another process is faster;
+ * another thread of this one cannot be.
  */
 static long make_if_ready(struct waiting *w)
 {
@@ -279,7 +279,7 @@ static long attempt_recvmmsg(struct waiting *w)
 
 /* ---- connecting ---- */
 
-/* How often a connection is tried that a full queue has refused: no event reports room in it. */
+/* How often to retry a connection that a full queue has refused: no event reports room. */
 #define RETRY_NS 1000000L
 
 static bool is_late(const struct waiting *w, long start)
@@ -288,8 +288,8 @@ static bool is_late(const struct waiting *w, long start)
 }
 
 /*
- * There is no flag for this call alone.  Who shares the socket may see O_NONBLOCK for a moment, but
- * nobody can use it before it is connected.
+ * connect() takes no flag.  Other users of the socket may see O_NONBLOCK for a moment, but none can
+ * use it before it is connected.
  */
 static long connect_without_waiting(const struct waiting *w, long flags)
 {
@@ -399,7 +399,7 @@ static long attempt_sendto(struct waiting *w)
 	return add(w, make(w->s, SYS_sendto, arg), (size_t)w->arg[2]);
 }
 
-/* What is attached goes with the first part. */
+/* Control data goes with the first part. */
 static long attempt_sendmsg(struct waiting *w)
 {
 	const struct msghdr *whole = (const struct msghdr *)w->arg[1];
@@ -425,7 +425,7 @@ static long attempt_sendmsg(struct waiting *w)
 
 /* ---- one descriptor ---- */
 
-/* Calls whose flags, in this argument, say that they do not wait, or for other things. */
+/* Flags of calls that do not wait, or wait for something else. */
 #define UNUSUAL_RECEIVE (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
 
 static const struct kind_of_call {
@@ -537,7 +537,7 @@ static long poll_until(struct scheduler *s, struct pollfd *fds, unsigned long co
 	return result;
 }
 
-/* Without a signal mask it is poll() with another limit, of which it stores what is left. */
+/* Without a signal mask it is poll() with another limit, in which it stores the time left. */
 static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 {
 	struct timespec *limit = (struct timespec *)arg[2];

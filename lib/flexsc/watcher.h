@@ -22,7 +22,7 @@ int ferry__watcher_start(struct ferry_flexsc *flexsc);
 /** Ends it. */
 void ferry__watcher_stop(struct ferry_flexsc *flexsc);
 
-/** Has it look: a call was posted to a runner that may be busy. */
+/** Makes it look: a call was posted to a runner that may be busy. */
 void ferry__watcher_rouse(struct ferry_flexsc *flexsc);
 
 #endif /* FLEXSC_WATCHER_H */

@@ -50,7 +50,7 @@ static int parse_one_word(struct parser *parser, struct data *data, uint32_t ind
 	return parse_word(parser, (struct word_place){ HOLDER_DATA, index, (uint32_t)count - 1 });
 }
 
-/* Possibly none. */
+/* There may be none. */
 static int parse_words(struct parser *parser, struct data *data, uint32_t index)
 {
 	bool more = !parser_at(parser, TOKEN_NEWLINE) && !parser_at(parser, TOKEN_END);
@@ -73,7 +73,7 @@ static int parse_buffer(struct parser *parser, uint32_t index)
 
 	if (!error)
 		return assembly_set_size(parser->assembly, index, &size);
-	/* Uses of the buffer are not mistakes too. */
+	/* Its uses are not reported as well. */
 	parser->assembly->symbols.data_sources[index].sized = true;
 	return error;
 }
@@ -200,7 +200,7 @@ static int parse_statement(struct parser *parser)
 }
 
 /*
- * Goes on behind a line with a mistake.  The line counts as a slot unless it declares data, so
+ * Continues after a line with a mistake.  The line counts as a slot unless it declares data, so
  * that a label before it names this place and not the next slot.
  */
 static int recover(struct parser *parser, const struct image *image, size_t slots, size_t data)
@@ -258,7 +258,7 @@ int image_assemble(const char *text, size_t length, struct image **out, struct t
 	errors->count = 0;
 	errors->more = false;
 	error = assembly_start(&assembly, errors);
-	/* An empty text may have no address, from which nothing could be counted. */
+	/* An empty text may be a null pointer, with which no arithmetic is defined. */
 	error = error ? error : assemble(&assembly, length ? text : "", length);
 	assembly_free(&assembly);
 	if (!error) {

@@ -55,7 +55,7 @@ static size_t character_length(const unsigned char *bytes, size_t left)
 	return bytes[0] == '\t' || bytes[0] == '\n' || (bytes[0] >= ' ' && bytes[0] != DELETE);
 }
 
-/* By its byte-order mark, of which no part may stand in UTF-8. */
+/* By its byte-order mark, whose bytes never occur in UTF-8. */
 static bool is_utf16(const unsigned char *bytes, size_t length)
 {
 	return length > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2));
@@ -112,7 +112,7 @@ static bool is_name_character(char c)
 	return is_letter(c) || is_digit(c) || c == '_';
 }
 
-/* The value of a digit in a base up to 36; large for what is none. */
+/* The value of a digit in a base up to 36; large for any other character. */
 static int digit_value(char c)
 {
 	if (is_digit(c))

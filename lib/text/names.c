@@ -77,7 +77,7 @@ const char *errno_name(long error)
 
 /* ---- misspelt names ---- */
 
-#define LETTERS_PER_MISTAKE 3 /* a hint differs in at most one letter of so many */
+#define LETTERS_PER_MISTAKE 3 /* a hint may differ in one letter of this many */
 #define MISTAKES_MAX 3
 
 void spelling_start(struct spelling *spelling, struct span wrong)
@@ -139,7 +139,7 @@ void spelling_offer(struct spelling *spelling, const char *name)
 				       spelling->wrong.length - offered.length;
 	size_t distance;
 
-	/* The distance is never below that of the lengths: spares most of the work. */
+	/* The distance is never below that of the lengths, which avoids most of the work. */
 	if (offered.length >= SPELLING_MAX || lengths_apart >= spelling->distance)
 		return;
 	distance = edit_distance(spelling->wrong, offered);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The parser's ground: tokens, integers, commas, names. */
+/* The parser's basics: tokens, integers, commas, names. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

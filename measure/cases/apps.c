@@ -226,7 +226,7 @@ static bool has_examples(const struct settings *settings)
 	for (i = 0; i < APPS; i++)
 		if (is_wanted(settings, apps[i].name) &&
 		    access(keep_text("%s/%s", settings->examples, apps[i].name), X_OK)) {
-			complain("bench: %s: the example programs are not there (no %s)",
+			complain("bench: %s: the example programs are missing (no %s)",
 				 settings->examples, apps[i].name);
 			return false;
 		}

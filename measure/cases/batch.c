@@ -50,7 +50,7 @@ static int open_workload(struct session *session)
 			     session->run->settings->directory);
 }
 
-/* In every child anew, for memory of its own. */
+/* In each child again, so that it has memory of its own. */
 static int begin(void *context, size_t trial)
 {
 	struct session *session = context;
@@ -89,7 +89,7 @@ static int time_batches(void *context, size_t contestant, size_t trial, double *
 
 /* ---- whether it works ---- */
 
-/* Not asked after a signal. */
+/* Judges no batch that a signal has cut short. */
 static void try_batch(const struct session *session, const struct side *side, unsigned long size)
 {
 	const struct loaded *loaded = &session->workload.loaded;
@@ -200,7 +200,7 @@ static int measure_trials(struct session *session)
 	return status;
 }
 
-/* Those that can run the workload. */
+/* Chooses the sides that can run the workload. */
 static void choose_sides(struct session *session)
 {
 	const struct names *engines = &session->run->settings->engines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the trials of batches say: lines, ratios, and where one engine overtakes the other. */
+/* What follows from trials of batches: lines, ratios, and where one engine overtakes another. */
 #include "batch.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "common/show.h"
 #include "lib/engine/uring_plan.h"
 
-#define BENT 0.02 /* a line with more misfit than that says little */
+#define BENT 0.02 /* a line with a larger misfit means little */
 
 /* Two engines on one workload, by their slopes. */
 struct pairing {
@@ -191,7 +191,7 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 	add_comparison(run, &pairing->slopes);
 }
 
-/* Lines of one slope meet anywhere, lines that are none nowhere, and equal code at no size. */
+/* Parallel lines never meet, bent series have no line, and equal code breaks even nowhere. */
 static void set_even(struct pairing *pairing)
 {
 	const struct series *one = pairing->one, *other = pairing->other;
@@ -289,11 +289,11 @@ static void say_why_no_line(struct run *run, const struct results *results)
 		return;
 	if (run->settings->sizes.count < 2)
 		add_finding(run, NULL,
-			    "One size makes no line: give two or more --sizes to see what a batch "
+			    "One size gives no line: give two or more --sizes to see what a batch "
 			    "and what a call costs.");
 	else
 		add_finding(run, NULL,
-			    "One trial makes no line with errors: give two or more "
+			    "One trial gives no line with errors: give two or more "
 			    "--trials.");
 }
 

@@ -18,13 +18,13 @@ struct side {
 	/* Returns as ferry_batch(). */
 	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 
-	int engine; /* of the library, or -1, and then the others count */
+	int engine; /* of the library, or -1: then missing and run count */
 
 	/* What it can do. */
 	enum {
-		PROGRAMS, /* all that slots can say */
+		PROGRAMS, /* all that slots can express */
 		CALLS,	  /* calls, but neither forwarding, nor word copies, nor jumps */
-		NOTHINGS, /* as many nothings as there are slots, a power of two */
+		NOTHINGS, /* as many no-ops as there are slots, a power of two */
 	} does;
 };
 

@@ -20,7 +20,7 @@
 #define CALLS 5	   /* in a chain, about */
 #define DIRECTORY "/dev/shm"
 
-/* The base is the loop with the same calls, one crossing for each; it has none itself. */
+/* The base is the loop with the same calls, one crossing for each, which has no base itself. */
 struct row {
 	struct contestant;
 	const struct chain *chain;
@@ -134,7 +134,7 @@ static int time_row(void *context, size_t index, size_t trial, double *value)
 	length = row->run(row->chain, row->on);
 	unmap(NULL);
 	if (length != CHAIN_FILE_SIZE && !interrupted()) {
-		complain("bench: chain: %s: the file has %d bytes, and %ld came", row->name,
+		complain("bench: chain: %s: the file has %d bytes, and %ld were read", row->name,
 			 CHAIN_FILE_SIZE, length);
 		return EXIT_FOUND;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Filling in slots and requests counts, for a program does it anew for each file. */
+/* Filling in slots and requests is timed as well, because a program does it for each file. */
 #include "chain_calls.h"
 
 #include <fcntl.h>

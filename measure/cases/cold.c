@@ -81,7 +81,7 @@ static const char *format(const struct cold *cold)
 	if (!outcome.status)
 		return NULL;
 	return keep_text("no file system on a loop device: mkfs.ext4 %s",
-			 outcome.status < 0 ? "is not here" : "failed");
+			 outcome.status < 0 ? "is not installed" : "failed");
 }
 
 static void unmount(struct cold *cold)

@@ -28,8 +28,8 @@
 
 #define FILE_PATH "/etc/passwd"
 
-#define FEWEST_TRIALS 4	  /* to know an error of a median */
-#define FEWEST_CALLS 1000 /* in a trial, to speak of shares */
+#define FEWEST_TRIALS 4	  /* for the error of a median */
+#define FEWEST_CALLS 1000 /* in a trial, for shares */
 
 /* ---- the call that --call describes ---- */
 
@@ -50,7 +50,7 @@ static long make_given_call(void)
 	return ferry_rawcall(w[0], w[1], w[2], w[3], w[4], w[5], w[6]);
 }
 
-/* In a child: nobody knows what it does. */
+/* In a child, because the call may do anything. */
 static int try_given_call(void *context)
 {
 	(void)context;
@@ -122,7 +122,7 @@ static void warn_of_failure(struct run *run)
 			    given.label, name);
 }
 
-/* Whether it returned, which exit() and its like do not. */
+/* In a child, to see whether it returns, which exit() does not. */
 static int try_in_child(struct run *run)
 {
 	given.answer = share(sizeof(*given.answer));
@@ -200,7 +200,7 @@ static const char *missing_kstats(void)
 	return missing_call(RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats)));
 }
 
-/* Under a filter that refuses it, it is a crossing as well, and the filter's work. */
+/* Under a filter that refuses it, it costs a crossing and the filter's work. */
 static const char *missing_unimplemented(void)
 {
 	long answer = RAW(UNIMPLEMENTED, 0, 0);
@@ -282,7 +282,7 @@ static const struct row *bare_crossing(const struct crossing *c)
 }
 
 /* The time of too few calls is that of a cold start, and shows no shares. */
-static bool tells_shares(const struct row *row)
+static bool shows_shares(const struct row *row)
 {
 	return row->trials.count >= FEWEST_TRIALS && row->calls >= FEWEST_CALLS;
 }
@@ -296,8 +296,8 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 	for (i = 0; bare && i < c->count; i++) {
 		const struct row *row = &c->rows[i];
 
-		if (row->missing || row == bare || stays_outside(row) || !tells_shares(row) ||
-		    !tells_shares(bare))
+		if (row->missing || row == bare || stays_outside(row) || !shows_shares(row) ||
+		    !shows_shares(bare))
 			continue;
 		compare_trials(run, &bare->trials, &row->trials, &beside[i]);
 	}
@@ -319,7 +319,7 @@ static void say_crossing(struct run *run, const struct crossing *c)
 		    bare->label, bare->summary.median, clock_unit(), bare->times);
 }
 
-/* By the least times, which a busy machine does not change. */
+/* Compares the least times, which a busy machine hardly changes. */
 static void say_vdso(struct run *run, const struct crossing *c)
 {
 	const struct row *vdso = find_row(c->rows, c->count, "gettimeofday_vdso");
@@ -364,7 +364,7 @@ static void say_what_it_means(struct run *run, const struct crossing *c)
 	say_share(run, c, "given");
 	say_share(run, c, "write");
 	say_share(run, c, "stat");
-	if (bare_crossing(c) && !tells_shares(bare_crossing(c)))
+	if (bare_crossing(c) && !shows_shares(bare_crossing(c)))
 		add_finding(run, NULL,
 			    "Stating how much of a call is the crossing takes %d trials of %d "
 			    "calls.",

@@ -46,7 +46,7 @@ static void fill_programs(void)
 	fill(GO_TO, (struct ferry_slot){ .nr = FERRY_NR_GOTO, .jump_fail = 1 });
 }
 
-/* COUNT slots run, of which every STRIDE-th of the program is one. */
+/* Runs COUNT slots: every STRIDE-th one of the program. */
 static void run_slots(enum program program, unsigned long count, unsigned long stride)
 {
 	while (count) {
@@ -75,7 +75,7 @@ static void run_function(unsigned long count)
 	}
 }
 
-/* What a program does that takes any call: a switch over their arguments, and the jumps. */
+/* What a program that makes any call does: a switch over the arguments, and the jumps. */
 static long call_by_argc(const struct ferry_slot *slot)
 {
 	const __s64 *a = slot->arg;
@@ -153,18 +153,18 @@ static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 {
 	static const struct {
 		const char *name, *what;
-	} told[] = {
+	} reported[] = {
 		{ "plain", "a slot" },
 		{ "jumps", "a slot with jumps" },
 		{ "forwarding", "a slot with jumps and a forwarded operand" },
 	};
 	const struct row *base = find_row(rows, count, "function");
-	struct comparison *beside = keep(COUNT_OF(told), sizeof(*beside));
+	struct comparison *beside = keep(COUNT_OF(reported), sizeof(*beside));
 	size_t i;
 
 	set_times(rows, count, "function");
-	for (i = 0; base && i < COUNT_OF(told); i++) {
-		const struct row *row = find_row(rows, count, told[i].name);
+	for (i = 0; base && i < COUNT_OF(reported); i++) {
+		const struct row *row = find_row(rows, count, reported[i].name);
 
 		if (!row)
 			continue;
@@ -172,23 +172,23 @@ static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 	}
 	judge_run(run);
 	say_instructions(run, base, find_row(rows, count, "plain"));
-	for (i = 0; i < COUNT_OF(told); i++) {
-		const struct row *row = find_row(rows, count, told[i].name);
+	for (i = 0; i < COUNT_OF(reported); i++) {
+		const struct row *row = find_row(rows, count, reported[i].name);
 
 		if (row && base && beside[i].significant)
 			add_finding(run, row->name,
 				    "To the same call by hand the loop adds %.2f %s for %s; both "
 				    "together take %.2f.",
 				    row->summary.median - base->summary.median, clock_unit(),
-				    told[i].what, row->summary.median);
+				    reported[i].what, row->summary.median);
 		else if (row && base)
 			add_finding(run, row->name,
 				    "What the loop adds for %s is lost in the noise.",
-				    told[i].what);
+				    reported[i].what);
 	}
 }
 
-/* Those of all rows but missing ones, in the order of the kinds. */
+/* Counts those of every row that is available. */
 static void count_instructions(struct row rows[], size_t count)
 {
 	size_t i, k;

@@ -31,7 +31,7 @@ static const char *run_side(void *context, size_t side, double *ns)
 	if (outcome.status == 0 || outcome.status == 1 || interrupted())
 		return NULL;
 	if (outcome.status == -ENOENT)
-		return keep_text("%s is not here", name);
+		return keep_text("%s is not installed", name);
 	if (outcome.status < 0)
 		return keep_text("%s cannot be run: %s", name, strerror(-outcome.status));
 	return keep_text("%s ended with status %d", name, outcome.status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pairs of runs, and what they say. */
+/* Pairs of runs, and what follows from them. */
 #include "duels.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ bool duel_measure(struct run *run, struct duel *duel,
 
 	if (!duel->missing && !interrupted())
 		take_turns(&turns, duel->times);
-	/* A pair that a signal cut in two is none. */
+	/* Half a pair, which a signal has cut short, does not count. */
 	if (duel->times[0].count > duel->times[1].count)
 		duel->times[0].count = duel->times[1].count;
 	duel->times[1].count = duel->times[0].count;
@@ -85,8 +85,8 @@ static void say(struct run *run, const struct duel *duel)
 
 	if (isnan(ratio->low))
 		add_finding(run, duel->app,
-			    "%s: %s is %.2f times as fast as %s, by too few pairs to tell how sure "
-			    "that is.",
+			    "%s: %s is %.2f times as fast as %s, but too few pairs were run to say "
+			    "how certain that is.",
 			    duel->app, duel->side, ratio->ratio, duel->against);
 	else if (ratio->significant)
 		add_finding(run, duel->app, "%s: %s is %.2f times as fast as %s (%.2f to %.2f).",

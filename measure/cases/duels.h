@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two ways to do the same, which ran in turn: `ferry bench apps` and `ferry bench files`. */
+/* Two ways of doing a job, run in turn: `ferry bench apps` and `ferry bench files`. */
 #ifndef DUELS_H
 #define DUELS_H
 

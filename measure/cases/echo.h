@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An echo server, which does nothing but wait for requests: a process serves, another asks. */
+/* An echo server, which does nothing but wait: one process serves, another sends requests. */
 #ifndef ECHO_H
 #define ECHO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that do nothing: where the compiler of their callers cannot see it, and in the kernel. */
+/* Calls that do nothing: functions that cannot be inlined, and a system call. */
 #ifndef EMPTY_H
 #define EMPTY_H
 

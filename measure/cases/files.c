@@ -249,7 +249,7 @@ static void run_python(struct session *session, const char *python)
 		line = json_pack(
 			"{s:o}", "missing",
 			json_text(outcome.status == -ENOENT ?
-					  keep_text("%s is not here", python) :
+					  keep_text("%s is not installed", python) :
 					  keep_text("%s cannot run bench_files.py", python)));
 		take_line(session, line, python);
 		json_decref(line);

@@ -22,7 +22,7 @@
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
 
-/* What children store in is shared memory, which is kept. */
+/* Children store results in shared memory, which is kept. */
 struct session {
 	struct run *run;
 	struct cell *cells; /* shared */
@@ -51,7 +51,7 @@ static void add_cell(struct session *session, struct cell cell)
 	cell.has_phases = cell.way == FLEXSC;
 	cell.calls = calls < 4 * cell.threads ? 4 * cell.threads : calls;
 	if (cell.way == PAIR)
-		cell.calls *= 4; /* that the thread starts must not count */
+		cell.calls *= 4; /* so that starting the thread hardly counts */
 	session->cells[session->count++] = cell;
 }
 
@@ -94,7 +94,7 @@ static void list_cells(struct session *session)
 
 /* ---- measuring ---- */
 
-/* What others than the caller used: runners to the nanosecond, io_uring's to the kernel's tick. */
+/* What other threads used: runners to the nanosecond, io_uring's to the kernel's tick. */
 static double others_ns(enum way way, const struct job *job)
 {
 	switch (way) {
@@ -105,7 +105,7 @@ static double others_ns(enum way way, const struct job *job)
 	case PAIR:
 		return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	default:
-		/* Nobody helps; the process's clock may still tell of a ring that ends. */
+		/* There are none, but the process's clock may still count a ring that ends. */
 		return 0;
 	}
 }
@@ -170,7 +170,7 @@ static bool start_runners(const struct session *session, long runners, bool time
 	return !error;
 }
 
-/* Only this cell has runners now, and stacks: a process may not map those of all of them. */
+/* Only this cell has runners and stacks: a process may not map the stacks of all cells. */
 static bool run_cell(struct session *session, size_t index, bool timed, double *value)
 {
 	const struct cell *cell = &session->cells[index];

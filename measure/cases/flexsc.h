@@ -16,12 +16,12 @@ struct cell {
 	double work;	       /* ns */
 	long calls;	       /* in a trial */
 	double caller, others; /* CPU time, ns per call, means of the trials */
-	double latency[4];     /* 50 %, 90 %, 99 %, most, ns */
+	double latency[4];     /* 50 %, 90 %, 99 %, longest, ns */
 	bool has_phases;
 	double phases[PHASES]; /* ns per call */
 };
 
-/* What is known of a runner by itself. */
+/* What was measured of a runner by itself. */
 struct runner {
 	const char *missing;
 	bool in_kernel;		    /* the kernel makes the calls, not a thread of the library */

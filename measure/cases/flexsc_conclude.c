@@ -11,7 +11,7 @@
 #include "common/show.h"
 #include "sides.h"
 
-#define USUAL_THREADS 64 /* most is said of the cells that are nearest to these */
+#define USUAL_THREADS 64 /* the findings describe the cells nearest to these */
 #define USUAL_WORK 150
 
 /* A range of W in which flexsc is ahead of plain calls, by straight lines between its cells. */
@@ -20,7 +20,7 @@ struct gain {
 	const char *call;
 	long threads, runners;
 	double from, to;		 /* ns */
-	bool from_measured, to_measured; /* an end of the W that were measured, no break-even */
+	bool from_measured, to_measured; /* the first or last W measured, no break-even */
 };
 
 struct results {
@@ -28,7 +28,7 @@ struct results {
 	size_t count;
 	struct gain *gains;
 	size_t gain_count;
-	long threads; /* of which most is said */
+	long threads; /* that the findings describe */
 	double work;
 };
 
@@ -132,7 +132,7 @@ static bool loses(const struct cell *cell)
 	return cell && cell->ratio.ratio < 1 && cell->ratio.significant;
 }
 
-/* A gain in the table that may be none. */
+/* A gain in the table that noise could explain. */
 static bool may_win(const struct cell *cell)
 {
 	return cell && cell->ratio.ratio > 1 && !cell->ratio.significant;
@@ -149,7 +149,7 @@ static const char *joined(const struct sizes *numbers)
 	return keep_list(words, " and ");
 }
 
-/* The W at which JUDGE finds the cell to be so. */
+/* The W at which JUDGE is true of the cell. */
 static struct sizes works_where(bool (*judge)(const struct cell *cell),
 				const struct results *results, const char *call,
 				const struct sizes *works)
@@ -258,7 +258,7 @@ static void say_who_pays(struct run *run, const struct results *results, const c
 		    plain->caller, (cell->caller + cell->others) / plain->caller, gain);
 }
 
-/* Of all ways, at the usual work. */
+/* Names the fastest of all ways, at the usual work. */
 static void say_best(struct run *run, const struct results *results, const char *call)
 {
 	static const char *const words[WAYS] = { "plain calls",

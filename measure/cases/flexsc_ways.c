@@ -36,7 +36,7 @@ const char *way_name(enum way way)
 	return names[way];
 }
 
-/* Threads of this process: proc(5) has them as links of a directory. */
+/* The threads of this process: in proc(5), the links of a directory. */
 static nlink_t thread_count(void)
 {
 	struct stat task;
@@ -44,7 +44,7 @@ static nlink_t thread_count(void)
 	return stat("/proc/self/task", &task) ? 0 : task.st_nlink;
 }
 
-/* The kernel does not report the end of its threads, so this looks for it. */
+/* The kernel does not report the end of its threads, so this polls. */
 void ways_wait_until_alone(void)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
@@ -347,7 +347,7 @@ const char *way_missing(enum way way, const char *call)
 	if (strcmp(call, "write") != 0)
 		return "io_uring has no request for this call";
 	if (io_uring_queue_init(1, &ring, way == SQPOLL ? IORING_SETUP_SQPOLL : 0))
-		return "this kernel does not offer it here";
+		return "this kernel does not offer it to this process";
 	io_uring_queue_exit(&ring);
 	return NULL;
 }

@@ -16,7 +16,7 @@
 #include "measure/harness/interrupt.h"
 
 #define FILES 2000
-#define LARGEST (256L << 10) /* of them, bytes: summing is not to be what is timed */
+#define LARGEST (256L << 10) /* of them, bytes: summing must not take most of the time */
 #define DIRECTORIES 500
 #define PATHS_SIZE (100L << 10) /* of all names together, bytes: well below what exec() takes */
 #define LARGE_FILE (64L << 20)	/* bytes */

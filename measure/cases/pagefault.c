@@ -37,7 +37,7 @@ struct session {
 
 /* ---- the rows ---- */
 
-/* Behind the name of a way that there are several of. */
+/* Follows the name of a way that has several sizes. */
 static const char *size_of(const struct touch *touch)
 {
 	if (touch->way == AHEAD && touch->per_fault)
@@ -80,7 +80,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 }
 
 /* What is not available is listed once, with the first order. */
-static void add_unless_told(struct session *session, struct touch touch, size_t base)
+static void add_unless_listed(struct session *session, struct touch touch, size_t base)
 {
 	bool first = touch.write && touch.order == SEQUENTIAL;
 
@@ -95,7 +95,7 @@ static void add_ahead(struct session *session, struct touch touch, size_t base)
 
 	touch.way = AHEAD;
 	if (touch_missing(session->region, &touch)) {
-		add_unless_told(session, touch, base);
+		add_unless_listed(session, touch, base);
 		return;
 	}
 	for (i = 0; i < s->sizes.count; i++) {
@@ -115,18 +115,18 @@ static void add_large_pages(struct session *session, struct touch touch, size_t 
 		if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, touch.large_page) ==
 		    NO_LARGE_PAGES)
 			continue;
-		add_unless_told(session, touch, base);
+		add_unless_listed(session, touch, base);
 		any = true;
 	}
 	touch.large_page = 0;
 	if (!any)
-		add_unless_told(session, touch, base);
+		add_unless_listed(session, touch, base);
 }
 
 static void add_way(struct session *session, struct touch touch, enum way way, size_t base)
 {
 	touch.way = way;
-	add_unless_told(session, touch, base);
+	add_unless_listed(session, touch, base);
 }
 
 static void add_order(struct session *session, bool write, enum order order)
@@ -162,7 +162,7 @@ static double faults_so_far(void)
 	return (double)(usage.ru_minflt + usage.ru_majflt);
 }
 
-/* The kernel's event counts exceptions; faults that MADV_POPULATE_* makes are none. */
+/* The kernel's event counts exceptions, which faults by MADV_POPULATE_* are not. */
 static int open_counter(void)
 {
 	struct perf_event_attr attributes = {
@@ -209,7 +209,7 @@ static double resident_so_far(void)
 	return kib[0] ? 1024 * strtod(kib, NULL) : NAN;
 }
 
-/* Once, since looking at every page takes its time. */
+/* Once, because looking at every page is slow. */
 static void look_at_memory(const struct session *session, struct touched *row, double before)
 {
 	double resident = resident_so_far() - before, page = (double)session->region->page;
@@ -224,7 +224,7 @@ static void look_at_memory(const struct session *session, struct touched *row, d
 
 /* ---- measuring ---- */
 
-/* Clearing needs pages that are there before the clock starts. */
+/* Clearing needs pages that are mapped before the clock starts. */
 static int prepare(const struct session *session, const struct touch *touch)
 {
 	int error;
@@ -332,8 +332,8 @@ static void volunteer(void)
 }
 
 /*
- * Passes that are not timed: a host may give its guest the memory only now.  This process has
- * then what it needs for itself, too.
+ * Passes that are not timed: a host may give its guest the memory only now, and this process maps
+ * what it needs for itself.
  */
 static int warm_up(const struct session *session)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the rows of `ferry bench pagefault` mean. */
+/* What follows from the rows of `ferry bench pagefault`. */
 #include "pagefault.h"
 
 #include <math.h>
@@ -280,7 +280,7 @@ static const struct field run_fields[] = {
 	{ "page_bytes", F_COUNT, offsetof(struct pagefault, page), 0 },
 };
 
-/* What a fault maps ahead it has to clear as well; reading takes a page that is clear. */
+/* Pages mapped ahead must be cleared as well; reading maps a page that is already clear. */
 static void set_beyond_clearing(struct pagefault *p)
 {
 	const struct touched *clear = written(p, SEQUENTIAL, CLEAR, 0);

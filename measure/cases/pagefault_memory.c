@@ -13,7 +13,7 @@
 
 #define PATH 4096
 
-/* The number behind KEY in the file PATH, or what there is without a KEY; SIZE_MAX if none. */
+/* The number after KEY in the file PATH, the first one if KEY is empty; SIZE_MAX if none. */
 static size_t number_in(const char *path, const char *key)
 {
 	char line[256];
@@ -30,7 +30,7 @@ static void lower(struct memory_room *room, size_t bytes, const char *limit)
 		*room = (struct memory_room){ bytes, limit };
 }
 
-/* What is left of LIMIT, which may be none. */
+/* What is left of LIMIT; SIZE_MAX is no limit. */
 static size_t left(size_t limit, size_t used)
 {
 	if (limit == SIZE_MAX)

@@ -7,7 +7,7 @@
 
 struct memory_room {
 	size_t bytes;
-	const char *limit; /* a constant that names what leaves no more */
+	const char *limit; /* a constant that names the limit */
 };
 
 /**

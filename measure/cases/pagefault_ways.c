@@ -19,7 +19,7 @@
 #include "measure/harness/interrupt.h"
 #include "measure/harness/random.h"
 
-/* Of Linux 5.14; the libc may be older. */
+/* Since Linux 5.14; the libc may be older. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -203,7 +203,7 @@ static const char *ahead_missing(void)
 		       "this kernel has the number of multi_page_alloc() for something else";
 }
 
-/* The largest pages that the region gets when it asks, or 0. */
+/* The largest pages that the region gets on advice, or 0. */
 static size_t largest_in_use(const struct region *region)
 {
 	size_t size;
@@ -239,6 +239,6 @@ const char *touch_missing(const struct region *region, const struct touch *touch
 	if (touch->way == LARGE_PAGES)
 		return large_pages_missing(region, touch->large_page);
 	if (touch->way == POPULATE && madvise(NULL, 0, MADV_POPULATE_WRITE))
-		return "this kernel does not have MADV_POPULATE_WRITE: Linux 5.14 has";
+		return "this kernel does not have MADV_POPULATE_WRITE, which came with Linux 5.14";
 	return NULL;
 }

@@ -81,7 +81,7 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 
 /* ---- comparing ---- */
 
-/* Without what they are compared with, the others of a server do not count either. */
+/* Without those that they are compared with, the other sides of a server are missing, too. */
 static void require_bases(struct side sides[])
 {
 	bool none = sides[BY_PTHREADS].missing || sides[BY_EVENTS].missing;

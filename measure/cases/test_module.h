@@ -8,7 +8,7 @@
 /** A descriptor of the module's device, or -1 where it is not loaded. */
 int test_module(void);
 
-/** A batch as one would first write it: returns as FERRY_IOC_BATCH. */
+/** The naive batch: returns as FERRY_IOC_BATCH. */
 long naive_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 
 /**

@@ -91,7 +91,7 @@ static const struct call calls[] = {
 	    .arg = { AT_FDCWD, (long)usual_path, 0, STATX_BASIC_STATS, (long)&status_x } } },
 };
 
-/* The options of ferry bench have let pass only those that there are. */
+/* options.c refuses all other names. */
 static const struct call *find(const char *name)
 {
 	const struct call *call = calls;
@@ -112,7 +112,7 @@ static void *allocate_aligned(size_t size)
 	return memory;
 }
 
-/* A page in the page cache, of a file system that has files on a disk where there is one. */
+/* A page in the page cache, of a file on a disk if possible. */
 static int open_temporary_file(void)
 {
 	const char *directory = getenv("TMPDIR");
@@ -214,7 +214,8 @@ int workload_open(struct workload *workload, const char *name, unsigned long cop
 	};
 	for (i = 0; i < copies; i++)
 		workload->loaded.slots[i] = slot;
-	workload->loaded.slots[0].argc &= (unsigned char)~FERRY_ARGC_FORWARD; /* none before it */
+	/* No slot is before the first. */
+	workload->loaded.slots[0].argc &= (unsigned char)~FERRY_ARGC_FORWARD;
 	return 0;
 }
 

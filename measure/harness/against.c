@@ -29,7 +29,7 @@ int against_read(struct against *against, const char *path)
 				     .document = run,
 				     .started = json_string_at(run, "started", "") };
 	if (!run)
-		complain("%s:%d: it is cut short or no JSON: %s", path, error.line, error.text);
+		complain("%s:%d: it is cut short or not JSON: %s", path, error.line, error.text);
 	else if (strcmp(json_string_at(run, "schema", ""), SCHEMA) != 0)
 		complain("%s: it is not what 'ferry bench --json' writes", path);
 	else if (json_number_at(run, "version") != SCHEMA_VERSION)
@@ -57,7 +57,7 @@ static const json_t *find_figure(const json_t *figures, const struct figure *wan
 	return NULL;
 }
 
-/* The difference in errors of the difference. */
+/* How likely the errors alone make such a difference. */
 static double p_of(const struct pair *pair)
 {
 	double difference = pair->now - pair->before, error = hypot(pair->before_se, pair->now_se);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bench of `ferry bench`: one per file in measure/cases, which measures and says what it found.
+ * A bench of `ferry bench`: one per file in measure/cases, which measures and reports what it
+ * found.
  *
  * A case fills in a `struct bench` and is listed in cli/cmd_bench.c.  Its measure() times
  * contestants with take_turns() or take_trials() (turns.h), keeps the results in structures of its
@@ -40,7 +41,7 @@ struct settings {
 	long warmup;
 	long trials;
 	long calls; /* in a trial */
-	long slots; /* about so many are timed at once */
+	long slots; /* about this many are timed at once */
 	long pairs;
 	long seconds; /* of a load */
 	struct sizes sizes;
@@ -49,11 +50,11 @@ struct settings {
 	long runners;	      /* at most; 0: as many as there are CPUs */
 	struct names engines;
 	struct names beside; /* what batches run on beside engines of the library */
-	bool engines_named;  /* by the user; otherwise they are all that are here */
+	bool engines_named;  /* by the user; otherwise all that are available */
 	struct names workloads;
 	struct names programs;
 	struct names apps; /* none: all */
-	long memory;	   /* MiB; 0: as much as is good */
+	long memory;	   /* MiB; 0: a suitable amount */
 	const char *directory;
 	const char *examples;
 	struct bootstrap bootstrap;
@@ -172,7 +173,7 @@ struct numbers compare_trials(struct run *run, const struct numbers *trials,
 /**
  * Summarizes COUNT contestants, which are SIZE bytes apart, and compares them with their bases, for
  * judge_run() to decide.  Those that have neither a trial nor a reason are dropped, and the indices
- * of the bases do not count any more.  Returns how many are left.
+ * of the bases are void.  Returns how many are left.
  */
 size_t compare_contestants(struct run *run, void *contestants, size_t count, size_t size);
 

@@ -15,9 +15,9 @@
 static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), void *context)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* From the terminal, and once more from the parent. */
+	/* One comes from the terminal, and one more from the parent. */
 	interrupt_catch_all();
-	/* A filter of system calls may not say who the parent is. */
+	/* A filter of system calls may refuse getppid(). */
 	_exit(getppid() == parent || getppid() < 0 ? work(context) : 0);
 }
 

@@ -42,8 +42,8 @@ double clock_now(void);
 double clock_cost(void);
 
 /**
- * Where the clock counts instructions, returns right behind a tick of the kernel: then what follows
- * meets as many ticks each time.
+ * Where the clock counts instructions, returns just after a tick of the kernel, so that what
+ * follows meets the same number of ticks each time.
  */
 void clock_align(void);
 
@@ -63,7 +63,7 @@ struct clock_stamp {
 struct clock {
 	const char *missing; /* NULL: it is a record */
 	const char *name, *source;
-	double resolution_ns; /* the smallest step that was seen; a reading's own cost hides less */
+	double resolution_ns; /* the smallest step seen; the cost of a reading hides smaller ones */
 	double overhead_ns;   /* one reading, the least of many */
 	bool vdso;	      /* a reading does not enter the kernel */
 	double tsc_hz;	      /* NAN where there is no invariant TSC */

@@ -54,7 +54,7 @@ struct cpu_use cpu_use(int cpu);
 /** CPU time in user space and in the kernel, s. */
 double cpu_seconds(const struct rusage *usage);
 
-/** 0 to 1: the share of the CPU that others took since START; NAN when too short to tell. */
+/** 0 to 1: the share of the CPU that others took since START; NAN if the time was too short. */
 double cpu_others(int cpu, const struct cpu_use *start);
 
 /** The frequency governor of the CPU, "" when there is none. */

@@ -36,7 +36,7 @@ struct choice {
 	const char *benches; /* that take it, with blanks between them; NULL: all */
 	const char *key;     /* in the document's settings, or NULL */
 	long null;	     /* the number that is null there */
-	const char *values;  /* all that its names may be, or NULL */
+	const char *values;  /* the names that it accepts, or NULL */
 	const char *help;
 };
 
@@ -203,7 +203,7 @@ static int complain_of_option(int letter, const char *word)
 	return EXIT_USAGE;
 }
 
-/* What not every bench takes, or cannot write, goes without --all. */
+/* --all goes with no option that only some benches take, nor with --csv. */
 static int check_all(const struct given *given)
 {
 	const char *extra = given->bench;
@@ -214,9 +214,8 @@ static int check_all(const struct given *given)
 		    (choices[i].benches || choices[i].letter == 'v'))
 			extra = keep_text("--%s", choices[i].name);
 	if (extra)
-		complain(
-			"bench: --all measures every bench as it is by default: take it without %s",
-			extra);
+		complain("bench: --all measures every bench with its defaults: use it without %s",
+			 extra);
 	return extra ? EXIT_USAGE : 0;
 }
 
@@ -378,7 +377,7 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 
 /* ---- help, completion and the document ---- */
 
-/* "batch, apps: the engines": without a bench the help says who takes an option. */
+/* "batch, apps: the engines": without a bench the help says which of them take an option. */
 static void print_choice(const struct choice *choice, bool whose)
 {
 	const char *who =

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct random {
-	uint64_t state; /* the seed, to begin with */
+	uint64_t state; /* at first the seed */
 };
 
 static inline uint64_t random_next(struct random *random)

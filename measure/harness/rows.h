@@ -18,7 +18,7 @@ struct kind {
 	/* Why it cannot be called here, as a constant sentence, or NULL; may itself be NULL. */
 	const char *(*missing)(void);
 
-	/* In place of RUN: what one call takes, as something else than the clock here says. */
+	/* In place of RUN: what one call takes, measured by something other than this clock. */
 	double (*cost)(void);
 };
 

@@ -24,7 +24,7 @@
 #define __has_feature(name) 0
 #endif
 
-/* What a sanitizer adds is no property of the code, and takes long to count. */
+/* A sanitizer's instructions are not the code's, and take long to count. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
 	__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1

@@ -5,14 +5,14 @@
 
 /**
  * The instructions in user space that RUN takes for each call: the slope between two numbers of
- * calls, so that start and end cancel out.  NAN where that cannot be found out.
+ * calls, so that start and end cancel out.  NAN where nothing can be counted.
  */
 double instructions_per_call(void (*run)(unsigned long calls));
 
 /**
  * The instructions in user space from one increment of *COUNT to the next, in RUN, which increments
- * it until it is killed: the median of some.  In between RUN goes at its own speed, so that what
- * depends on the time is as usual.  NAN where that cannot be found out.
+ * it until it is killed: the median of some.  In between RUN goes at full speed, so that what
+ * depends on time behaves as usual.  NAN where nothing can be counted.
  */
 double instructions_between(void (*run)(volatile long *count));
 

@@ -11,7 +11,7 @@
 #include "interrupt.h"
 #include "progress.h"
 
-/* What children write to is in shared memory. */
+/* Children write to shared memory. */
 struct session {
 	const struct turns *turns;
 	size_t *trial;	/* shared: the next one */

@@ -49,8 +49,8 @@ struct turns {
 	int (*run)(void *context, size_t contestant, size_t trial, double *value);
 
 	/*
-	 * The contestants' records, so many bytes apart: those that are missing take no part. Where
-	 * they come from share(), RUN may store more in them.
+	 * The contestants' records, record_size bytes apart: those that are missing take no part.
+	 * Where they come from share(), RUN may store more in them.
 	 */
 	void *records;
 	size_t record_size;

@@ -79,7 +79,7 @@ void add_warnings(struct run *run, const struct circumstances *at)
 	if (interrupted())
 		add_warning(run, "interrupted",
 			    "The run was interrupted: only completed measurements are shown.");
-	/* What slows a machine down changes no count of instructions. */
+	/* Nothing that slows a machine down changes a count of instructions. */
 	if (clock_counts_instructions())
 		return;
 	warn_of_machine(run, at);

@@ -89,7 +89,7 @@ class TestBatch:
         self, conclude: Conclude, rng: np.random.Generator
     ) -> None:
         document = conclude("batch", sizes=[4], engines={"loop": [400.0, 404.0, 401.0]})
-        assert "One size makes no line" in findings(document)
+        assert "One size gives no line" in findings(document)
 
 
 class TestCrossing:

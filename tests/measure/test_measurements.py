@@ -396,8 +396,8 @@ def test_a_program_that_is_not_installed_is_said_to_be_missing(
     done = ferry(*short["apps"], "--json", "-", env=environment | {"PATH": str(tmp_path)})
     rows = rows_of(json.loads(done.stdout))
     missing = {row["against"]: row["reason"] for row in rows if not row["available"]}
-    assert missing["du -sl"] == "du is not here"
-    assert missing["cat"] == "cat is not here"
+    assert missing["du -sl"] == "du is not installed"
+    assert missing["cat"] == "cat is not installed"
 
 
 @pytest.mark.parametrize("bench", BENCHES)

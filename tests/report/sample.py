@@ -258,7 +258,7 @@ def files() -> Json:
     return common("files", "2001-02-03T04:08:36Z") | {
         "comparisons": [
             comparison(random, "stat", "ferry_statx_many", "statx", 2.5, 11),
-            of_python | {"available": False, "reason": "python3 is not here"},
+            of_python | {"available": False, "reason": "python3 is not installed"},
         ]
     }
 
