@@ -66,6 +66,11 @@ static int write_and_rename(const char *path, char *temporary, const void *bytes
 
 	if (fd < 0)
 		return -errno;
+	if (!bytes) {
+		close(fd);
+		unlink(temporary);
+		return 0;
+	}
 	error = write_all(fd, bytes, length);
 	if (!error && (fchmod(fd, mode_for(path)) || fsync(fd)))
 		error = -errno;
@@ -78,7 +83,7 @@ static int write_and_rename(const char *path, char *temporary, const void *bytes
 	return error;
 }
 
-/* Ctrl-C waits until the file is whole, or gone. */
+/* Ctrl-C waits until the file is whole, or gone.  Without BYTES it is only tried out. */
 static int replace(const char *path, const void *bytes, size_t length)
 {
 	sigset_t all, before;
@@ -112,30 +117,6 @@ int write_file(const char *path, const void *bytes, size_t length)
 	return error;
 }
 
-/* Makes the file that write_and_rename() would write to, and takes it away again. */
-static int try_temporary(const char *path)
-{
-	sigset_t all, before;
-	char *temporary;
-	int error = 0;
-	int fd;
-
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	fd = mkstemp(temporary);
-	if (fd < 0) {
-		error = -errno;
-	} else {
-		close(fd);
-		unlink(temporary);
-	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	free(temporary);
-	return error;
-}
-
 int check_writable(const char *path)
 {
 	struct stat st;
@@ -144,7 +125,7 @@ int check_writable(const char *path)
 	if (is_standard_stream(path))
 		return 0;
 	if (stat(path, &st) || S_ISREG(st.st_mode))
-		error = try_temporary(path);
+		error = replace(path, NULL, 0);
 	else if (S_ISDIR(st.st_mode))
 		error = -EISDIR;
 	else if (access(path, W_OK))
