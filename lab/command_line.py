@@ -155,8 +155,15 @@ def run_test(args: argparse.Namespace) -> int:
     from lab.tests.manifest import read_tests
     from lab.tests.own_selftests import TEST as SELFTESTS
     from lab.tests.own_selftests import compare_selftests
-    from lab.tests.patches import added_tests
-    from lab.tests.run_tests import count, exit_status, report, run_tests, summary, write_record
+    from lab.tests.run_tests import (
+        added_tests,
+        count,
+        exit_status,
+        report,
+        run_tests,
+        summary,
+        write_record,
+    )
 
     extra = args.patch or args.no_series
     if args.record and extra:

@@ -16,6 +16,8 @@ from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
 from lab.kernels.build import Kernel
 from lab.kernels.modules import FERRY, build_module
+from lab.kernels.selftests import added_selftests, programs_in
+from lab.targets import Target
 from lab.tests.manifest import GuestTest
 from lab.tests.session import AttributingWatcher, Result, Transcript, script
 
@@ -140,6 +142,19 @@ def scaled(kernel: Kernel, test: GuestTest) -> GuestTest:
     if not kernel.target.name.endswith("-debug"):
         return test
     return test.model_copy(update={"timeout": test.timeout * DEBUG_FACTOR})
+
+
+def added_tests(target: Target, selftests: Path) -> list[GuestTest]:
+    """The programs that build_selftests() made in SELFTESTS from the user's patches of TARGET."""
+    return [
+        GuestTest(
+            name=f"kselftest-{program}".lower(),
+            command=f"$FERRY_KSELFTEST/{folder}/{program}",
+            targets=(target.name,),
+        )
+        for folder in added_selftests(target)
+        for program in programs_in(selftests / folder)
+    ]
 
 
 def run_tests(

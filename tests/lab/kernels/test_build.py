@@ -25,7 +25,7 @@ from lab.kernels import config, series
 from lab.kernels.modules import FERRY, build_module
 from lab.kernels.selftests import build_selftests
 from lab.targets import with_patches
-from lab.tests.patches import added_tests
+from lab.tests.run_tests import added_tests
 
 ADD_LINE = "--- a/two.c\n+++ b/two.c\n@@ -1 +1,2 @@\n 2\n+patched\n"
 AFTER_IT = "--- a/two.c\n+++ b/two.c\n@@ -1,2 +1,3 @@\n 2\n+after\n patched\n"
