@@ -12,8 +12,8 @@ PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report t
 SHELL_SOURCES := setup release debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
-VALGRIND_TESTS := check memory program program_limit text_assemble text_disassemble \
-	text_errors text_manual text_names text_object text_programs
+VALGRIND_TESTS := check memory program program_limit text_assemble text_check text_copies \
+	text_errors text_manual text_names text_programs
 
 .DEFAULT_GOAL := help
 

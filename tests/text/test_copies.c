@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Copies of a program in one batch: results of their own, data in common, jumps kept inside. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <ferry.h>
 
-#include "lib/text/text.h"
-
-static struct image *assemble(const char *text)
-{
-	struct text_errors errors;
-	struct image *image = NULL;
-
-	if (image_assemble(text, strlen(text), &image, &errors))
-		fail_msg("%s", errors.list[0].message);
-	return image;
-}
+#include "support.h"
 
 static void unload(struct image *image, struct loaded *loaded)
 {
