@@ -32,8 +32,10 @@ static void wake_sleepers(struct scheduler *s, long now)
 		count++;
 	}
 	queue_put_first(&s->ready, &due);
-	if (s->left <= count)
-		s->left = count + 1;
+	if (!count)
+		return;
+	s->left = count + 1;
+	s->gives_turns = true;
 }
 
 /* Those that were posted first.  lane_collect() may put another call in an entry it has freed. */

@@ -111,6 +111,7 @@ static void relieve(struct scheduler *s, struct lane *lane)
 	ferry__ring_collect(old, &s->ready);
 	old->next = s->held_up;
 	s->held_up = old;
+	scheduler_hurry(s);
 	ferry__lane_post_pending(lane);
 }
 

@@ -35,11 +35,13 @@ struct scheduler {
 	unsigned int lanes;
 	struct lane *turn; /* the lane to look at next */
 	struct lane *give; /* the lane of the next thread */
-	int left;	   /* switches until the next look around */
-	int stride;	   /* switches from one to the next, about LOOK_NS */
-	long looked_ns;	   /* when the last one was */
-	unsigned int made; /* calls that never wait, made here since the count of calls began */
-	long counted_ns;   /* when that was */
+	int left;	   /* switches until the next glance at the time */
+	bool gives_turns;  /* LEFT is promised to those that were woken last, and to one more */
+	long looked_ns;	   /* when the last look around was */
+	unsigned long looked_ticks;
+	unsigned int glances; /* since then */
+	unsigned int made;    /* calls that never wait, made here since the count of calls began */
+	long counted_ns;      /* when that was */
 #ifdef SWITCH_ASAN
 	struct ferry_thread *came_from;
 #endif
@@ -93,6 +95,13 @@ static inline void scheduler_wake(struct scheduler *s, struct ferry_thread *thre
 {
 	ferry__sleepers_remove(&s->sleepers, thread);
 	queue_put(&s->ready, thread);
+}
+
+/** A wait begins: the time is looked at sooner than if nobody waited. */
+static inline void scheduler_hurry(struct scheduler *s)
+{
+	if (!s->gives_turns)
+		s->left = 0;
 }
 
 /** Whether the caller is a signal handler that has interrupted the library. */

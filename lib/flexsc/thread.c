@@ -217,6 +217,7 @@ void ferry_thread_sleep(long ns)
 	if (!s || scheduler_is_inside(s))
 		return sleep_here(ns);
 	scheduler_enter(s);
+	scheduler_hurry(s);
 	if (ferry__sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
 		sleep_here(ns);
 	else

@@ -133,6 +133,66 @@ static void a_sleeper_wakes_after_one_long_turn(void **state)
 	assert_true(due.switches <= 2);
 }
 
+/* Where nobody waits for the time, the scheduler seldom looks at it. */
+static void *sleep_after_short_turns(void *argument)
+{
+	struct due *due = argument;
+	int i;
+
+	for (i = 0; i < 5000; i++)
+		due->give_way();
+	due->work_ns = 500000;
+	return sleep_a_while(due);
+}
+
+static void a_sleeper_wakes_when_turns_have_become_long(void **state)
+{
+	struct due calls = { .give_way = make_call }, yields = { .give_way = ferry_thread_yield };
+
+	run_with_others(*state, sleep_after_short_turns, &calls);
+	assert_true(calls.switches <= 2);
+	run_with_others(*state, sleep_after_short_turns, &yields);
+	assert_true(yields.switches <= 2);
+}
+
+/* One turn after another, nobody else would get one. */
+static void *sleep_shortly(void *argument)
+{
+	struct due *due = argument;
+
+	while (!due->over) {
+		work(500000);
+		ferry_thread_sleep(1);
+	}
+	return NULL;
+}
+
+static void *take_ten_turns(void *argument)
+{
+	struct due *due = argument;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ferry_thread_yield();
+	due->over = true;
+	return NULL;
+}
+
+/* If it did not hold, it would not end. */
+static void others_run_while_a_thread_is_always_due(void **state)
+{
+	struct ferry_thread *others[THREADS], *last;
+	struct due due = { .over = false };
+	int i;
+
+	for (i = 0; i < THREADS; i++)
+		ferry_thread_spawn(&others[i], *state, sleep_shortly, &due);
+	ferry_thread_spawn(&last, *state, take_ten_turns, &due);
+	ferry_thread_join(last, NULL);
+	for (i = 0; i < THREADS; i++)
+		ferry_thread_join(others[i], NULL);
+}
+
 static void *write_later(void *argument)
 {
 	struct due *due = argument;
@@ -177,6 +237,8 @@ int main(void)
 		TEST(a_sleeper_wakes_while_others_make_calls_that_never_wait),
 		TEST(a_sleeper_wakes_while_others_yield),
 		TEST(a_sleeper_wakes_after_one_long_turn),
+		TEST(a_sleeper_wakes_when_turns_have_become_long),
+		TEST(others_run_while_a_thread_is_always_due),
 		TEST(a_held_up_call_is_collected_while_others_call),
 	};
 
