@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings, the runner's position and relief, above the protocol that protocol.pml checks; so each
- * step here is atomic.
+ * Rings, the runner's position, relief and bells, above the protocol that protocol.pml checks; so
+ * each step here is atomic.
  *
  * Two user-level threads share a lane.  Thread 0 makes one call, which blocks until thread 1's
  * second call has been made: threads may wait for each other in the kernel.  A runner starts at
- * any position, as one that was used before.  The scheduler collects, lets ready threads post,
- * relieves the lane or sleeps.  A call that is done and never collected leaves everybody asleep,
- * which spin reports as an invalid end state.
+ * the first entry or further on, as one that was used before.  The scheduler collects, lets ready
+ * threads post, relieves the lane or sleeps until a bell rings: a call that adds to an eventfd,
+ * and is DONE later.  A call that is done and never collected leaves everybody asleep, which spin
+ * reports as an invalid end state.
  *
  * test_protocol.py says what can be changed by -D..., and that it is noticed.
  */
 
-#define RING 3
-#define RUNNERS 3
+#define RING 4
+#define RUNNERS 2
 
 #define FREE 0
 #define SUBMITTED 1
@@ -22,6 +23,7 @@
 #define READ 0 /* blocks until WRITE has been made */
 #define GETPID 1
 #define WRITE 2
+#define BELL 3
 
 /* Calls, numbered as above, in each runner's entries; entries of runner r begin at r * RING. */
 #define AT(r, i) ((r) * RING + (i) % RING)
@@ -32,28 +34,42 @@ byte head[RUNNERS], tail[RUNNERS];
 
 byte lane;		 /* the runner that serves it */
 bool held_up[RUNNERS];	 /* its ring is no longer the lane's, but has a call under way */
+bool has_bell[RUNNERS];
+byte eventfd;
+short rung;		 /* bells that have rung, as far as is known, less those collected */
+bool pending;		 /* thread 1's WRITE waits for an entry */
 bool written, ended;
 byte collected;
+
+#define IS_SUBMITTED(r, i) (status[AT(r, i)] == SUBMITTED)
 
 active [RUNNERS] proctype runner()
 {
 	byte position, i;
 
-	/* Where its latest call before has left it. */
-	select(position : 0 .. RING - 1);
+	/* Where its latest call before has left it: at the first entry or further on. */
+	if
+	:: position = 0
+	:: position = 1
+	fi;
 	do
 	:: d_step {
-		status[AT(_pid, position)] == SUBMITTED || status[AT(_pid, 0)] == SUBMITTED ||
-		status[AT(_pid, 1)] == SUBMITTED || status[AT(_pid, 2)] == SUBMITTED ->
+		IS_SUBMITTED(_pid, 0) || IS_SUBMITTED(_pid, 1) || IS_SUBMITTED(_pid, 2) ||
+		IS_SUBMITTED(_pid, 3) ->
 		i = position;
 		do
-		:: status[AT(_pid, i)] == SUBMITTED -> break
+		:: IS_SUBMITTED(_pid, i) -> break
 		:: else -> i++
 		od;
 		position = i % RING;
+		i = 0;
 		begun[AT(_pid, position)] = true
 	   };
-	   (nr[AT(_pid, position)] != READ || written);
+	   if
+	   :: nr[AT(_pid, position)] == BELL -> eventfd++
+	   :: nr[AT(_pid, position)] == READ -> written
+	   :: else
+	   fi;
 	   d_step {
 		if
 		:: nr[AT(_pid, position)] == WRITE -> written = true
@@ -69,12 +85,22 @@ active [RUNNERS] proctype runner()
 
 /* ---- the scheduler ---- */
 
-inline post(call)
+inline post(r, call)
 {
-	nr[AT(lane, tail[lane])] = call;
-	waited[AT(lane, tail[lane])] = true;
-	status[AT(lane, tail[lane])] = SUBMITTED;
-	tail[lane]++
+	nr[AT(r, tail[r])] = call;
+	waited[AT(r, tail[r])] = true;
+	status[AT(r, tail[r])] = SUBMITTED;
+	tail[r]++
+}
+
+inline post_pending()
+{
+	if
+	:: pending && tail[lane] - head[lane] < RING ->
+		pending = false;
+		post(lane, WRITE)
+	:: else
+	fi
 }
 
 /* What the thread does whose call has been collected. */
@@ -82,7 +108,7 @@ inline go_on(call)
 {
 	collected++;
 	if
-	:: call == GETPID -> post(WRITE)
+	:: call == GETPID -> pending = true
 	:: else
 	fi
 }
@@ -91,7 +117,12 @@ inline collect_at(r, i)
 {
 	status[AT(r, i)] = FREE;
 	waited[AT(r, i)] = false;
-	go_on(nr[AT(r, i)])
+	if
+	:: nr[AT(r, i)] == BELL ->
+		rung--;
+		has_bell[r] = false
+	:: else -> go_on(nr[AT(r, i)])
+	fi
 }
 
 inline skip_holes(r)
@@ -121,6 +152,7 @@ inline collect(r, i)
 		od;
 		skip_holes(r);
 		held_up[r] = held_up[r] && head[r] != tail[r];
+		post_pending();
 		i = 0
 	}
 }
@@ -133,8 +165,11 @@ inline collect_all(r, i)
 		collect(r, i);
 		r++
 	:: else -> break
-	od
+	od;
+	r = 0
 }
+
+#define IS_SPARE(r) (lane != (r) && !held_up[r])
 
 /* Withdraws what is not begun, and posts it to a runner that is not in a call. */
 inline relieve(spare, i)
@@ -142,80 +177,132 @@ inline relieve(spare, i)
 	d_step {
 		spare = 0;
 		do
-		:: spare < RUNNERS && (spare == lane || held_up[spare]) -> spare++
+		:: spare < RUNNERS && !IS_SPARE(spare) -> spare++
 		:: else -> break
 		od;
-		if
-		:: spare < RUNNERS ->
-			head[spare] = 0;
-			tail[spare] = 0;
-			held_up[lane] = true;
-			i = head[lane];
-			do
-			:: i < tail[lane] ->
+		head[spare] = 0;
+		tail[spare] = 0;
+		held_up[lane] = true;
+		i = head[lane];
+		do
+		:: i < tail[lane] ->
+			if
+			:: waited[AT(lane, i)] && status[AT(lane, i)] == SUBMITTED &&
+			   !begun[AT(lane, i)] ->
+				status[AT(lane, i)] = FREE;
+				waited[AT(lane, i)] = false;
 				if
-				:: waited[AT(lane, i)] && status[AT(lane, i)] == SUBMITTED &&
-				   !begun[AT(lane, i)] ->
-					status[AT(lane, i)] = FREE;
-					waited[AT(lane, i)] = false;
-					nr[AT(spare, tail[spare])] = nr[AT(lane, i)];
-					waited[AT(spare, tail[spare])] = true;
-					status[AT(spare, tail[spare])] = SUBMITTED;
-					tail[spare]++
-				:: else
-				fi;
-				i++
-			:: else -> break
-			od;
-			lane = spare
-		:: else
-		fi;
+				:: nr[AT(lane, i)] != BELL -> post(spare, nr[AT(lane, i)])
+				:: else ->
+#ifndef WITHDRAWN_BELL_STAYS
+					has_bell[lane] = false
+#else
+					skip
+#endif
+				fi
+			:: else
+			fi;
+			i++
+		:: else -> break
+		od;
+		lane = spare;
+		post_pending();
 		spare = 0;
 		i = 0
 	}
 }
 
-#define CALLS(r) (waited[AT(r, 0)] + waited[AT(r, 1)] + waited[AT(r, 2)])
-#define OLDEST_DONE(r) (head[r] != tail[r] && status[AT(r, head[r])] == DONE)
-#define BEGUN_IN(r, i) (waited[AT(r, i)] && begun[AT(r, i)])
+#ifdef RUNG_IS_IGNORED
+#define BELLS_ARE_QUIET true
+#else
+#define BELLS_ARE_QUIET (rung <= 0)
+#endif
+
+#ifdef NO_BELL_IN_HELD_UP_RINGS
+#define NEEDS_BELL(r) (lane == (r))
+#else
+#define NEEDS_BELL(r) (lane == (r) || held_up[r])
+#endif
+
+/* False if a bell that has rung is about to be DONE, or a ring is full. */
+inline post_bells(all, r)
+{
+	d_step {
+		all = BELLS_ARE_QUIET;
+		r = 0;
+		do
+		:: r < RUNNERS ->
+			if
+			:: NEEDS_BELL(r) && head[r] != tail[r] && !has_bell[r] ->
+				if
+				:: tail[r] - head[r] < RING ->
+					has_bell[r] = true;
+					post(r, BELL)
+				:: else -> all = false
+				fi
+			:: else
+			fi;
+			r++
+		:: else -> break
+		od;
+		r = 0
+	}
+}
+
+#define IS_CALL(r, i) (waited[AT(r, i)] && nr[AT(r, i)] != BELL)
+#define CALLS(r) (IS_CALL(r, 0) + IS_CALL(r, 1) + IS_CALL(r, 2) + IS_CALL(r, 3))
+#define BEGUN_IN(r, i) (IS_CALL(r, i) && begun[AT(r, i)])
 #define BEHIND                                                                      \
-	(CALLS(lane) > 1 || (CALLS(lane) == 1 && !BEGUN_IN(lane, 0) && !BEGUN_IN(lane, 1) && \
-			     !BEGUN_IN(lane, 2)))
+	(pending || CALLS(lane) > 1 ||                                                \
+	 (CALLS(lane) == 1 && !BEGUN_IN(lane, 0) && !BEGUN_IN(lane, 1) &&             \
+	  !BEGUN_IN(lane, 2) && !BEGUN_IN(lane, 3)))
 
-#define ANY_DONE(r)                                                      \
-	(status[AT(r, 0)] == DONE || status[AT(r, 1)] == DONE || status[AT(r, 2)] == DONE)
-#define IS_SPARE(r) (lane != r && !held_up[r])
-#define CAN_RELIEVE (IS_SPARE(0) || IS_SPARE(1) || IS_SPARE(2))
+#define DONE_IN(r, i) (status[AT(r, i)] == DONE)
+#define ANY_DONE_IN(r) (DONE_IN(r, 0) || DONE_IN(r, 1) || DONE_IN(r, 2) || DONE_IN(r, 3))
+#define ANY_DONE (ANY_DONE_IN(0) || ANY_DONE_IN(1))
+#define CAN_RELIEVE (IS_SPARE(0) || IS_SPARE(1))
 
-/* The calls that the scheduler sleeps on: each ring's oldest. */
-#define WOKEN                                                                     \
-	((lane == 0 || held_up[0]) && OLDEST_DONE(0) || (lane == 1 || held_up[1]) && \
-	 OLDEST_DONE(1) || (lane == 2 || held_up[2]) && OLDEST_DONE(2))
+/* Entered only if it is over, or when something has happened: waking for nothing is no progress. */
+inline sleep(all)
+{
+	if
+	:: d_step {
+		eventfd > 0 ->
+		rung = rung + eventfd;
+		eventfd = 0
+	   }
+	:: !all && ANY_DONE
+	:: BEHIND && ANY_DONE_IN(lane)
+#ifndef WITHOUT_RELIEF
+	:: BEHIND && CAN_RELIEVE -> relieve(r, i)
+#endif
+	fi
+}
 
 init {
 	byte r, i;
-	bool relieved;
+	bool all;
 
 	d_step {
-		post(READ);
-		post(GETPID)
+		post(lane, READ);
+		post(lane, GETPID)
 	};
 	do
-	:: collected == 3 -> break
-	:: else ->
-		collect_all(r, i);
+	:: collect_all(r, i);
 		if
-		:: collected == 3
-		:: else ->
-			if
-			:: WOKEN
-			/* The time is over; guarded, because waking for nothing is no progress. */
-			:: BEHIND && ANY_DONE(lane)
-#ifndef WITHOUT_RELIEF
-			:: BEHIND && CAN_RELIEVE -> relieve(r, i)
-#endif
-			fi
-		fi
+		:: collected == 3 -> break
+		:: else
+		fi;
+		post_bells(all, r);
+		sleep(all)
 	od;
+	/* Before the eventfd is closed. */
+	do
+	:: has_bell[0] || has_bell[1] ->
+		ANY_DONE;
+		collect_all(r, i)
+	:: else -> break
+	od;
+	assert(rung + eventfd == 0);
 	ended = true
 }

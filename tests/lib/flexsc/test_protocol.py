@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the protocol and the rings above it with spin: they hold, and omissions are detected."""
+"""Checks the protocol and what is above it with spin: all holds, and omissions are detected."""
 
 import re
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 
 PROTOCOL = Path(__file__).with_name("protocol.pml")
 RINGS = Path(__file__).with_name("ring.pml")
+TICKETS = Path(__file__).with_name("tickets.pml")
 
 POSTING = ["-DCALLS_1=1"]
 LOOKING_ON = ["-DLOOKING_ON", "-DCALLS_1=0"]
@@ -38,6 +39,16 @@ WRONG = {
 WRONG_RINGS = {
     "only the oldest calls are collected": ["-DOLDEST_ONLY"],
     "no runner takes over": ["-DWITHOUT_RELIEF"],
+    "a bell that has rung is waited for": ["-DRUNG_IS_IGNORED"],
+    "held-up rings have no bell": ["-DNO_BELL_IN_HELD_UP_RINGS"],
+    "a withdrawn bell counts as posted": ["-DWITHDRAWN_BELL_STAYS"],
+}
+
+WRONG_TICKETS = {
+    "a call that is begun is moved": ["-DBEGUN_IS_IGNORED"],
+    "a call that cannot be moved is not given back": ["-DNOT_GIVEN_BACK"],
+    "an entry is freed before it is read": ["-DFREED_FIRST"],
+    "entries that calls have left are kept": ["-DNOT_FREED"],
 }
 
 
@@ -64,6 +75,15 @@ def test_every_finished_call_is_collected(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WRONG_RINGS)
 def test_threads_that_hang_are_noticed_when(name: str, tmp_path: Path) -> None:
     assert errors(tmp_path, WRONG_RINGS[name], RINGS) > 0
+
+
+def test_every_ticket_leads_to_its_own_result(tmp_path: Path) -> None:
+    assert errors(tmp_path, [], TICKETS) == 0
+
+
+@pytest.mark.parametrize("name", WRONG_TICKETS)
+def test_tickets_are_lost_when(name: str, tmp_path: Path) -> None:
+    assert errors(tmp_path, WRONG_TICKETS[name], TICKETS) > 0
 
 
 @pytest.mark.parametrize("name", WRONG)
