@@ -5,9 +5,9 @@
 export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
 C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
-PYTHON_SOURCES := lib bindings measure report lab tests
+PYTHON_SOURCES := lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
-PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests \
+PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
 SHELL_SOURCES := setup release debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 

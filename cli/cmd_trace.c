@@ -11,6 +11,7 @@
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/output.h"
+#include "common/record.h"
 #include "trace/script.h"
 #include "trace/trace.h"
 
@@ -22,10 +23,15 @@ struct arguments {
 };
 
 static const struct option options[] = {
-	{ "pid", required_argument, NULL, 'p' },     { "once", no_argument, NULL, '1' },
-	{ "output", required_argument, NULL, 'o' },  { "json", no_argument, NULL, 'j' },
-	{ "program", required_argument, NULL, 'n' }, { "c", no_argument, NULL, 'c' },
-	{ "help", no_argument, NULL, 'h' },	     { 0 },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "once", no_argument, NULL, '1' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "method", required_argument, NULL, 'm' },
+	{ "program", required_argument, NULL, 'n' },
+	{ "c", no_argument, NULL, 'c' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 /* ---- options ---- */
@@ -42,6 +48,34 @@ static long parse_number(const char *text, long most, const char *what)
 		return number;
 	complain("trace: '%s' is not the number of a %s", text, what);
 	return 0;
+}
+
+/* False after complaining. */
+static bool parse_method(const char *text, enum method *method)
+{
+	static const char *const names[] = { "auto", "bpf", "ptrace" };
+	size_t i;
+
+	for (i = 0; i < COUNT_OF(names); i++)
+		if (!strcmp(text, names[i])) {
+			*method = (enum method)i;
+			return true;
+		}
+	complain("trace: '%s' is not a method: they are auto, bpf and ptrace", text);
+	return false;
+}
+
+/* A program has texts that BPF does not collect whole. */
+static int choose_method(struct arguments *arguments)
+{
+	if (!arguments->program)
+		return -1;
+	if (arguments->target.method == METHOD_BPF) {
+		complain("trace: --program needs the method ptrace, which reads whole paths");
+		return EXIT_USAGE;
+	}
+	arguments->target.method = METHOD_PTRACE;
+	return -1;
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -65,7 +99,7 @@ static int check_target(struct arguments *arguments, int argc, char *argv[])
 	}
 	/* Without a file, the report alone goes to standard output. */
 	arguments->target.output = arguments->output ? STDOUT_FILENO : STDERR_FILENO;
-	return -1;
+	return choose_method(arguments);
 }
 
 /* The options end at the command, which may have its own. */
@@ -73,7 +107,7 @@ static int parse(struct arguments *arguments, int argc, char *argv[])
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+p:1o:jn:ch", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+p:1m:o:jn:ch", options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
 			arguments->target.pid = (pid_t)parse_number(optarg, 1L << 22, "process");
@@ -91,6 +125,10 @@ static int parse(struct arguments *arguments, int argc, char *argv[])
 			break;
 		case '1':
 			arguments->once = true;
+			break;
+		case 'm':
+			if (!parse_method(optarg, &arguments->target.method))
+				return EXIT_USAGE;
 			break;
 		case 'o':
 			arguments->output = optarg;
@@ -192,10 +230,13 @@ const struct command trace_command = {
 		"       ferry trace [OPTION...] --pid PID\n"
 		"Runs COMMAND, or attaches to a running process, with all its threads and\n"
 		"children, and reports which system calls it makes and how much of its time the\n"
-		"crossings into the kernel take.  COMMAND runs twice: traced, and again untraced\n"
-		"for the times.  Ctrl-C ends the tracing and prints the report.\n\n"
+		"crossings into the kernel take.  Where BPF is permitted, the calls are counted "
+		"by\n"
+		"it; elsewhere ptrace stops the program in each call, and COMMAND runs again for\n"
+		"the times.  Ctrl-C ends the tracing and prints the report.\n\n"
 		"  -p, --pid PID      the process to attach to\n"
-		"  -1, --once         do not run COMMAND again for the times\n"
+		"  -m, --method NAME  auto, bpf or ptrace\n"
+		"  -1, --once         with ptrace, do not run COMMAND again for the times\n"
 		"  -o, --output FILE  write the report to FILE\n"
 		"  -j, --json         print JSON\n"
 		"  -n, --program N    print sequence N as a batch for 'ferry run'\n"

@@ -66,7 +66,8 @@ struct start {
 	int failed[2]; /* the error of exec, or nothing */
 };
 
-static _Noreturn void run_program(char *const argv[], int output, const struct start *start)
+static _Noreturn void run_program(char *const argv[], int output, const struct start *start,
+				  struct rusage *used)
 {
 	char byte;
 	int error;
@@ -77,6 +78,8 @@ static _Noreturn void run_program(char *const argv[], int output, const struct s
 		_exit(EXIT_USAGE);
 	if (output != STDOUT_FILENO)
 		dup2(output, STDOUT_FILENO);
+	if (used)
+		getrusage(RUSAGE_SELF, used);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(start->failed[1], &error, sizeof(error)) < 0)
@@ -91,27 +94,35 @@ static int open_pipes(struct start *start)
 	return pipe2(start->failed, O_CLOEXEC) ? -errno : 0;
 }
 
-int error_of_start(int failed)
+int check_start(char *const argv[], bool began, int failed)
 {
 	int error = 0;
 
-	if (read(failed, &error, sizeof(error)) != sizeof(error))
-		return 0;
-	return error;
+	if (!began && read(failed, &error, sizeof(error)) != sizeof(error))
+		error = 0;
+	close(failed);
+	if (error)
+		complain("trace: %s: %s", argv[0], strerror(error));
+	return -error;
 }
 
 /* The program stops at the end of its execve(), and reports that only to waitpid(). */
-static int let_go(pid_t child, const struct start *start)
+int trace_child(void *threads, pid_t child)
 {
-	if (ptrace(PTRACE_SEIZE, child, 0, FOLLOW | PTRACE_O_EXITKILL))
-		return errno;
-	if (write(start->go[1], "", 1) != 1)
-		return errno;
+	int error;
+
+	if (ptrace(PTRACE_SEIZE, child, 0, FOLLOW | PTRACE_O_EXITKILL)) {
+		error = errno;
+		complain("trace: %s", why_not_traced(child, error));
+		return -error;
+	}
+	threads_add(threads, child);
 	return 0;
 }
 
-pid_t start_traced(char *const argv[], int output, const sigset_t *mask, struct threads *threads,
-		   int *failed)
+pid_t start_program(char *const argv[], int output, const sigset_t *mask,
+		    int (*attach)(void *context, pid_t child), void *context, struct rusage *used,
+		    int *failed)
 {
 	struct start start = { .mask = *mask };
 	int error;
@@ -121,24 +132,46 @@ pid_t start_traced(char *const argv[], int output, const sigset_t *mask, struct 
 	fflush(NULL);
 	child = error ? error : fork();
 	if (!child)
-		run_program(argv, output, &start);
+		run_program(argv, output, &start, used);
 	if (child < 0) {
 		complain("trace: no process for the program: %s", strerror(errno));
 		return child;
 	}
 	close(start.go[0]);
 	close(start.failed[1]);
-	error = let_go(child, &start);
+	error = attach(context, child);
+	if (!error && write(start.go[1], "", 1) != 1)
+		error = -errno;
 	close(start.go[1]);
 	if (error) {
-		complain("trace: %s", why_not_traced(child, error));
 		waitpid(child, NULL, 0);
 		close(start.failed[0]);
-		return -error;
+		return error;
 	}
 	*failed = start.failed[0];
-	threads_add(threads, child);
 	return child;
+}
+
+/* ---- signals for this process ---- */
+
+void block_signals(sigset_t *signals, sigset_t *before)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, signals, before);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+bool pass_on(struct collected *collected, pid_t root, const siginfo_t *info)
+{
+	const bool first = root && !collected->interrupted;
+
+	collected->interrupted = info->si_signo;
+	if (first && info->si_code != SI_KERNEL)
+		kill(root, info->si_signo);
+	return first;
 }
 
 /* ---- a running one ---- */

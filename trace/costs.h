@@ -26,6 +26,9 @@ struct costs {
 	struct way prefault; /* each page that ferry_prefault() maps before its first touch */
 };
 
+/** What a call costs that no kernel has, now. */
+struct figure measure_crossing(void);
+
 struct costs measure_costs(void);
 
 #endif /* TRACE_COSTS_H */

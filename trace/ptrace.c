@@ -211,31 +211,10 @@ static void interrupt(struct thread *thread)
 	ptrace(PTRACE_INTERRUPT, thread->id, 0, 0);
 }
 
-/* A signal from the terminal went to the program as well; another one is passed on. */
-static void asked_to_end(struct session *session, const siginfo_t *info)
+static void let_go(struct session *session)
 {
-	struct collected *collected = session->collected;
-
-	if (session->root && !collected->interrupted) {
-		collected->interrupted = info->si_signo;
-		if (info->si_code != SI_KERNEL)
-			kill(session->root, info->si_signo);
-		return;
-	}
-	collected->interrupted = info->si_signo;
-	session->letting_go = collected->let_go = true;
+	session->letting_go = session->collected->let_go = true;
 	threads_visit(&session->threads, interrupt);
-}
-
-static void block_signals(sigset_t *signals, sigset_t *before)
-{
-	sigemptyset(signals);
-	sigaddset(signals, SIGCHLD);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, signals, before);
-	/* Where a parent ignored it, there would be none. */
-	signal(SIGCHLD, SIG_DFL);
 }
 
 /* SIGCHLD comes with every stop, so no stop is missed while this waits. */
@@ -253,8 +232,9 @@ static void follow(struct session *session, const sigset_t *signals)
 			stopped(session, id, status);
 		else if (id)
 			ended(session, id, status);
-		else if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD)
-			asked_to_end(session, &info);
+		else if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD &&
+			 !pass_on(session->collected, session->root, &info))
+			let_go(session);
 	}
 }
 
@@ -264,23 +244,9 @@ static int begin(struct session *session, const sigset_t *mask, int *failed)
 
 	if (!target->argv)
 		return attach_to(target->pid, &session->threads);
-	session->root = start_traced(target->argv, target->output, mask, &session->threads, failed);
+	session->root = start_program(target->argv, target->output, mask, trace_child,
+				      &session->threads, NULL, failed);
 	return session->root < 0 ? session->root : 0;
-}
-
-/* Whether the program could be executed at all. */
-static int check_start(const struct session *session, int failed)
-{
-	int error = 0;
-
-	if (failed < 0)
-		return 0;
-	if (!session->began)
-		error = error_of_start(failed);
-	close(failed);
-	if (error)
-		complain("trace: %s: %s", session->target->argv[0], strerror(error));
-	return -error;
 }
 
 int collect_with_ptrace(const struct target *target, const struct observer *observer,
@@ -299,5 +265,7 @@ int collect_with_ptrace(const struct target *target, const struct observer *obse
 		follow(&session, &signals);
 	collected->ns += now_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return error ? error : check_start(&session, failed);
+	if (error || failed < 0)
+		return error;
+	return check_start(target->argv, session.began, failed);
 }

@@ -88,21 +88,56 @@ static void show_calls(const struct trace *trace)
 
 /* ---- how it was found out ---- */
 
+static const char *cost_of_method(const struct trace *trace)
+{
+	const double calls = (double)trace->totals.calls;
+	const char *share = "";
+
+	if (!trace->by_bpf)
+		return "which stops a thread twice in each call";
+	if (!trace->shares.missing)
+		share = keep_text(", %.1f %% of its CPU time",
+				  share_of(trace, trace->tracing.value));
+	return keep_text("which cost the program %.1f ns (error %.1f) for each call%s",
+			 trace->tracing.value / calls, trace->tracing.error / calls, share);
+}
+
+static void show_losses(const struct collected *collected)
+{
+	if (collected->lost)
+		show_paragraph("", keep_text("%ld calls of the sample for sequences were lost; the "
+					     "counts have them.",
+					     collected->lost));
+	if (collected->not_followed)
+		show_paragraph("", keep_text("%ld threads were not followed, and their calls are "
+					     "not counted: too many were alive at once.",
+					     collected->not_followed));
+	if (collected->uncounted)
+		show_paragraph("", keep_text("The kernel missed %ld calls, perhaps of other "
+					     "programs.",
+					     collected->uncounted));
+}
+
 static void show_method(const struct trace *trace)
 {
 	const struct collected *collected = &trace->collected;
 
-	show_paragraph("", keep_text("%ld calls by %ld thread%s, counted with ptrace.  A crossing "
+	show_paragraph("", keep_text("%ld calls by %ld thread%s, counted with %s, %s.  A crossing "
 				     "takes %.1f ns here (error %.1f).",
 				     trace->totals.calls, collected->threads,
 				     collected->threads == 1 ? "" : "s",
+				     trace->by_bpf ? "BPF" : "ptrace", cost_of_method(trace),
 				     trace->costs.crossing.value, trace->costs.crossing.error));
-	if (trace->times.missing)
+	if (trace->why_not_bpf)
+		show_paragraph("", keep_text("BPF, which costs far less, is not available: %s.",
+					     trace->why_not_bpf));
+	if (trace->by_bpf || trace->times.missing)
 		show_paragraph("", keep_text("The traced run took %.3f s.", collected->ns / 1e9));
 	else
 		show_paragraph("", keep_text("The traced run took %.3f s, the untraced one for the "
 					     "times %.3f s.",
 					     collected->ns / 1e9, trace->times.wall_ns / 1e9));
+	show_losses(collected);
 }
 
 static void show_end(const struct trace *trace)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "trace.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "bpf/collect.h"
 #include "common/file.h"
 #include "common/memory.h"
+#include "common/messages.h"
+#include "ptrace.h"
 #include "texts.h"
 
 /* ---- the time ---- */
@@ -29,14 +33,15 @@ static double error_of_sampling(const struct times *times, double cpu_ns)
 }
 
 /* No share is below 0, whatever the errors of the others. */
-static struct shares divide_time(const struct times *times, double calls, struct figure crossing)
+static struct shares divide_time(const struct times *times, double calls, struct figure crossing,
+				 double tracing_error)
 {
 	struct shares shares = { .missing = times->missing };
 	double sampling;
 
 	shares.cpu_ns = times->user_ns + times->system_ns;
 	if (!shares.missing && shares.cpu_ns <= 0)
-		shares.missing = "the untraced run took no CPU time that was measured";
+		shares.missing = "no CPU time was measured";
 	if (shares.missing)
 		return shares;
 	sampling = error_of_sampling(times, shares.cpu_ns);
@@ -45,7 +50,7 @@ static struct shares divide_time(const struct times *times, double calls, struct
 	shares.user.value = fmin(times->user_ns, shares.cpu_ns - shares.crossings.value);
 	shares.kernel.value = shares.cpu_ns - shares.crossings.value - shares.user.value;
 	shares.user.error = sampling;
-	shares.kernel.error = hypot(sampling, shares.crossings.error);
+	shares.kernel.error = hypot(sampling, hypot(shares.crossings.error, tracing_error));
 	shares.waiting_ns = fmax(0, times->wall_ns - shares.cpu_ns);
 	return shares;
 }
@@ -102,19 +107,77 @@ static struct times times_of(const struct target *target, bool again, const stru
 	return run_untraced(target->argv, trace->totals.from_input);
 }
 
-int trace_run(const struct target *target, bool again, struct trace *trace)
+static int trace_with_ptrace(const struct target *target, bool again, struct trace *trace)
 {
 	const struct observer observer = { observe_begin, observe_call, observe_end, trace };
-	int error;
+	int error = collect_with_ptrace(target, &observer, &trace->collected);
 
-	trace->name = name_of(target);
-	error = collect_with_ptrace(target, &observer, &trace->collected);
 	if (error)
 		return error;
 	trace->times = times_of(target, again, trace);
 	trace->costs = measure_costs();
-	trace->shares =
-		divide_time(&trace->times, (double)trace->totals.calls, trace->costs.crossing);
+	return 0;
+}
+
+/* What calls cost more while they are traced, in the sample and outside it. */
+static struct figure cost_of_tracing(const struct trace *trace)
+{
+	const struct figure crossing = trace->costs.crossing;
+	const struct collected *collected = &trace->collected;
+	const double sample = fmin((double)collected->in_sample, (double)trace->totals.calls);
+	const double others = (double)trace->totals.calls - sample;
+	const struct figure in_sample = collected->crossing_in_sample, other = collected->crossing;
+	struct figure cost;
+
+	cost.value = sample * fmax(0, in_sample.value - crossing.value) +
+		     others * fmax(0, other.value - crossing.value);
+	cost.error = sample * hypot(in_sample.error, crossing.error) +
+		     others * hypot(other.error, crossing.error);
+	return cost;
+}
+
+static int trace_with_bpf(const struct target *target, struct trace *trace)
+{
+	struct times *times = &trace->collected.times;
+	double cost;
+	int error;
+
+	error = collect_with_bpf(target, &trace->windows, &trace->totals, &trace->collected);
+	if (error)
+		return error;
+	trace->costs = measure_costs();
+	trace->tracing = cost_of_tracing(trace);
+	cost = fmin(trace->tracing.value, times->system_ns);
+	times->system_ns -= cost;
+	times->wall_ns -= cost;
+	trace->times = *times;
+	return 0;
+}
+
+static int choose_method(const struct target *target, struct trace *trace)
+{
+	if (target->method == METHOD_PTRACE)
+		return 0;
+	trace->why_not_bpf = bpf_prepare();
+	trace->by_bpf = !trace->why_not_bpf;
+	if (trace->by_bpf || target->method == METHOD_AUTO)
+		return 0;
+	complain("trace: BPF is not available: %s", trace->why_not_bpf);
+	return -ENOSYS;
+}
+
+int trace_run(const struct target *target, bool again, struct trace *trace)
+{
+	int error = choose_method(target, trace);
+
+	trace->name = name_of(target);
+	if (!error)
+		error = trace->by_bpf ? trace_with_bpf(target, trace) :
+					trace_with_ptrace(target, again, trace);
+	if (error)
+		return error;
+	trace->shares = divide_time(&trace->times, (double)trace->totals.calls,
+				    trace->costs.crossing, trace->tracing.error);
 	trace->findings = conclude(&trace->windows, &trace->totals, &trace->costs, &trace->times,
 				   trace->shares.missing ? NAN : trace->shares.cpu_ns);
 	return 0;

@@ -5,14 +5,15 @@
 
 #include <jansson.h>
 
+#include "collect.h"
 #include "costs.h"
-#include "ptrace.h"
 #include "savings.h"
 #include "totals.h"
 #include "untraced.h"
 #include "windows.h"
 
-/* Where the time of the untraced run goes. */
+/* Where the time goes: with ptrace of the untraced run, with BPF of the traced one less its cost.
+ */
 struct shares {
 	const char *missing;		       /* why they are not known, or NULL */
 	double cpu_ns;			       /* the first three together */
@@ -22,6 +23,9 @@ struct shares {
 
 struct trace {
 	const char *name; /* of the program */
+	bool by_bpf;
+	const char *why_not_bpf; /* a sentence without its end, or NULL */
+	struct figure tracing;	 /* ns: what BPF cost the program, with all threads */
 	struct collected collected;
 	struct totals totals;
 	struct windows windows;
@@ -32,8 +36,8 @@ struct trace {
 };
 
 /**
- * Traces TARGET; with AGAIN, a program is run once more for the times.  Returns 0, or -errno
- * after complaining.
+ * Traces TARGET; with AGAIN, a program that ptrace(2) slowed down is run once more for the times.
+ * Returns 0, or -errno after complaining.
  */
 int trace_run(const struct target *target, bool again, struct trace *trace);
 

@@ -123,17 +123,32 @@ static json_t *savings_as_json(const struct findings *findings)
 	return list;
 }
 
-json_t *trace_as_json(const struct trace *trace)
+static json_t *method_as_json(const struct trace *trace)
 {
 	const struct collected *collected = &trace->collected;
 
-	return json_pack("{s:i, s:o, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
-			 "version", 1, "program", json_text(trace->name), "method", "ptrace",
-			 "traced_ns", json_number(collected->ns), "total",
-			 (json_int_t)trace->totals.calls, "threads", (json_int_t)collected->threads,
-			 "status", collected->ended ? json_integer(collected->status) : json_null(),
-			 "crossing_ns", figure(trace->costs.crossing), "goes_on", collected->let_go,
-			 "time", time_as_json(trace), "calls", calls_as_json(&trace->totals),
-			 "sequences", sequences_as_json(&trace->findings), "savings",
-			 savings_as_json(&trace->findings));
+	if (!trace->by_bpf)
+		return json_pack("{s:s, s:s?, s:n, s:i, s:i, s:i}", "method", "ptrace",
+				 "why_not_bpf", trace->why_not_bpf, "tracing_ns", "lost_calls", 0,
+				 "lost_threads", 0, "uncounted", 0);
+	return json_pack(
+		"{s:s, s:n, s:o, s:I, s:I, s:I}", "method", "bpf", "why_not_bpf", "tracing_ns",
+		figure(trace->tracing), "lost_calls", (json_int_t)collected->lost, "lost_threads",
+		(json_int_t)collected->not_followed, "uncounted", (json_int_t)collected->uncounted);
+}
+
+json_t *trace_as_json(const struct trace *trace)
+{
+	const struct collected *collected = &trace->collected;
+	json_t *document = json_pack(
+		"{s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "version", 1,
+		"program", json_text(trace->name), "traced_ns", json_number(collected->ns), "total",
+		(json_int_t)trace->totals.calls, "threads", (json_int_t)collected->threads,
+		"status", collected->ended ? json_integer(collected->status) : json_null(),
+		"crossing_ns", figure(trace->costs.crossing), "goes_on", collected->let_go, "time",
+		time_as_json(trace), "calls", calls_as_json(&trace->totals), "sequences",
+		sequences_as_json(&trace->findings), "savings", savings_as_json(&trace->findings));
+
+	json_object_update_new(document, method_as_json(trace));
+	return document;
 }

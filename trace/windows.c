@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "measure/harness/random.h"
 
 #define CALLS_MAX 65536 /* takes 15 MiB, with paths */
-
-static bool is_chosen(const struct windows *windows, uint64_t id)
-{
-	struct random random = { id };
-
-	return !(random_next(&random) & ((UINT64_C(1) << windows->halvings) - 1));
-}
 
 static void free_calls(struct window *window)
 {
@@ -37,7 +29,7 @@ static void halve(struct windows *windows)
 	for (i = 0; i < windows->count; i++) {
 		struct window *window = windows->of[i];
 
-		if (is_chosen(windows, window->id)) {
+		if (is_in_sample(window->id, windows->halvings)) {
 			windows->of[kept++] = window;
 			continue;
 		}
@@ -58,13 +50,13 @@ static void remember(struct windows *windows, struct window *window)
 	windows->of[windows->count++] = window;
 }
 
-static struct window *open_window(struct windows *windows)
+struct window *windows_open(struct windows *windows, uint64_t id)
 {
 	struct window *window = allocate(1, sizeof(*window));
 
-	window->id = windows->next_id++;
+	window->id = id;
 	window->open = true;
-	window->kept = is_chosen(windows, window->id);
+	window->kept = is_in_sample(window->id, windows->halvings);
 	if (window->kept)
 		remember(windows, window);
 	return window;
@@ -72,7 +64,7 @@ static struct window *open_window(struct windows *windows)
 
 bool windows_want(const struct windows *windows, const struct window *open)
 {
-	return open ? open->kept : is_chosen(windows, windows->next_id);
+	return open ? open->kept : is_in_sample(windows->next_id, windows->halvings);
 }
 
 static void append(struct window *window, const struct traced_call *call)
@@ -86,7 +78,7 @@ static void append(struct window *window, const struct traced_call *call)
 
 void windows_add(struct windows *windows, struct window **open, struct traced_call *call)
 {
-	struct window *window = *open ? *open : open_window(windows);
+	struct window *window = *open ? *open : windows_open(windows, windows->next_id++);
 
 	*open = window;
 	if (window->kept) {

@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "call.h"
-
-#define WINDOW_CALLS 256
+#include "bpf/sample.h"
 
 struct window {
 	uint64_t id; /* in the order of their first calls */
@@ -34,6 +33,9 @@ struct windows {
 
 /** Whether the next call of the thread whose window is OPEN, or NULL, may be kept. */
 bool windows_want(const struct windows *windows, const struct window *open);
+
+/** A window with this id, for windows_add(): the kernel gives them ids, too. */
+struct window *windows_open(struct windows *windows, uint64_t id);
 
 /** Adds CALL, whose texts are the window's from now on, to *OPEN, which changes. */
 void windows_add(struct windows *windows, struct window **open, struct traced_call *call);

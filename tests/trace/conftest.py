@@ -20,25 +20,56 @@ def deeds(build: Path) -> Path:
 @pytest.fixture(scope="session")
 def may_trace(ferry_path: Path) -> None:
     done = subprocess.run(
-        [ferry_path, "trace", "--once", "true"], capture_output=True, text=True, check=False
+        [ferry_path, "trace", "--method", "ptrace", "--once", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         pytest.skip(done.stderr)
 
 
+@pytest.fixture(scope="session")
+def without_bpf(ferry_path: Path) -> str:
+    """Why BPF is not available, or ""."""
+    done = subprocess.run(
+        [ferry_path, "trace", "--method", "bpf", "true"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
+
+
 @pytest.fixture
-def trace(ferry_path: Path, may_trace: None) -> Trace:
-    """Traces a command once; the document of --json."""
+def bpf(without_bpf: str) -> None:
+    if without_bpf:
+        pytest.skip(without_bpf)
+
+
+@pytest.fixture(params=["bpf", "ptrace"])
+def method(request: pytest.FixtureRequest, without_bpf: str) -> str:
+    name: str = request.param
+    request.getfixturevalue("bpf" if name == "bpf" else "may_trace")
+    return name
+
+
+@pytest.fixture
+def trace(ferry_path: Path, method: str) -> Trace:
+    """Traces a command once, by each method; the document of --json."""
 
     def run(*command: str | Path, options: tuple[str, ...] = ("--once",)) -> Any:  # noqa: ANN401
         done = subprocess.run(
-            [ferry_path, "trace", "--json", *options, *command],
+            [ferry_path, "trace", "--json", "--method", method, *options, *command],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=60,
             check=True,
         )
-        return json.loads(done.stdout)
+        report = json.loads(done.stdout)
+        assert (report["method"], report["uncounted"]) == (method, 0)
+        return report
 
     return run
 

@@ -29,7 +29,7 @@ def counts_of_strace(command: list[str | Path], summary: Path) -> dict[str, tupl
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
-@pytest.mark.parametrize("deed", ["calls", "crash", "exec", "filter", "signals", "trace"])
+@pytest.mark.parametrize("deed", ["calls", "crash", "exec", "filter", "signals"])
 def test_counts_are_those_of_strace(trace: Trace, deeds: Path, deed: str, tmp_path: Path) -> None:
     assert counts(trace(deeds, deed)) == counts_of_strace([deeds, deed], tmp_path / "summary")
 
@@ -71,13 +71,16 @@ def test_a_thread_that_replaces_its_process_is_followed(trace: Trace, deeds: Pat
 
 
 def test_a_crash_ends_the_trace_with_its_signal(
-    trace: Trace, deeds: Path, ferry_path: Path
+    trace: Trace, deeds: Path, ferry_path: Path, method: str
 ) -> None:
     report = trace(deeds, "crash")
     assert report["status"] == 128 + signal.SIGABRT
     assert counts(report)["getppid"] == (100, 0)
     done = subprocess.run(
-        [ferry_path, "trace", deeds, "crash"], capture_output=True, text=True, check=True
+        [ferry_path, "trace", "--method", method, deeds, "crash"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "The program was ended by signal 6: Aborted." in done.stdout
 
@@ -89,27 +92,35 @@ def test_calls_that_a_filter_refuses_are_seen(trace: Trace, deeds: Path) -> None
 
 
 def test_stops_and_signals_work_as_without_a_tracer(
-    trace: Trace, deeds: Path, ferry_path: Path
+    trace: Trace, deeds: Path, ferry_path: Path, method: str
 ) -> None:
     assert trace(deeds, "stop")["status"] == 0
     done = subprocess.run(
-        [ferry_path, "trace", "--once", deeds, "signals"], capture_output=True, check=True
+        [ferry_path, "trace", "--method", method, "--once", deeds, "signals"],
+        capture_output=True,
+        check=True,
     )
     assert done.stderr == b"20 signals\n"
 
 
-def test_a_program_that_traces_is_named(trace: Trace, deeds: Path, ferry_path: Path) -> None:
+def test_a_program_that_traces_can_do_so_or_is_named(
+    trace: Trace, deeds: Path, ferry_path: Path, method: str
+) -> None:
+    failed = method == "ptrace"
+    assert counts(trace(deeds, "trace"))["ptrace"] == (1, failed)
     done = subprocess.run(
-        [ferry_path, "trace", "--once", deeds, "trace"], capture_output=True, check=True
+        [ferry_path, "trace", "--method", method, "--once", deeds, "trace"],
+        capture_output=True,
+        check=True,
     )
-    assert b"The program traces a process itself" in done.stdout
+    assert (b"The program traces a process itself" in done.stdout) == failed
 
 
 # ---- a running process ----
 
 
 @pytest.fixture
-def server(deeds: Path, may_trace: None) -> subprocess.Popen[bytes]:
+def server(deeds: Path) -> subprocess.Popen[bytes]:
     process = subprocess.Popen([deeds, "serve"], stdout=subprocess.PIPE)
     assert process.stdout
     assert process.stdout.readline() == b"ready\n"
@@ -122,53 +133,69 @@ def tracer_of(pid: int) -> int:
     return int(found[1])
 
 
-def wait_for_tracer(pid: int) -> None:
-    for _ in range(500):
-        if tracer_of(pid):
-            return
+BPF_PROGRAMS = 4  # that are attached
+
+
+def count_bpf_programs(pid: int) -> int:
+    """How many a process has attached."""
+    links = [os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()]
+    return sum("bpf" in link and "link" in link for link in links)
+
+
+def attach(ferry_path: Path, server: subprocess.Popen[bytes], method: str) -> subprocess.Popen[str]:
+    """A tracer of the server that is at work."""
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", "--method", method, "-p", str(server.pid)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(1000):
+        attached = count_bpf_programs(tracer.pid) == BPF_PROGRAMS
+        if attached if method == "bpf" else tracer_of(server.pid) == tracer.pid:
+            time.sleep(0.3)
+            return tracer
         time.sleep(0.01)
-    pytest.fail(f"process {pid} is not traced")
+    pytest.fail(f"process {server.pid} is not traced")
 
 
 def test_attaches_and_leaves_the_process_as_it_was(
-    server: subprocess.Popen[bytes], ferry_path: Path
+    server: subprocess.Popen[bytes], ferry_path: Path, method: str
 ) -> None:
-    tracer = subprocess.Popen(
-        [ferry_path, "trace", "--json", "-p", str(server.pid)], stdout=subprocess.PIPE
-    )
-    wait_for_tracer(server.pid)
-    time.sleep(0.2)
+    tracer = attach(ferry_path, server, method)
     tracer.send_signal(signal.SIGINT)
     report = json.loads(tracer.communicate(timeout=20)[0])
     assert tracer.returncode == 0
     assert set(counts(report)) == {"getppid"}
     assert report["goes_on"]
     assert report["status"] is None
+    assert (report["time"]["missing"] is None) == (method == "bpf")
     assert tracer_of(server.pid) == 0
     server.send_signal(signal.SIGUSR1)
     assert server.communicate(timeout=20)[0] == b"done\n"
     assert server.returncode == 0
 
 
+@pytest.mark.usefixtures("may_trace")
 def test_a_process_has_one_tracer(server: subprocess.Popen[bytes], ferry_path: Path) -> None:
-    first = subprocess.Popen([ferry_path, "trace", "-p", str(server.pid)], stdout=subprocess.PIPE)
-    wait_for_tracer(server.pid)
+    first = attach(ferry_path, server, "ptrace")
     second = subprocess.run(
-        [ferry_path, "trace", "-p", str(server.pid)], capture_output=True, text=True, check=False
+        [ferry_path, "trace", "--method", "ptrace", "-p", str(server.pid)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert second.returncode == 1
     assert f"is already traced by process {first.pid}" in second.stderr
     server.send_signal(signal.SIGUSR1)
-    assert b"serve" not in first.communicate(timeout=20)[0]
+    assert "serve" not in first.communicate(timeout=20)[0]
     assert first.returncode == 0
     server.communicate(timeout=20)
 
 
 def test_a_stopped_process_stays_stopped_after_the_trace(
-    server: subprocess.Popen[bytes], ferry_path: Path
+    server: subprocess.Popen[bytes], ferry_path: Path, method: str
 ) -> None:
-    tracer = subprocess.Popen([ferry_path, "trace", "-p", str(server.pid)], stdout=subprocess.PIPE)
-    wait_for_tracer(server.pid)
+    tracer = attach(ferry_path, server, method)
     server.send_signal(signal.SIGSTOP)
     time.sleep(0.2)
     tracer.send_signal(signal.SIGINT)
@@ -185,10 +212,10 @@ def test_a_stopped_process_stays_stopped_after_the_trace(
     assert server.returncode == 0
 
 
-def start_traced(ferry_path: Path, deeds: Path, deed: str) -> subprocess.Popen[bytes]:
+def start_traced(ferry_path: Path, method: str, deeds: Path, deed: str) -> subprocess.Popen[bytes]:
     """The tracer of a deed that says when it is ready, and does so."""
     tracer = subprocess.Popen(
-        [ferry_path, "trace", "--json", deeds, deed],
+        [ferry_path, "trace", "--json", "--method", method, deeds, deed],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -204,18 +231,19 @@ def has_pending(pid: int, number: int) -> bool:
     return bool(int(found[1], 16) >> (number - 1) & 1)
 
 
-def test_ctrl_c_ends_program_and_trace(deeds: Path, ferry_path: Path, may_trace: None) -> None:
-    tracer = start_traced(ferry_path, deeds, "serve")
+def test_ctrl_c_ends_program_and_trace(deeds: Path, ferry_path: Path, method: str) -> None:
+    tracer = start_traced(ferry_path, method, deeds, "serve")
     tracer.send_signal(signal.SIGINT)
     report = json.loads(tracer.communicate(timeout=20)[0])
     assert report["status"] == 128 + signal.SIGINT
-    assert report["time"]["missing"] == "the traced run was interrupted"
+    missing = None if method == "bpf" else "the traced run was interrupted"
+    assert report["time"]["missing"] == missing
 
 
 def test_the_second_ctrl_c_leaves_the_program_to_itself(
-    deeds: Path, ferry_path: Path, may_trace: None
+    deeds: Path, ferry_path: Path, method: str
 ) -> None:
-    tracer = start_traced(ferry_path, deeds, "ignore")
+    tracer = start_traced(ferry_path, method, deeds, "ignore")
     children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()
     tracer.send_signal(signal.SIGINT)
     while has_pending(tracer.pid, signal.SIGINT):  # a second one would be the same
@@ -240,7 +268,10 @@ def test_input_that_is_gone_leaves_no_second_run(
     ferry_path: Path, command: str, reason: str | None
 ) -> None:
     done = subprocess.run(
-        [ferry_path, "trace", "--json", command], input=b"text", capture_output=True, check=True
+        [ferry_path, "trace", "--json", "--method", "ptrace", command],
+        input=b"text",
+        capture_output=True,
+        check=True,
     )
     missing = json.loads(done.stdout)["time"]["missing"]
     assert missing == reason or (reason and missing.startswith(reason))
@@ -262,6 +293,8 @@ def test_what_does_not_exist_is_named(ferry_path: Path) -> None:
         (["/no/such/program"], "/no/such/program: No such file or directory"),
         (["-p", "4000000"], "there is no process 4000000"),
         (["-p", "x"], "'x' is not the number of a process"),
+        (["-m", "x", "true"], "'x' is not a method: they are auto, bpf and ptrace"),
+        (["-m", "bpf", "-n", "1", "true"], "--program needs the method ptrace"),
         ([], "no command and no --pid"),
         (["-p", "1", "ls"], "unexpected argument 'ls'"),
     ):

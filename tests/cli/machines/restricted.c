@@ -31,10 +31,13 @@ static int refuse(scmp_filter_ctx filter, unsigned int action, int nr)
 /* As container managers do: what the filter does not know fails, with ERROR. */
 static int filter_with(int error)
 {
-	static const int refused[] = {
-		SYS_io_uring_setup,  SYS_io_uring_enter, SYS_io_uring_register,
-		SYS_perf_event_open, SYS_ptrace,	 SYS_userfaultfd
-	};
+	static const int refused[] = { SYS_io_uring_setup,
+				       SYS_io_uring_enter,
+				       SYS_io_uring_register,
+				       SYS_perf_event_open,
+				       SYS_ptrace,
+				       SYS_userfaultfd,
+				       SYS_bpf };
 	unsigned int action = SCMP_ACT_ERRNO((unsigned int)error);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int status = filter ? 0 : -ENOMEM, nr;

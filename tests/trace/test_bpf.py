@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What is particular to counting with BPF: nothing is lost silently, and who may not is told so."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Trace, counts
+
+MEMORY = 64 << 10  # KiB
+
+
+def test_ten_thousand_children_are_counted_in_little_memory(
+    bpf: None, deeds: Path, ferry_path: Path
+) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", "--method", "bpf", deeds, "fork", "10000"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert tracer.stdout
+    report = json.loads(tracer.stdout.read())
+    _, status, usage = os.wait4(tracer.pid, 0)
+    tracer.returncode = os.waitstatus_to_exitcode(status)
+    assert tracer.returncode == 0
+    assert report["threads"] == 10001
+    assert report["lost_threads"] == 0
+    assert counts(report)["getppid"] == (10000, 0)
+    assert usage.ru_maxrss < MEMORY
+
+
+def test_the_sample_is_that_of_ptrace(bpf: None, deeds: Path, ferry_path: Path) -> None:
+    sequences = []
+    for method in ("bpf", "ptrace"):
+        done = subprocess.run(
+            [ferry_path, "trace", "--json", "-m", method, "-1", deeds, "read_file", "17000"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+        )
+        sequences.append(json.loads(done.stdout)["sequences"])
+    assert sequences[0] == sequences[1]
+
+
+@pytest.mark.parametrize("method", ["bpf"], indirect=True)
+def test_a_single_run_has_times_less_what_tracing_cost(trace: Trace, deeds: Path) -> None:
+    report = trace(deeds, "time", "200000", options=())
+    times, tracing = report["time"], report["tracing_ns"]
+    assert 0 < tracing["value"] < report["traced_ns"]
+    assert times["wall_ns"] == pytest.approx(report["traced_ns"] - tracing["value"])
+    assert times["page_faults"] < 1000
+
+
+def test_what_the_ring_has_no_room_for_is_lost_to_the_sample_only(
+    bpf: None, deeds: Path, ferry_path: Path
+) -> None:
+    """A tracer that does not run for a while reads nothing."""
+    command = f"echo; {deeds} time 300000; echo"
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", "-m", "bpf", "sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stdout
+    assert tracer.stderr
+    assert tracer.stderr.read(1) == b"\n"
+    tracer.send_signal(signal.SIGSTOP)
+    assert tracer.stderr.read(1) == b"\n"
+    tracer.send_signal(signal.SIGCONT)
+    report = json.loads(tracer.stdout.read())
+    assert tracer.wait(20) == 0
+    assert report["lost_calls"] > 0
+    assert counts(report)["clock_gettime"] == (300000, 0)
+
+
+def test_a_process_that_is_traced_already_can_be_counted(
+    bpf: None, may_trace: None, deeds: Path, ferry_path: Path
+) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "-m", "ptrace", "-1", deeds, "serve"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stderr
+    assert tracer.stderr.readline() == b"ready\n"
+    server = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()[0]
+    counter = subprocess.Popen(
+        [ferry_path, "trace", "--json", "-m", "bpf", "-p", server], stdout=subprocess.PIPE
+    )
+    time.sleep(2)
+    os.kill(int(server), signal.SIGUSR1)
+    report = json.loads(counter.communicate(timeout=20)[0])
+    assert counts(report)["getppid"][0] > 0
+    tracer.communicate(timeout=20)
+
+
+# ---- where it is not permitted ----
+
+
+def refusal(ferry_path: Path, *before: str) -> str:
+    """What a tracer says that is started like this; its report must come by ptrace."""
+    if not shutil.which(before[0]):
+        pytest.skip(f"{before[0]} is not installed")
+    command = [*before, str(ferry_path), "trace", "--once", "--json"]
+    done = subprocess.run(
+        [*command, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(done.stderr)
+    report = json.loads(done.stdout)
+    assert report["method"] == "ptrace"
+    done = subprocess.run(
+        [*command, "--method", "bpf", "true"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"BPF is not available: {report['why_not_bpf']}" in done.stderr
+    why: str = report["why_not_bpf"]
+    return why
+
+
+def test_without_privileges_it_says_which(bpf: None, ferry_path: Path) -> None:
+    why = refusal(ferry_path, "setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")
+    assert why == "it takes CAP_BPF and CAP_PERFMON, which root has"
+
+
+def test_in_a_container_it_says_so(bpf: None, ferry_path: Path) -> None:
+    why = refusal(ferry_path, "unshare", "--user", "--map-root-user")
+    assert why == "a user namespace, such as a container's, does not permit it"

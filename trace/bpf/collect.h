@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector for those who may use BPF: the kernel counts all calls, and sends a sample of
+ * them.  No call is stopped.
+ */
+#ifndef TRACE_BPF_COLLECT_H
+#define TRACE_BPF_COLLECT_H
+
+#include "../collect.h"
+#include "../totals.h"
+#include "../windows.h"
+
+/** Whether BPF can be used: NULL, or why not: a sentence without its end, kept. */
+const char *bpf_prepare(void);
+
+/**
+ * Traces TARGET, after bpf_prepare(), as collect_with_ptrace() does.  Returns 0, or -errno after
+ * complaining.
+ */
+int collect_with_bpf(const struct target *target, struct windows *windows, struct totals *totals,
+		     struct collected *collected);
+
+#endif /* TRACE_BPF_COLLECT_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The BPF programs in the kernel: loaded, attached, asked. */
+#ifndef TRACE_BPF_OBJECT_H
+#define TRACE_BPF_OBJECT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "shared.h"
+
+struct bpf_object;
+struct bpf_link;
+struct ring_buffer;
+
+#define ATTACHED 4
+
+struct bpf {
+	struct bpf_object *object;
+	struct bpf_link *links[ATTACHED];
+	volatile struct bpf_state *state; /* the programs' own, mapped */
+	struct ring_buffer *ring;
+
+	/* what bpf_receive() calls */
+	void (*take)(void *context, const struct bpf_call *call);
+	void *context;
+};
+
+/**
+ * Loads the programs; BPF must stay where it is.  Returns NULL, or why they cannot be loaded: a
+ * sentence without its end, kept.
+ */
+const char *bpf_load(struct bpf *bpf);
+
+/** Attaches them to the tracepoints: 0 or -errno. */
+int bpf_attach(struct bpf *bpf);
+
+/** From now on, no call of the machine is slowed down. */
+void bpf_detach(struct bpf *bpf);
+
+void bpf_unload(struct bpf *bpf);
+
+/** Follows all threads of STATE->process that are not followed yet: 0 or -errno. */
+int bpf_follow(struct bpf *bpf);
+
+/** Adds what the threads that are followed have used to STATE->spent: 0 or -errno. */
+int bpf_tally(struct bpf *bpf);
+
+/** How often call NR was made. */
+struct bpf_count bpf_count_of(const struct bpf *bpf, uint32_t nr);
+
+/** How many runs of the programs the kernel left out, since they were running already. */
+unsigned long bpf_missed(const struct bpf *bpf);
+
+/** Calls BPF->take for each call in the ring. */
+void bpf_receive(struct bpf *bpf);
+
+#endif /* TRACE_BPF_OBJECT_H */
