@@ -77,11 +77,13 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def settles_at(self, descriptors: int) -> bool:
-        """Whether it soon has no more open files than that."""
+        """Whether it soon has no more open files than that, once it has accepted all clients."""
         end = time.monotonic() + PATIENCE
-        while self.descriptors() > descriptors and time.monotonic() < end:
+        while self.descriptors() > descriptors:
+            if time.monotonic() > end:
+                return False
             time.sleep(0.02)
-        return self.descriptors() <= descriptors
+        return True
 
 
 @contextmanager
