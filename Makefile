@@ -60,9 +60,13 @@ run: build ## measure what crossings cost here and what batching saves; makes a 
 	@python3 measure/show.py build
 
 .PHONY: python
-python: setup-check ## build the wheel of the Python package, in build/wheel
-	@pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel ./bindings/python
-	@ls build/wheel/*.whl
+python: setup-check ## build a wheel and a source distribution of the Python package, in build/wheel
+	@rm -rf build/wheel
+	@pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel/local ./bindings/python
+	@auditwheel repair --wheel-dir build/wheel build/wheel/local/*.whl 2> build/wheel/log
+	@cd bindings/python && python3 -c 'import mesonpy; mesonpy.build_sdist("../../build/wheel")' > ../../build/wheel/log
+	@rm -r build/wheel/local build/wheel/log
+	@ls build/wheel/*
 
 .PHONY: kernel
 kernel: setup-check ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3

@@ -22,20 +22,26 @@ FOLDER = "/root/packages"
 LAST_LINES = 30
 
 
-def built_elsewhere(folder: Path) -> Path:
-    """The packages of a copy of this tree: another path, another user's settings, no git."""
+def copy_tree(tree: Path) -> None:
+    """What git knows of this tree, as another user's settings would have it."""
     listed = subprocess.run(
         ["git", "-C", REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     ).stdout
-    tree = folder / "a tree of another name"
     for name in filter(None, listed.split("\0")):
         if (REPOSITORY / name).exists():
             target = make_directory((tree / name).parent) / Path(name).name
             shutil.copy(REPOSITORY / name, target)
             target.chmod(target.stat().st_mode & 0o700)
+
+
+def built_elsewhere(folder: Path) -> Path:
+    """The packages of a copy of this tree: another path, another user's settings, no git."""
+    tree = folder / "a tree of another name"
+    copy_tree(tree)
+    (tree / ".venv").symlink_to(REPOSITORY / ".venv")
     subprocess.run(
         [tree / "debian" / "build", folder / "packages"],
         env=os.environ | {"TZ": "Asia/Tokyo", "LC_ALL": "C", "HOME": str(folder)},
@@ -105,6 +111,7 @@ def fill(folder: Path) -> None:
     folder.mkdir()
     for path in (*PACKAGES.glob("*.deb"), REPOSITORY / "tests/setup/exercise"):
         shutil.copy(path, folder)
+    copy_tree(folder / "ferry")
     (folder / "cat.c").write_text(readme_block("#include"))
     (folder / "cat.ferry").write_text(readme_block("string path"))
     names = re.findall(r"^\t\t(ferry_\w+);$", (REPOSITORY / "lib/libferry.map").read_text(), re.M)

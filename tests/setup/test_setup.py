@@ -203,8 +203,11 @@ def test_python_packages_are_installed_once_per_size(machine: Machine) -> None:
     assert python.done("run") == []
 
 
-def test_packages_take_no_python_packages(machine: Machine) -> None:
-    assert Environments(machine).done("packages") == []
+def test_packages_take_nanobind_besides_those_of_run(machine: Machine) -> None:
+    python = Environments(machine)
+    python.write("requirements-check.txt", "-r requirements.txt\nnanobind==3\n")
+    assert python.done("packages") == ["new", "pip requirements.txt", "pip nanobind==3"]
+    assert python.done("run") == []
 
 
 def test_new_requirements_make_a_new_environment(machine: Machine) -> None:
