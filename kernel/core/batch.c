@@ -31,19 +31,20 @@ struct batch {
 	/* Slots up to this one are in user space, and so are their results. */
 	const struct ferry_slot __user *last;
 	struct ferry_head head; /* of the current slot */
+	long result;		/* of that slot, for step() */
 	long answer;		/* of batch(), once the batch has stopped; 0 before */
 };
 
 /*
- * Numbers for run_slot(), modulo the limit, as a bit that makes a count of arguments too large:
- * one test covers both.
+ * By number, modulo the limit: a slot with fewer arguments than this is only dispatched.  None is
+ * where run_slot() has to look at the number, and none with FERRY_ARGC_FORWARD.
  */
-#define NEEDS_CARE FERRY_ARGC_FORWARD
 #define WORD_COPY (FERRY_NR_WDCPY & (FERRY_BLOCKED_LIMIT - 1))
-#define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = NEEDS_CARE,
-static const u8 care[FERRY_BLOCKED_LIMIT] = {
+#define BLOCKED_ROW(ctx, nr, name, reason) [(nr) & (FERRY_BLOCKED_LIMIT - 1)] = 0,
+static const u8 plain_below[FERRY_BLOCKED_LIMIT] = {
+	[0 ... FERRY_BLOCKED_LIMIT - 1] = FERRY_MAX_ARGS + 1,
 	FERRY_BLOCKED_TABLE(BLOCKED_ROW, 0)
-	[WORD_COPY] = NEEDS_CARE,
+	[WORD_COPY] = 0,
 };
 
 static_assert(FERRY_NR_CALLS <= WORD_COPY, "the table has to cover every call");
@@ -107,7 +108,7 @@ static long copy_word(struct pt_regs *regs)
 
 long ferry_run_call(struct ferry_caller *caller, unsigned int nr)
 {
-	if (nr < WORD_COPY && care[array_index_nospec(nr, WORD_COPY)])
+	if (nr < WORD_COPY && !plain_below[array_index_nospec(nr, WORD_COPY)])
 		return -ENOSYS;
 	return subcall(caller->regs, nr, &caller->refused);
 }
@@ -155,11 +156,10 @@ void ferry_do_pending_work(struct pt_regs *regs)
 }
 
 /*
- * What comes of the call of SLOT, which ended with RESULT, a restart code, and was continued as
- * HOW says.  True: the batch stops in the middle of it.  False: RESULT is the slot's result.
+ * What comes of the call of SLOT, whose result is a restart code, and which was continued as HOW
+ * says.  True: the batch stops in the middle of it.  False: that is indeed the slot's result.
  */
-static bool settle(struct batch *b, const struct ferry_slot __user *slot, long result,
-		   unsigned long how)
+static bool settle(struct batch *b, const struct ferry_slot __user *slot, unsigned long how)
 {
 	struct ferry_caller *caller = b->caller;
 
@@ -170,12 +170,12 @@ static bool settle(struct batch *b, const struct ferry_slot __user *slot, long r
 		b->answer = FERRY_BATCH_PARTIAL | caller->position;
 		return true;
 	}
-	if (!ferry_is_interrupted(result))
+	if (!ferry_is_interrupted(b->result))
 		return false;
 	ferry_keep_call(slot, &b->head, b->regs);
-	how = result == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0;
+	how = b->result == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0;
 	caller->position = position(index_of(b, slot), 0, FERRY_BATCH_INTERRUPTED | how);
-	b->answer = ferry_outer_result(result);
+	b->answer = ferry_outer_result(b->result);
 	return true;
 }
 
@@ -195,25 +195,25 @@ static bool reach(struct batch *b, unsigned long i)
 }
 
 /*
- * Steps from SLOT, which has RESULT, to the next one, with all checks and pending work.  Returns
- * that slot, which has been fetched; NULL if the batch stops.  Unless SETTLED, the call may have
- * been interrupted; HOW says how it was continued.
+ * Steps from SLOT, whose result is in *B, to the next one, with all checks and pending work.
+ * Returns that slot, which has been fetched; NULL if the batch stops.  Unless SETTLED, the call
+ * may have been interrupted; HOW says how it was continued.
  */
 static noinline const struct ferry_slot __user *step(struct batch *b,
 						     const struct ferry_slot __user *slot,
-						     long result, bool settled, unsigned long how)
+						     bool settled, unsigned long how)
 {
 	s64 __user *ret = ret_of(b, slot);
 	long skip;
 
-	if (!settled && ferry_is_restart(result) && settle(b, slot, result, how))
+	if (!settled && ferry_is_restart(b->result) && settle(b, slot, how))
 		return NULL;
-	if (put_user(result, ret)) {
+	if (put_user(b->result, ret)) {
 		b->answer = bad_result(ret);
 		return NULL;
 	}
 	b->answer = index_of(b, slot);
-	skip = jump(&b->head, result);
+	skip = jump(&b->head, b->result);
 	slot += 1 + skip;
 	if (skip < 0 || !reach(b, index_of(b, slot)) || ferry_fetch(&b->head, b->regs, slot))
 		return NULL;
@@ -263,7 +263,7 @@ static __always_inline void run_slots(struct batch *b, const struct ferry_slot _
 		bool settled = false;
 		long result;
 
-		if (likely((b->head.argc | care[nr % FERRY_BLOCKED_LIMIT]) <= FERRY_MAX_ARGS &&
+		if (likely(b->head.argc < plain_below[nr % FERRY_BLOCKED_LIMIT] &&
 			   !ferry_watchers(task))) {
 			result = subcall_dispatch(regs, nr);
 		} else {
@@ -283,7 +283,8 @@ static __always_inline void run_slots(struct batch *b, const struct ferry_slot _
 				continue;
 		}
 step:
-		slot = step(b, slot, result, settled, 0);
+		b->result = result;
+		slot = step(b, slot, settled, 0);
 		if (!slot)
 			return;
 		ret = ret_of(b, slot);
@@ -323,8 +324,10 @@ static long run_batch(struct ferry_caller *caller, s64 __user *rets,
 	    ferry_fetch(&b.head, b.regs, slot))
 		return b.answer;
 	b.answer = 0;
-	if (unlikely(how))
-		slot = step(&b, slot, continue_slot(&b, slot, how), false, how);
+	if (unlikely(how)) {
+		b.result = continue_slot(&b, slot, how);
+		slot = step(&b, slot, false, how);
+	}
 	if (likely(slot))
 		run_slots(&b, slot);
 	return b.answer;

@@ -112,7 +112,8 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 
 /*
  * Stores RESULT in *RET, then fetches SLOT.  Leaves the jumps in HEAD alone if that fails.
- * One user access covers both; the caller has checked the bounds.
+ * One user access covers both.  The caller has checked the bounds, and fetched a slot since:
+ * the fence of that fetch serves for these accesses, too.
  */
 static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
@@ -120,7 +121,7 @@ static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 {
 	int error = -EFAULT;
 
-	__uaccess_begin_nospec();
+	__uaccess_begin();
 	unsafe_put_user(result, ret, bad_ret);
 	error = ferry_unsafe_fetch(head, regs, slot);
 bad_ret:
