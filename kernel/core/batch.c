@@ -282,6 +282,11 @@ static __always_inline void run_slots(struct batch *b, const struct ferry_slot _
 			if (skip >= 0 && step_fast(b, regs, &slot, &ret, result, skip))
 				continue;
 		}
+		/* The last slot ends the batch, wherever it jumps to. */
+		if (settled && index_of(b, slot) == b->ncall - 1 && !put_user(result, ret)) {
+			b->answer = b->ncall - 1;
+			return;
+		}
 step:
 		b->result = result;
 		slot = step(b, slot, settled, 0);
