@@ -8,10 +8,12 @@
 
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/mm.h>
 #include <linux/resume_user_mode.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
+#include <linux/unroll.h>
 #include <asm/ptrace.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
@@ -50,14 +52,34 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 /* The CPU reorders only a load after a store. */
 #define ferry_order() barrier()
 
-/* Fetches SLOT, each byte once.  The caller has checked that it is in user space. */
+#define FERRY_SLOT_WORDS (sizeof(struct ferry_slot) / sizeof(long))
+
+/* Copies SLOT, each byte once.  One that lies in one page takes one walk and no callback. */
+static __always_inline int ferry_copy_slot(unsigned long words[FERRY_SLOT_WORDS],
+					   const struct ferry_slot __user *slot)
+{
+	const unsigned long *from;
+	unsigned int i;
+
+	if (unlikely(offset_in_page(slot) > PAGE_SIZE - sizeof(*slot)))
+		return __copy_from_user(words, slot, sizeof(*slot)) ? -EFAULT : 0;
+	from = um_user_address(slot, false);
+	if (unlikely(!from))
+		return -EFAULT;
+	unrolled_full for (i = 0; i < FERRY_SLOT_WORDS; i++)
+		words[i] = READ_ONCE(from[i]);
+	return 0;
+}
+
+/* Fetches SLOT.  The caller has checked that it is in user space. */
 static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *regs,
 				       const struct ferry_slot __user *slot)
 {
-	unsigned long words[sizeof(*slot) / sizeof(long)] __uninitialized;
+	unsigned long words[FERRY_SLOT_WORDS] __uninitialized;
+	int error = ferry_copy_slot(words, slot);
 
-	if (__copy_from_user(words, slot, sizeof(words)))
-		return -EFAULT;
+	if (error)
+		return error;
 	head->first_word = words[0];
 	head->second_word = words[1];
 	ferry_set_args(regs, words + 2);
