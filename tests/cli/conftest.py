@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the ferry command share: running it, and a program for it."""
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Callable
@@ -51,3 +52,13 @@ def program(tmp_path: Path) -> Path:
     path = tmp_path / "copy.ferry"
     path.write_text(COPY_TO_OUTPUT.format(path=tmp_path / "content"))
     return path
+
+
+def read_terminal(controller: int) -> bytes:
+    """All that was written, until nobody has the terminal open any more."""
+    shown = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(controller, 4096):
+            shown += part
+    os.close(controller)
+    return shown

@@ -13,7 +13,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from conftest import Ferry
+from conftest import Ferry, read_terminal
 
 ON_FILES = ("probe", "run", "check")
 COMMANDS = (*ON_FILES, "bench", "report")
@@ -106,8 +106,7 @@ def test_probe_fits_the_terminal(ferry: Ferry) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
     ferry("probe", stdout=terminal)
     os.close(terminal)
-    shown = os.read(controller, 1 << 16).decode()
-    os.close(controller)
+    shown = read_terminal(controller).decode()
     assert "ENGINE" in shown
     assert all(len(line) <= 60 for line in shown.splitlines())
 

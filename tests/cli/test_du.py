@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """ferry du counts what the machine's du counts, to the byte."""
 
-import contextlib
 import json
 import os
 import pty
@@ -10,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Ferry
+from conftest import Ferry, read_terminal
 
 # Root reads whatever it likes, unless it has no capabilities.
 WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set=-all"] if os.getuid() == 0 else []
@@ -230,16 +229,6 @@ def test_bad_options(ferry: Ferry, args: list[str], words: str) -> None:
     assert words in done.stderr.decode()
     assert done.stderr.startswith(b"ferry: du: ")
     assert done.stdout == b""
-
-
-def read_terminal(controller: int) -> bytes:
-    """All that was written, until nobody has the terminal open any more."""
-    shown = b""
-    with contextlib.suppress(OSError):
-        while part := os.read(controller, 4096):
-            shown += part
-    os.close(controller)
-    return shown
 
 
 def test_a_terminal_shows_progress_and_keeps_none_of_it(ferry_path: Path) -> None:

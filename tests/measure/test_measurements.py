@@ -430,7 +430,8 @@ def test_people_get_tables_sentences_and_warnings(bench: str, runs: dict[str, Ru
     run = runs[bench]
     printed = " ".join(run.printed.split())
     assert "\033" not in run.printed
-    assert all(len(line) <= 80 for line in run.printed.splitlines())
+    # Not rows: numbers, which grow with the machine's load, are never cut.
+    assert all(len(line) <= 80 for line in run.printed.splitlines() if "  " not in line.strip())
     for finding in run.document["findings"]:
         assert f"* {finding['text']}" in printed
     for warning in run.document["warnings"]:

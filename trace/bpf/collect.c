@@ -26,9 +26,8 @@
 #include "measure/harness/process.h"
 #include "object.h"
 
-#define READ_EVERY                                                                     \
-	5000000 /* ns; the ring has room for ten times as many calls as are made in it \
-		 */
+/* ns; the ring has room for ten times as many calls as are made in it. */
+#define READ_EVERY 5000000
 
 #ifndef PIPEFS_MAGIC
 #define PIPEFS_MAGIC 0x50495045
