@@ -360,12 +360,15 @@ void ferry__poller_forget(struct scheduler *s, int fd)
 
 /* ---- events and checks ---- */
 
-static void note_bells(struct bell *bell)
+static void note_bells(struct scheduler *s)
 {
 	__u64 count = 0;
 
-	if (ferry_rawcall(SYS_read, bell->eventfd, (long)&count, sizeof(count), 0, 0, 0) > 0)
-		bell->rung += (long)count;
+	if (ferry_rawcall(SYS_read, s->bell.eventfd, (long)&count, sizeof(count), 0, 0, 0) <= 0)
+		return;
+	s->bell.rung += (long)(count % HELPED);
+	if (count >= HELPED)
+		ferry__helpers_collect(s);
 }
 
 static void note_event(struct scheduler *s, int fd, unsigned int events)
@@ -373,7 +376,7 @@ static void note_event(struct scheduler *s, int fd, unsigned int events)
 	struct descriptor *d;
 
 	if (fd == s->bell.eventfd) {
-		note_bells(&s->bell);
+		note_bells(s);
 		return;
 	}
 	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP))
@@ -477,6 +480,7 @@ void ferry__poller_restart(struct scheduler *s)
 	struct poller *p = &s->poller;
 	unsigned int i;
 
+	ferry__helpers_cancel(s);
 	while (p->young.first)
 		wake(s, p->young.first, -ECANCELED);
 	while (p->old.first)

@@ -9,6 +9,7 @@
 #include "confinement.h"
 #include "direct.h"
 #include "exceptions.h"
+#include "helper.h"
 #include "lane.h"
 #include "poller.h"
 #include "sleepers.h"
@@ -49,6 +50,8 @@ struct scheduler {
 	struct sleepers sleepers;
 	struct poller poller;
 	struct bell bell;
+	struct helper *helpers; /* whose threads run */
+	unsigned int helper_count;
 	struct ferry_flexsc *flexsc;
 	unsigned long threads;	  /* spawned and not joined */
 	struct ferry_thread *all; /* these, the latest first; ferry-gdb.py reads it */

@@ -14,12 +14,10 @@
 #include "here.h"
 #include "post.h"
 #include "spin.h"
+#include "waiting_many.h"
 
 /* Attempts that found a descriptor not ready though an event said so.  Then a runner waits. */
 #define MOST_FALSE_EVENTS 2
-
-/* Descriptors of a poll() that need no memory of their own. */
-#define FEW 16
 
 /* A call that waits for one descriptor, and its state. */
 struct waiting {
@@ -83,12 +81,6 @@ static long make_plainly(const struct waiting *w)
 	return ferry__post(w->s, w->nr, w->arg);
 }
 
-static long poll_now(const struct pollfd *fds, unsigned long count)
-{
-	return ferry_rawcall(SYS_ppoll, (long)fds, (long)count, (long)&(struct timespec){ 0 }, 0, 0,
-			     0);
-}
-
 /*
  * For calls that have no form which does not wait.  A runner blocks if another process is faster;
  * another thread of this one cannot be.
@@ -98,28 +90,12 @@ static long make_if_ready(struct waiting *w)
 	struct pollfd fd = { .fd = w->fd, .events = (short)w->events };
 	long result;
 
-	if (w->descriptor->claimed & w->events || !poll_now(&fd, 1))
+	if (w->descriptor->claimed & w->events || !ferry__poll_now(&fd, 1))
 		return -EAGAIN;
 	w->descriptor->claimed |= w->events;
 	result = make_plainly(w);
 	w->descriptor->claimed &= ~w->events;
 	return result;
-}
-
-/* Returns 0 after an event, -ETIMEDOUT, or another error of the wait. */
-static long wait_until(struct scheduler *s, struct interest interests[], unsigned int count,
-		       bool takes, long until)
-{
-	struct wait wait = { s->current, interests, count, .takes = takes };
-	int error = ferry__poller_enlist(s, &wait);
-
-	if (error)
-		return error;
-	ferry__scheduler_wait_until(s, until);
-	if (wait.over)
-		return wait.result;
-	ferry__poller_end_wait(&s->poller, &wait, 0);
-	return -ETIMEDOUT;
 }
 
 /* Waits until an attempt is worth it: 0, or the call's result. */
@@ -138,7 +114,7 @@ static long wait_for_event(struct waiting *w)
 		w->until = limit ? clock_ns() + limit : LONG_MAX;
 	}
 	w->events_seen++;
-	error = wait_until(w->s, &interest, 1, true, w->until);
+	error = ferry__wait_for_events(w->s, &interest, 1, true, w->until);
 	return error == -ETIMEDOUT ? -EAGAIN : error;
 }
 
@@ -277,43 +253,6 @@ static long attempt_recvmmsg(struct waiting *w)
 	return -EAGAIN;
 }
 
-/* ---- connecting ---- */
-
-/* How often to retry a connection that a full queue has refused: no event reports room. */
-#define RETRY_NS 1000000L
-
-static bool is_late(const struct waiting *w, long start)
-{
-	return w->descriptor->send_ns && clock_ns() - start >= w->descriptor->send_ns;
-}
-
-/*
- * connect() takes no flag.  Other users of the socket may see O_NONBLOCK for a moment, but none can
- * use it before it is connected.
- */
-static long connect_without_waiting(const struct waiting *w, long flags)
-{
-	long result;
-
-	ferry_rawcall(SYS_fcntl, w->fd, F_SETFL, flags | O_NONBLOCK, 0, 0, 0);
-	result = ferry__call_here(SYS_connect, w->arg);
-	ferry_rawcall(SYS_fcntl, w->fd, F_SETFL, flags, 0, 0, 0);
-	return result;
-}
-
-static long attempt_connect(struct waiting *w)
-{
-	long flags = ferry_rawcall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0);
-	long result, start = clock_ns();
-
-	if (flags < 0 || flags & O_NONBLOCK || w->descriptor->kind != STREAM)
-		return ferry__call_here(SYS_connect, w->arg);
-	ferry__poller_settle(w->descriptor, w->fd);
-	while ((result = connect_without_waiting(w, flags)) == -EAGAIN && !is_late(w, start))
-		ferry__scheduler_wait_until(w->s, clock_ns() + RETRY_NS);
-	return result == -EINPROGRESS || result == -EALREADY ? -EAGAIN : result;
-}
-
 /* ---- writing ---- */
 
 /*
@@ -423,6 +362,26 @@ static long attempt_sendmsg(struct waiting *w)
 			    add(w, result, 0);
 }
 
+/* Of datagrams, each of which is sent as a whole. */
+static long attempt_sendmmsg(struct waiting *w)
+{
+	const __s64 arg[] = { w->fd,
+			      (long)((struct mmsghdr *)w->arg[1] + w->done),
+			      w->arg[2] - (long)w->done,
+			      w->arg[3] | MSG_DONTWAIT,
+			      0,
+			      0 };
+	long result = make(w->s, SYS_sendmmsg, arg);
+
+	if (result < 0)
+		return result;
+	w->done += (unsigned long)result;
+	if (!result || (long)w->done >= w->arg[2])
+		return (long)w->done;
+	w->descriptor->ready |= w->events;
+	return -EAGAIN;
+}
+
 /* ---- one descriptor ---- */
 
 /* Flags of calls that do not wait, or wait for something else. */
@@ -440,13 +399,13 @@ static const struct kind_of_call {
 	{ SYS_recvfrom, EPOLLIN, attempt_recvfrom, 3, UNUSUAL_RECEIVE },
 	{ SYS_recvmsg, EPOLLIN, attempt_recvmsg, 2, UNUSUAL_RECEIVE | MSG_WAITALL },
 	{ SYS_recvmmsg, EPOLLIN, attempt_recvmmsg, 3, UNUSUAL_RECEIVE },
-	{ SYS_connect, EPOLLOUT, attempt_connect, 0, 0 },
 	{ SYS_accept4, EPOLLIN, make_if_ready, 0, 0 },
 	{ SYS_accept, EPOLLIN, make_if_ready, 0, 0 },
 	{ SYS_write, EPOLLOUT, attempt_write, 0, 0 },
 	{ SYS_writev, EPOLLOUT, attempt_writev, 0, 0 },
 	{ SYS_sendto, EPOLLOUT, attempt_sendto, 3, MSG_DONTWAIT | MSG_OOB },
 	{ SYS_sendmsg, EPOLLOUT, attempt_sendmsg, 2, MSG_DONTWAIT | MSG_OOB },
+	{ SYS_sendmmsg, EPOLLOUT, attempt_sendmmsg, 3, MSG_DONTWAIT | MSG_OOB },
 };
 
 static const struct kind_of_call *find(long nr)
@@ -465,124 +424,75 @@ static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 	struct waiting w = {
 		s, d, arg, nr, (int)arg[0], call->events, call->attempt, .forks = s->poller.forks
 	};
-	long result;
 
 	if (d && d->kind == UNKNOWN)
 		ferry__poller_classify(&s->poller, d, w.fd);
 	if (!d || d->kind == UNKNOWN || d->kind == PLAIN ||
 	    (call->flags_arg && arg[call->flags_arg] & call->unusual))
 		return make_plainly(&w);
-	result = wait_and_make(&w);
-	/* A plain connect() that has waited as long as SO_SNDTIMEO allows. */
-	return nr == SYS_connect && result == -EAGAIN && w.events_seen ? -EINPROGRESS : result;
+	return wait_and_make(&w);
 }
 
-/* ---- several descriptors ---- */
-
-static long until_of(long milliseconds)
+/* Of a stream each message may have to wait several times. */
+static long send_one_by_one(struct scheduler *s, const __s64 arg[])
 {
-	return milliseconds < 0 ? LONG_MAX : clock_ns() + milliseconds * 1000000L;
-}
-
-static unsigned int interests_of(const struct pollfd *fds, unsigned long count,
-				 struct interest interests[])
-{
-	unsigned int used = 0;
-	unsigned long i;
+	struct mmsghdr *messages = (struct mmsghdr *)arg[1];
+	unsigned int i, count = (unsigned int)arg[2];
+	__s64 one[] = { arg[0], 0, arg[3], 0, 0, 0 };
+	long result;
 
 	for (i = 0; i < count; i++) {
-		if (fds[i].fd < 0)
-			continue;
-		interests[used].fd = fds[i].fd;
-		interests[used].events = (unsigned short)fds[i].events | EPOLLERR | EPOLLHUP;
-		used++;
+		one[1] = (long)&messages[i].msg_hdr;
+		result = wait_for_one(s, SYS_sendmsg, one);
+		if (result < 0)
+			return i ? i : result;
+		messages[i].msg_len = (unsigned int)result;
 	}
-	return used;
+	return count;
 }
 
-/* EBADF: poll() itself reports what was closed. */
-static long poll_and_wait(struct scheduler *s, const struct pollfd *fds, unsigned long count,
-			  struct interest interests[], long until)
+static bool is_stream(struct scheduler *s, long fd)
 {
-	unsigned int used;
-	long result;
+	struct descriptor *d = ferry__poller_find(&s->poller, fd);
 
-	while (!(result = poll_now(fds, count))) {
-		used = interests_of(fds, count, interests);
-		result = wait_until(s, interests, used, false, until);
-		if (result == -ETIMEDOUT)
-			return 0;
-		if (result && result != -EBADF)
-			return result;
-	}
-	ferry__scheduler_took_turn(s);
-	return result;
+	if (d && d->kind == UNKNOWN)
+		ferry__poller_classify(&s->poller, d, (int)fd);
+	return d && d->kind == STREAM;
 }
 
-static long poll_until(struct scheduler *s, struct pollfd *fds, unsigned long count, long until)
-{
-	struct interest few[FEW], *interests = few;
-	long result;
+/* ---- connecting ---- */
 
-	result = poll_now(fds, count);
-	if (result || until <= clock_ns())
-		return result;
-	if (count > FEW)
-		interests = malloc(count * sizeof(*interests));
-	if (!interests)
-		return -ENOMEM;
-	result = poll_and_wait(s, fds, count, interests, until);
-	if (interests != few)
-		free(interests);
-	return result;
+/* How often a thread looks that waits until it may start a helper. */
+#define RETRY_NS 1000000L
+
+/* Other sockets connect at once. */
+static bool may_wait_to_connect(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	if (ferry_rawcall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size, 0) ||
+	    (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		return false;
+	return !(ferry_rawcall(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK);
 }
 
-/* Without a signal mask it is poll() with another limit, in which it stores the time left. */
-static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
+/*
+ * There is no form that does not wait, and everybody who shares the socket would see O_NONBLOCK.
+ */
+static long connect_socket(struct scheduler *s, const __s64 arg[])
 {
-	struct timespec *limit = (struct timespec *)arg[2];
-	long result, left, until = LONG_MAX;
+	struct helper helper = { .nr = SYS_connect, .arg = arg };
 
-	if (arg[3] || (limit && (limit->tv_sec < 0 || limit->tv_sec > INT_MAX ||
-				 limit->tv_nsec < 0 || limit->tv_nsec >= 1000000000L)))
-		return ferry__call_here(SYS_ppoll, arg);
-	if (limit)
-		until = clock_ns() + ns_of(limit);
-	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
-	if (limit) {
-		left = until - clock_ns();
-		*limit = timespec_of(left > 0 ? left : 0);
-	}
-	return result;
-}
-
-#ifdef SYS_epoll_wait
-static long wait_for_epoll(struct scheduler *s, const __s64 arg[])
-{
-	const __s64 now[] = { arg[0], arg[1], arg[2], 0, 0, 0 };
-	long result, until = until_of((int)arg[3]);
-	struct interest interest;
-
-	while (!(result = ferry__call_here(SYS_epoll_wait, now)) && (int)arg[3]) {
-		interest = (struct interest){ .fd = (int)arg[0], .events = EPOLLIN };
-		result = wait_until(s, &interest, 1, false, until);
-		if (result)
-			return result == -ETIMEDOUT ? 0 : result;
-	}
-	ferry__scheduler_took_turn(s);
-	return result;
-}
-#endif
-
-static long wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
-{
-#ifdef SYS_epoll_wait
-	if (nr == SYS_epoll_wait)
-		return wait_for_epoll(s, arg);
-#endif
-	if (nr == SYS_ppoll)
-		return poll_with_timespec(s, arg);
-	return poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until_of((int)arg[2]));
+	if (!may_wait_to_connect((int)arg[0]) || post_would_be_alone(s))
+		return ferry__call_here(SYS_connect, arg);
+	while (s->helper_count >= s->flexsc->standins)
+		ferry__scheduler_wait_until(s, clock_ns() + RETRY_NS);
+	if (ferry__helper_start(s, &helper))
+		return ferry__call_here(SYS_connect, arg);
+	scheduler_hurry(s);
+	ferry__scheduler_wait(s);
+	return helper.result;
 }
 
 /* ---- changes ---- */
@@ -645,6 +555,13 @@ static const short changes[] = {
 #endif
 };
 
+static const short many[] = {
+	SYS_ppoll, SYS_pselect6, SYS_splice,	 SYS_tee, SYS_vmsplice,
+#ifdef SYS_poll
+	SYS_poll,  SYS_select,	 SYS_epoll_wait,
+#endif
+};
+
 void ferry__fill_in_ways(void)
 {
 	size_t i;
@@ -656,11 +573,8 @@ void ferry__fill_in_ways(void)
 	ferry__way[SYS_connect] = CONNECTS;
 	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		ferry__way[changes[i]] = CHANGES_FDS;
-	ferry__way[SYS_ppoll] = WAITS_FOR_FDS;
-#ifdef SYS_poll
-	ferry__way[SYS_poll] = WAITS_FOR_FDS;
-	ferry__way[SYS_epoll_wait] = WAITS_FOR_FDS;
-#endif
+	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+		ferry__way[many[i]] = WAITS_FOR_FDS;
 }
 
 long ferry__waiting_call(struct scheduler *s, long nr, const __s64 arg[])
@@ -668,14 +582,17 @@ long ferry__waiting_call(struct scheduler *s, long nr, const __s64 arg[])
 	long result;
 
 	switch (ferry__way[nr]) {
-	case WAITS_FOR_FD:
 	case CONNECTS:
+		return connect_socket(s, arg);
+	case WAITS_FOR_FD:
+		if (nr == SYS_sendmmsg && is_stream(s, (int)arg[0]))
+			return send_one_by_one(s, arg);
 		result = wait_for_one(s, nr, arg);
 		if ((nr == SYS_accept4 || nr == SYS_accept) && result >= 0)
 			ferry__poller_forget(s, (int)result);
 		return result;
 	case WAITS_FOR_FDS:
-		return wait_for_many(s, nr, arg);
+		return ferry__wait_for_many(s, nr, arg);
 	default:
 		return change(s, nr, arg);
 	}

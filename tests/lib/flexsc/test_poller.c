@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,6 +22,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -30,6 +33,8 @@
 #include <ferry_flexsc.h>
 
 #include "fixture.h"
+#include "tests/lib/unit/child.h"
+
 #define MANY 500
 
 /* ThreadSanitizer reports false races in a forked child of several stacks. */
@@ -380,6 +385,50 @@ static void connecting_ends_with_its_time_limit(void **state)
 	close(listener);
 }
 
+/* ---- the socket's flags ---- */
+
+static void die_at_change_of_flags(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETFL, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void connect_two(void)
+{
+	struct ferry_thread *threads[2];
+	struct ferry_flexsc *flexsc;
+	struct sockaddr_in address;
+	void *state;
+	int i;
+
+	listen_on(&address);
+	die_at_change_of_flags();
+	CHILD_ASSERT(!ferry_flexsc_start(&flexsc, NULL));
+	state = flexsc;
+	for (i = 0; i < 2; i++)
+		threads[i] = spawn(&state, connect_to, &address);
+	for (i = 0; i < 2; i++)
+		CHILD_ASSERT(result_of(threads[i]) == 0);
+}
+
+/* Whoever shares the socket would not wait either. */
+static void a_socket_that_connects_keeps_its_flags(void **state)
+{
+	(void)state;
+	SKIP_IF_FORKS_CONFUSE;
+	ASSERT_IN_CHILD(connect_two);
+}
+
 /* ---- several messages, several descriptors ---- */
 
 static void *receive_messages(void *fd)
@@ -455,6 +504,195 @@ static void others_run_during_ppoll(void **state)
 	assert_int_equal(result_of(other), 0);
 	assert_int_equal(result_of(sender), 0);
 	close_both(fds);
+}
+
+/* ---- select ---- */
+
+static void *select_one(void *fd)
+{
+	struct timeval limit = { .tv_sec = 1000 };
+	fd_set in, out;
+	int one = *(int *)fd;
+	long found;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(one, &in);
+	found = ferry_thread_call(SYS_pselect6, one + 1, (long)&in, (long)&out, 0,
+				  (long)&(struct timespec){ .tv_sec = 1000 }, 0);
+	if (found != 1 || !FD_ISSET(one, &in))
+		return (void *)-1;
+#ifdef SYS_select
+	found = ferry_thread_call(SYS_select, one + 1, (long)&in, 0, 0, (long)&limit, 0);
+	if (found != 1 || !FD_ISSET(one, &in) || limit.tv_sec < 900)
+		return (void *)-2;
+#endif
+	return (void *)ferry_thread_call(SYS_pselect6, one + 1, (long)&in, 0, 0, (long)&limit, 0);
+}
+
+static void *select_in_vain(void *fd)
+{
+	struct timespec limit = { .tv_nsec = 2000000 };
+	int one = *(int *)fd;
+	fd_set exceptions;
+	long found;
+
+	FD_ZERO(&exceptions);
+	FD_SET(one, &exceptions);
+	found = ferry_thread_call(SYS_pselect6, one + 1, 0, 0, (long)&exceptions, (long)&limit, 0);
+	return (void *)(long)(found || FD_ISSET(one, &exceptions) || limit.tv_nsec);
+}
+
+static void others_run_during_select(void **state)
+{
+	struct ferry_thread *one, *other, *sender;
+	int before = kernel_threads(), fds[2], closed = dup(0);
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	one = spawn(state, select_one, &fds[0]);
+	other = spawn(state, select_in_vain, &fds[0]);
+	sender = spawn(state, send_messages, &fds[1]);
+	assert_int_equal(result_of(one), 1);
+	assert_int_equal(result_of(other), 0);
+	assert_int_equal(result_of(sender), 0);
+	assert_int_equal(kernel_threads(), before);
+	close(closed);
+	assert_int_equal(result_of(spawn(state, select_in_vain, &closed)), 1); /* EBADF */
+	close_both(fds);
+}
+
+/* ---- many messages to send ---- */
+
+#define MESSAGES 40
+
+static char message_data[MESSAGES][20000];
+
+static void *send_many(void *fd)
+{
+	struct mmsghdr messages[MESSAGES] = { 0 };
+	struct iovec parts[MESSAGES];
+	long sent;
+	int i;
+
+	for (i = 0; i < MESSAGES; i++) {
+		memset(message_data[i], 'a' + i % 26, sizeof(message_data[i]));
+		parts[i] = (struct iovec){ message_data[i], sizeof(message_data[i]) };
+		messages[i].msg_hdr.msg_iov = &parts[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
+	}
+	sent = ferry_thread_call(SYS_sendmmsg, *(int *)fd, (long)messages, MESSAGES, 0, 0, 0);
+	for (i = 0; i < MESSAGES; i++)
+		if (messages[i].msg_len != sizeof(message_data[i]))
+			return (void *)-1;
+	return (void *)sent;
+}
+
+static void *receive_many(void *fd)
+{
+	char data[sizeof(message_data[0])];
+	size_t total = 0;
+	long length;
+
+	while (total < sizeof(message_data)) {
+		length = ferry_recv(*(int *)fd, data, sizeof(data), 0);
+		if (length <= 0 || data[0] != message_data[total / sizeof(data)][0])
+			return (void *)-1;
+		total += (size_t)length;
+	}
+	return (void *)total;
+}
+
+static void many_are_sent(void **state, int (*make_pair)(int fds[2]))
+{
+	struct ferry_thread *sender, *receiver;
+	int before = kernel_threads(), fds[2];
+
+	assert_int_equal(make_pair(fds), 0);
+	sender = spawn(state, send_many, &fds[0]);
+	receiver = spawn(state, receive_many, &fds[1]);
+	assert_int_equal(result_of(sender), MESSAGES);
+	assert_int_equal(result_of(receiver), sizeof(message_data));
+	assert_int_equal(kernel_threads(), before);
+	close_both(fds);
+}
+
+static void many_messages_are_sent(void **state)
+{
+	many_are_sent(state, make_stream);
+	many_are_sent(state, make_datagram);
+}
+
+/* ---- splicing ---- */
+
+struct splicing {
+	int from, to;
+	long nr;
+	struct iovec part;
+};
+
+static void *splice_some(void *argument)
+{
+	const struct splicing *splicing = argument;
+
+	if (splicing->nr == SYS_splice)
+		return (void *)ferry_thread_call(SYS_splice, splicing->from, 0, splicing->to, 0,
+						 100, 0);
+	if (splicing->nr == SYS_tee)
+		return (void *)ferry_thread_call(SYS_tee, splicing->from, splicing->to, 100, 0, 0,
+						 0);
+	return (void *)ferry_thread_call(SYS_vmsplice, splicing->from, (long)&splicing->part, 1, 0,
+					 0, 0);
+}
+
+static void fill_pipe(int fd)
+{
+	static const char data[65536];
+	long size = fcntl(fd, F_GETPIPE_SZ);
+
+	while (size > 0)
+		size -= write(fd, data, size < 65536 ? (size_t)size : sizeof(data));
+}
+
+static void no_runner_waits_to_splice(void **state)
+{
+	struct ferry_thread *threads[4];
+	char data[65536];
+	int source[2], other[2], full[2], pair[2], before = kernel_threads(), i;
+	struct splicing splicings[4] = { { .nr = SYS_splice },
+					 { .nr = SYS_splice },
+					 { .nr = SYS_tee },
+					 { .nr = SYS_vmsplice, .part = { data, 10 } } };
+
+	assert_int_equal(pipe(source), 0);
+	assert_int_equal(pipe(other), 0);
+	assert_int_equal(pipe(full), 0);
+	stream_pair(pair);
+	fill_pipe(full[1]);
+	splicings[0].from = source[0], splicings[0].to = pair[0]; /* nothing to read */
+	splicings[1].from = pair[0], splicings[1].to = other[1];
+	splicings[2].from = other[0], splicings[2].to = full[1];
+	splicings[3].from = full[1]; /* no room to write */
+	for (i = 0; i < 4; i++)
+		threads[i] = spawn(state, splice_some, &splicings[i]);
+	ferry_thread_sleep(5000000);
+	assert_int_equal(kernel_threads(), before);
+	assert_int_equal(write(pair[1], "ab", 2), 2);
+	assert_int_equal(result_of(threads[1]), 2);
+	assert_int_equal(write(source[1], "cde", 3), 3);
+	assert_int_equal(result_of(threads[0]), 3);
+	assert_int_equal(read(full[0], data, sizeof(data)), sizeof(data));
+	assert_int_equal(result_of(threads[2]), 2);
+	assert_int_equal(result_of(threads[3]), 10);
+	assert_int_equal(kernel_threads(), before);
+	splicings[0].from = -1;
+	assert_int_equal(result_of(spawn(state, splice_some, &splicings[0])), -EBADF);
+	fcntl(source[0], F_SETFL, O_NONBLOCK);
+	splicings[0].from = source[0], splicings[0].to = other[1];
+	assert_int_equal(result_of(spawn(state, splice_some, &splicings[0])), -EAGAIN);
+	close_both(source);
+	close_both(other);
+	close_both(full);
+	close_both(pair);
 }
 
 static void *read_event(void *fd)
@@ -929,8 +1167,12 @@ int main(void)
 		TEST(others_run_while_a_thread_connects),
 		TEST(a_refused_connection_is_reported),
 		TEST(connecting_ends_with_its_time_limit),
+		TEST(a_socket_that_connects_keeps_its_flags),
 		TEST(several_messages_are_waited_for),
 		TEST(others_run_during_ppoll),
+		TEST(others_run_during_select),
+		TEST(many_messages_are_sent),
+		TEST(no_runner_waits_to_splice),
 		TEST(an_eventfd_is_waited_for),
 		TEST(poll_waits_for_several),
 #ifdef SYS_epoll_wait

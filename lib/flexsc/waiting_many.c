@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include "waiting_many.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/time.h>
+
+#include <ferry/rawcall.h>
+
+#include "here.h"
+#include "post.h"
+#include "spin.h"
+
+/* Descriptors of a poll() that need no memory of their own. */
+#define FEW 16
+
+long ferry__poll_now(const struct pollfd *fds, unsigned long count)
+{
+	return ferry_rawcall(SYS_ppoll, (long)fds, (long)count, (long)&(struct timespec){ 0 }, 0, 0,
+			     0);
+}
+
+long ferry__wait_for_events(struct scheduler *s, struct interest interests[], unsigned int count,
+			    bool takes, long until)
+{
+	struct wait wait = { s->current, interests, count, .takes = takes };
+	int error = ferry__poller_enlist(s, &wait);
+
+	if (error)
+		return error;
+	ferry__scheduler_wait_until(s, until);
+	if (wait.over)
+		return wait.result;
+	ferry__poller_end_wait(&s->poller, &wait, 0);
+	return -ETIMEDOUT;
+}
+
+/* ---- poll ---- */
+
+static long until_of(long milliseconds)
+{
+	return milliseconds < 0 ? LONG_MAX : clock_ns() + milliseconds * 1000000L;
+}
+
+static unsigned int interests_of(const struct pollfd *fds, unsigned long count,
+				 struct interest interests[])
+{
+	unsigned int used = 0;
+	unsigned long i;
+
+	for (i = 0; i < count; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		interests[used].fd = fds[i].fd;
+		interests[used].events = (unsigned short)fds[i].events | EPOLLERR | EPOLLHUP;
+		used++;
+	}
+	return used;
+}
+
+/* EBADF: poll() itself reports what was closed. */
+static long poll_and_wait(struct scheduler *s, const struct pollfd *fds, unsigned long count,
+			  struct interest interests[], long until)
+{
+	unsigned int used;
+	long result;
+
+	while (!(result = ferry__poll_now(fds, count))) {
+		used = interests_of(fds, count, interests);
+		result = ferry__wait_for_events(s, interests, used, false, until);
+		if (result == -ETIMEDOUT)
+			return 0;
+		if (result && result != -EBADF)
+			return result;
+	}
+	ferry__scheduler_took_turn(s);
+	return result;
+}
+
+static long poll_until(struct scheduler *s, struct pollfd *fds, unsigned long count, long until)
+{
+	struct interest few[FEW], *interests = few;
+	long result;
+
+	result = ferry__poll_now(fds, count);
+	if (result || until <= clock_ns())
+		return result;
+	if (count > FEW)
+		interests = malloc(count * sizeof(*interests));
+	if (!interests)
+		return -ENOMEM;
+	result = poll_and_wait(s, fds, count, interests, until);
+	if (interests != few)
+		free(interests);
+	return result;
+}
+
+static bool is_possible(const struct timespec *limit)
+{
+	return !limit || (limit->tv_sec >= 0 && limit->tv_sec <= INT_MAX && limit->tv_nsec >= 0 &&
+			  limit->tv_nsec < 1000000000L);
+}
+
+static void store_rest(struct timespec *limit, long until)
+{
+	long left;
+
+	if (!limit)
+		return;
+	left = until - clock_ns();
+	*limit = timespec_of(left > 0 ? left : 0);
+}
+
+/* Without a signal mask it is poll() with another limit, in which it stores the time left. */
+static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
+{
+	struct timespec *limit = (struct timespec *)arg[2];
+	long result, until;
+
+	if (arg[3] || !is_possible(limit))
+		return ferry__call_here(SYS_ppoll, arg);
+	until = limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
+	store_rest(limit, until);
+	return result;
+}
+
+#ifdef SYS_epoll_wait
+static long wait_for_epoll(struct scheduler *s, const __s64 arg[])
+{
+	const __s64 now[] = { arg[0], arg[1], arg[2], 0, 0, 0 };
+	long result, until = until_of((int)arg[3]);
+	struct interest interest;
+
+	while (!(result = ferry__call_here(SYS_epoll_wait, now)) && (int)arg[3]) {
+		interest = (struct interest){ .fd = (int)arg[0], .events = EPOLLIN };
+		result = ferry__wait_for_events(s, &interest, 1, false, until);
+		if (result)
+			return result == -ETIMEDOUT ? 0 : result;
+	}
+	ferry__scheduler_took_turn(s);
+	return result;
+}
+#endif
+
+/* ---- select ---- */
+
+#define SETS 3 /* to read, to write, exceptions */
+#define BITS (8 * sizeof(long))
+
+struct select {
+	long count;		  /* of descriptors, from 0 on */
+	unsigned long *set[SETS]; /* the caller's; any may be NULL */
+	unsigned long asked[SETS][FD_SETSIZE / BITS];
+};
+
+static size_t bytes_of_sets(const struct select *select)
+{
+	return ((size_t)select->count + BITS - 1) / BITS * sizeof(long);
+}
+
+/* Stores the answer in the caller's sets. */
+static long select_now(struct select *select)
+{
+	struct timespec none = { 0 };
+	int i;
+
+	for (i = 0; i < SETS; i++)
+		if (select->set[i])
+			memcpy(select->set[i], select->asked[i], bytes_of_sets(select));
+	return ferry_rawcall(SYS_pselect6, select->count, (long)select->set[0],
+			     (long)select->set[1], (long)select->set[2], (long)&none, 0);
+}
+
+static unsigned int events_asked(const struct select *select, unsigned long fd)
+{
+	static const unsigned int events[SETS] = { EPOLLIN, EPOLLOUT, EPOLLPRI };
+	unsigned int asked = 0;
+	int i;
+
+	for (i = 0; i < SETS; i++)
+		if (select->asked[i][fd / BITS] >> fd % BITS & 1)
+			asked |= events[i];
+	return asked;
+}
+
+static unsigned int interests_of_select(const struct select *select, struct interest interests[])
+{
+	unsigned int used = 0, asked;
+	long fd;
+
+	for (fd = 0; fd < select->count; fd++) {
+		asked = events_asked(select, (unsigned long)fd);
+		if (!asked)
+			continue;
+		interests[used].fd = (int)fd;
+		interests[used].events = asked | EPOLLERR | EPOLLHUP;
+		used++;
+	}
+	return used;
+}
+
+/* EBADF: select() itself reports what was closed. */
+static long select_and_wait(struct scheduler *s, struct select *select, long until)
+{
+	struct interest *interests = calloc((size_t)select->count + 1, sizeof(*interests));
+	unsigned int count;
+	long result;
+
+	if (!interests)
+		return -ENOMEM;
+	count = interests_of_select(select, interests);
+	while (!(result = select_now(select))) {
+		result = ferry__wait_for_events(s, interests, count, false, until);
+		if (result && result != -EBADF)
+			break;
+	}
+	free(interests);
+	ferry__scheduler_took_turn(s);
+	return result == -ETIMEDOUT ? 0 : result;
+}
+
+/* After a time limit the sets are empty, as select_now() has left them. */
+static long select_until(struct scheduler *s, const __s64 arg[], long until)
+{
+	struct select select = { .count = (int)arg[0] };
+	long result;
+	int i;
+
+	for (i = 0; i < SETS; i++) {
+		select.set[i] = (unsigned long *)arg[1 + i];
+		if (select.set[i])
+			memcpy(select.asked[i], select.set[i], bytes_of_sets(&select));
+	}
+	result = select_now(&select);
+	if (result || until <= clock_ns())
+		return result;
+	return select_and_wait(s, &select, until);
+}
+
+static bool has_usual_count(const __s64 arg[])
+{
+	return (int)arg[0] >= 0 && (int)arg[0] <= FD_SETSIZE;
+}
+
+static long wait_in_pselect(struct scheduler *s, const __s64 arg[])
+{
+	struct timespec *limit = (struct timespec *)arg[4];
+	const long *mask = (const long *)arg[5];
+	long result, until;
+
+	if (!has_usual_count(arg) || (mask && *mask) || !is_possible(limit))
+		return ferry__call_here(SYS_pselect6, arg);
+	until = limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+	result = select_until(s, arg, until);
+	store_rest(limit, until);
+	return result;
+}
+
+#ifdef SYS_select
+static long wait_in_select(struct scheduler *s, const __s64 arg[])
+{
+	struct timeval *limit = (struct timeval *)arg[4];
+	struct timespec left = { 0 };
+	long result, until;
+
+	if (limit)
+		left = (struct timespec){ limit->tv_sec, limit->tv_usec * 1000 };
+	if (!has_usual_count(arg) || !is_possible(&left))
+		return ferry__post(s, SYS_select, arg);
+	until = limit ? clock_ns() + ns_of(&left) : LONG_MAX;
+	result = select_until(s, arg, until);
+	store_rest(&left, until);
+	if (limit)
+		*limit = (struct timeval){ left.tv_sec, left.tv_nsec / 1000 };
+	return result;
+}
+#endif
+
+/* ---- splice, tee, vmsplice ---- */
+
+/* The descriptors that the call reads and writes: how many. */
+static int ends_of(long nr, const __s64 arg[], struct pollfd ends[])
+{
+	long flags = ferry_rawcall(SYS_fcntl, arg[0], F_GETFL, 0, 0, 0, 0);
+
+	ends[0] = (struct pollfd){ .fd = (int)arg[0], .events = POLLIN };
+	if (nr == SYS_vmsplice) {
+		if ((flags & O_ACCMODE) != O_RDONLY)
+			ends[0].events = POLLOUT;
+		return 1;
+	}
+	ends[1] = (struct pollfd){ .fd = (int)arg[nr == SYS_tee ? 1 : 2], .events = POLLOUT };
+	return 2;
+}
+
+/* A descriptor that is not open counts as one, for it does not wait either. */
+static bool is_nonblocking(const struct pollfd ends[], int count)
+{
+	while (count--)
+		if (ferry_rawcall(SYS_fcntl, ends[count].fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK)
+			return true;
+	return false;
+}
+
+/* Waits until the end is ready: 0, or an error. */
+static long wait_for_end(struct scheduler *s, struct pollfd *end)
+{
+	struct interest interest = { .fd = end->fd, .events = (unsigned short)end->events };
+	long result;
+
+	while (!(result = ferry__poll_now(end, 1))) {
+		result = ferry__wait_for_events(s, &interest, 1, false, LONG_MAX);
+		if (result)
+			return result;
+	}
+	return result < 0 ? result : 0;
+}
+
+static long wait_for_ends(struct scheduler *s, struct pollfd ends[], int count)
+{
+	long error;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		error = wait_for_end(s, &ends[i]);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/*
+ * With SPLICE_F_NONBLOCK it does not wait for a pipe.  For a socket that takes only a part of the
+ * data a runner still waits.
+ */
+static long wait_and_splice(struct scheduler *s, long nr, const __s64 arg[])
+{
+	__s64 now[] = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] };
+	struct pollfd ends[2] = { 0 };
+	int count = ends_of(nr, arg, ends), flags = nr == SYS_splice ? 5 : 3;
+	long result;
+
+	if (now[flags] & SPLICE_F_NONBLOCK || is_nonblocking(ends, count))
+		return ferry__post(s, nr, arg);
+	now[flags] |= SPLICE_F_NONBLOCK;
+	do {
+		result = wait_for_ends(s, ends, count);
+		if (!result)
+			result = ferry__post(s, nr, now);
+	} while (result == -EAGAIN);
+	return result;
+}
+
+/* ---- all of them ---- */
+
+long ferry__wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
+{
+	switch (nr) {
+	case SYS_splice:
+	case SYS_tee:
+	case SYS_vmsplice:
+		return wait_and_splice(s, nr, arg);
+	case SYS_pselect6:
+		return wait_in_pselect(s, arg);
+	case SYS_ppoll:
+		return poll_with_timespec(s, arg);
+#ifdef SYS_epoll_wait
+	case SYS_select:
+		return wait_in_select(s, arg);
+	case SYS_epoll_wait:
+		return wait_for_epoll(s, arg);
+#endif
+	default:
+		return poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1],
+				  until_of((int)arg[2]));
+	}
+}
