@@ -306,16 +306,21 @@ static void connect_many(void)
 static long work_ns;
 static int is_over;
 
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
 static void *call_until_over(void *argument)
 {
-	struct timespec time;
 	long end;
 
 	while (!is_over) {
-		clock_gettime(CLOCK_MONOTONIC, &time);
-		end = time.tv_nsec + work_ns;
-		while (work_ns && time.tv_nsec < end && end < 1000000000)
-			clock_gettime(CLOCK_MONOTONIC, &time);
+		for (end = now_ns() + work_ns; now_ns() < end;)
+			;
 		expect(ferry_getpid(), getpid());
 	}
 	return argument;
