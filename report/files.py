@@ -13,6 +13,9 @@ from pathlib import Path
 
 from .document import KINDS, SCHEMA, VERSION, Header, Run
 from .reader import Unfit, read
+from .trace_document import SCHEMA as TRACE_SCHEMA
+from .trace_document import VERSION as TRACE_VERSION
+from .trace_document import Trace, TraceHeader
 from .words import counted
 
 
@@ -28,15 +31,27 @@ class Measured:
     run: Run
 
 
+@dataclass(frozen=True)
+class Traced:
+    """What ferry trace found, and the name of the file that holds it."""
+
+    file: str
+    trace: Trace
+
+
 @dataclass
 class Folder:
     measured: list[Measured] = field(default_factory=list)  # oldest first
+    traced: list[Traced] = field(default_factory=list)  # by file
     left_out: list[str] = field(default_factory=list)  # a sentence for each file
 
     def summary(self) -> str:
         incomplete = sum(not each.run.complete for each in self.measured)
         text = counted(len(self.measured), "run")
         text += f", {incomplete} of them incomplete" if incomplete else ""
+        if self.traced:
+            traces = counted(len(self.traced), "trace")
+            text = f"{text}, {traces}" if self.measured else traces
         return text + (f"; left out: {len(self.left_out)}" if self.left_out else "")
 
 
@@ -49,18 +64,25 @@ def parse(path: Path) -> object:
         raise BadInput(f"{path}: not JSON, or cut short: {error}") from None
 
 
-def read_file(path: Path) -> Measured | str:
-    """The run in PATH, or why it is left out."""
+def check_version(path: Path, found: int, known: int) -> None:
+    if found != known:
+        raise BadInput(
+            f"{path}: version {found} of the format, but this ferry report reads version {known}"
+        )
+
+
+def read_file(path: Path) -> Measured | Traced | str:
+    """The run or trace in PATH, or why it is left out."""
     content = parse(path)
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema not in (SCHEMA, TRACE_SCHEMA):
         return f"{path.name} is not from ferry bench."
     try:
+        if schema == TRACE_SCHEMA:
+            check_version(path, read(TraceHeader, content).version, TRACE_VERSION)
+            return Traced(path.name, read(Trace, content))
         header = read(Header, content)
-        if header.version != VERSION:
-            raise BadInput(
-                f"{path}: version {header.version} of the format, but this ferry report "
-                f"reads version {VERSION}"
-            )
+        check_version(path, header.version, VERSION)
         if header.bench not in KINDS:
             return f"{path.name} is from the bench '{header.bench}', which this report lacks."
         return Measured(path.name, read(KINDS[header.bench], content))
@@ -87,11 +109,13 @@ def read_folder(directory: Path) -> Folder:
             continue
         if isinstance(found, str):
             folder.left_out.append(found)
+        elif isinstance(found, Traced):
+            folder.traced.append(found)
         else:
             folder.measured.append(found)
     if broken:
         raise BadInput("\n".join(broken))
-    if not folder.measured:
+    if not folder.measured and not folder.traced:
         why = "; ".join(note.rstrip(".") for note in folder.left_out)
         raise BadInput(
             f"{directory}: no result of ferry bench in it"
@@ -109,6 +133,7 @@ def read_folders(directories: Sequence[Path]) -> Folder:
     for directory in directories:
         folder = read_folder(directory)
         whole.measured += [Measured(f"{directory}/{m.file}", m.run) for m in folder.measured]
+        whole.traced += [Traced(f"{directory}/{t.file}", t.trace) for t in folder.traced]
         whole.left_out += [f"{directory}/{note}" for note in folder.left_out]
     return whole
 

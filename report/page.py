@@ -12,11 +12,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from . import apps, batch, flexsc, pagefault, rows, servers
+from . import apps, batch, flexsc, pagefault, rows, servers, trace
 from .circumstances import Facts, cautions, places, run_facts
 from .document import KINDS, Run
 from .drawing import CSS
-from .files import Folder, Measured
+from .files import Folder, Measured, Traced
 from .history import histories
 from .section import Figure, Section
 from .words import counted, joined, measured_in
@@ -60,6 +60,17 @@ class Shown:
         return shlex.join(self.run.command)
 
 
+@dataclass(frozen=True)
+class ShownTrace:
+    """A trace as the page shows it."""
+
+    name: str  # unique on the page
+    file: str
+    headline: str
+    section: Section
+    command: str
+
+
 def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[str]]:
     """The findings about each figure, and those that are about none."""
     found: list[list[str]] = [[] for _ in figures]
@@ -88,18 +99,32 @@ def show(name: str, measured: Measured, several: bool) -> Shown:
     )
 
 
+def show_trace(name: str, traced: Traced) -> ShownTrace:
+    return ShownTrace(
+        name=name,
+        file=traced.file,
+        headline=trace.headline(traced.trace),
+        section=trace.section(name, traced.trace),
+        command=f"ferry trace --json, of {traced.trace.program}",
+    )
+
+
 def in_order(folder: Folder) -> list[Measured]:
     """Bench after bench; the newest run of each first."""
     newest_first = reversed(folder.measured)
     return sorted(newest_first, key=lambda each: list(KINDS).index(each.run.bench))
 
 
-def heading(measured: Sequence[Measured]) -> str:
+def heading(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
+    if not measured:
+        return f"What batching would buy {joined(sorted({t.trace.program for t in traced}))}"
     machines = sorted({each.run.machine.cpu for each in measured})
     return f"What crossings cost on {joined(machines)}"
 
 
-def where(measured: Sequence[Measured]) -> str:
+def where(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
+    if not measured:
+        return f"{counted(len(traced), 'trace')}."
     kernels = sorted({each.run.kernel.release for each in measured})
     days = sorted({each.run.started[:10] for each in measured})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
@@ -118,13 +143,14 @@ def render(folder: Folder, made_by: str, compare: bool = False) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("page.html.jinja").render(
-        heading=heading(measured),
-        where=where(measured),
+        heading=heading(measured, folder.traced),
+        where=where(measured, folder.traced),
         style=Markup(CSS),
         runs=[
             show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1)
             for i, each in enumerate([] if compare else measured)
         ],
+        traces=[show_trace(f"trace-{i}", each) for i, each in enumerate(folder.traced)],
         cautions=cautions(measured),
         places=places(measured),
         histories=histories(measured),

@@ -46,7 +46,7 @@ static json_t *arguments_as_json(const struct step *step)
 
 	for (k = 0; k < step->arg_count; k++)
 		json_array_append_new(list, json_pack("{s:s, s:o}", "source",
-						      sources[step->args[k].source], "from",
+						      sources[step->args[k].source], "step",
 						      step->args[k].from < 0 ?
 							      json_null() :
 							      json_integer(step->args[k].from)));
@@ -141,11 +141,12 @@ json_t *trace_as_json(const struct trace *trace)
 {
 	const struct collected *collected = &trace->collected;
 	json_t *document = json_pack(
-		"{s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "version", 1,
-		"program", json_text(trace->name), "traced_ns", json_number(collected->ns), "total",
-		(json_int_t)trace->totals.calls, "threads", (json_int_t)collected->threads,
-		"status", collected->ended ? json_integer(collected->status) : json_null(),
-		"crossing_ns", figure(trace->costs.crossing), "goes_on", collected->let_go, "time",
+		"{s:s, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "schema",
+		"ferry-trace", "version", 1, "program", json_text(trace->name), "traced_ns",
+		json_number(collected->ns), "total", (json_int_t)trace->totals.calls, "threads",
+		(json_int_t)collected->threads, "status",
+		collected->ended ? json_integer(collected->status) : json_null(), "crossing_ns",
+		figure(trace->costs.crossing), "goes_on", collected->let_go, "time",
 		time_as_json(trace), "calls", calls_as_json(&trace->totals), "sequences",
 		sequences_as_json(&trace->findings), "savings", savings_as_json(&trace->findings));
 

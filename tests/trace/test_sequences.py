@@ -16,7 +16,7 @@ def names(sequence: dict[str, Any]) -> list[str]:
 
 
 def sources(step: dict[str, Any]) -> list[tuple[str, int | None]]:
-    return [(argument["source"], argument["from"]) for argument in step["arguments"]]
+    return [(argument["source"], argument["step"]) for argument in step["arguments"]]
 
 
 def saving(report: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The JSON of ferry trace, as ferry-trace(1) describes it: the fields that the page shows."""
+
+from typing import Literal
+
+from .document import Count, NotNegative
+from .reader import Record
+
+SCHEMA = "ferry-trace"
+VERSION = 1
+
+
+class TraceHeader(Record):
+    """What decides whether the rest is read."""
+
+    version: int
+
+
+class Estimate(Record):
+    value: float | None
+    error: float | None
+
+
+class Known(Record):
+    """Where the time goes, if MISSING does not say why that is not known."""
+
+    missing: str | None
+    cpu_ns: float | None = None
+    user_ns: Estimate | None = None
+    crossings_ns: Estimate | None = None
+    kernel_ns: Estimate | None = None
+    waiting_ns: float | None = None
+
+
+class Calls(Record):
+    call: str
+    calls: Count
+    failed: int
+
+
+class Argument(Record):
+    source: Literal["constant", "before", "result", "buffer", "user"]
+    step: int | None  # that it comes from
+
+
+class Step(Record):
+    call: str
+    failed: bool
+    calls: NotNegative
+    begins_batch: bool
+    alone: bool
+    why: str | None
+    arguments: list[Argument]
+
+
+class Follower(Record):
+    sequence: int | None
+    times: Count
+
+
+class Sequence(Record):
+    turns: NotNegative
+    calls: NotNegative
+    batches: NotNegative
+    verdict: Literal["entirely", "in parts", "not"]
+    why: str | None
+    steps: list[Step]
+    followers: list[Follower]
+
+
+class Saving(Record):
+    name: str
+    what: str
+    missing: str | None
+    calls: float | None
+    saved_ns: Estimate
+    share: float | None
+
+
+class Trace(Record):
+    program: str
+    method: Literal["bpf", "ptrace"]
+    total: int
+    threads: int
+    crossing_ns: Estimate
+    tracing_ns: Estimate | None
+    lost_calls: int
+    time: Known
+    calls: list[Calls]
+    sequences: list[Sequence]
+    savings: list[Saving]
