@@ -10,19 +10,22 @@
 #include "proxy.h"
 
 /* Makes the call here, or with a time limit, in the member's proxy. */
-static long call(struct member *member, const struct proxy_call *call)
+__attribute__((always_inline)) static inline long call(struct member *member,
+						       struct proxy_call call)
 {
-	const long *args = call->args;
+	const long *args = call.args;
+	struct proxy_call limited;
 
-	if (member && member->crew->options->timeout_ms)
-		return ferry__proxy_call(member, call);
-	return ferry_rawcall(call->nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	if (!member || !member->crew->options->timeout_ms)
+		return ferry_rawcall(call.nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	limited = call; /* only now in memory */
+	return ferry__proxy_call(member, &limited);
 }
 
 long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
 		       unsigned int mask, struct statx *into)
 {
-	return call(member, &(struct proxy_call){
+	return call(member, (struct proxy_call){
 				    .nr = SYS_statx,
 				    .args = { dir, (long)name, flags, mask, (long)into },
 				    .has_name = true,
@@ -34,7 +37,7 @@ long ferry__call_statx(struct member *member, int dir, const char *name, int fla
 long ferry__call_fstat(struct member *member, int fd, struct statx *into)
 {
 	struct stat stat = { .st_size = 0 };
-	long error = call(member, &(struct proxy_call){
+	long error = call(member, (struct proxy_call){
 					  .nr = SYS_fstat,
 					  .args = { fd, (long)&stat },
 					  .output = 1,
@@ -50,7 +53,7 @@ long ferry__call_fstat(struct member *member, int fd, struct statx *into)
 
 long ferry__call_open(struct member *member, int dir, const char *name, int flags)
 {
-	return call(member, &(struct proxy_call){
+	return call(member, (struct proxy_call){
 				    .nr = SYS_openat,
 				    .args = { dir, (long)name, flags },
 				    .has_name = true,
@@ -65,7 +68,7 @@ long ferry__call_open_beneath(struct member *member, int dir, const char *name, 
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};
 	long fd = call(member,
-		       &(struct proxy_call){
+		       (struct proxy_call){
 			       .nr = SYS_openat2,
 			       .args = { dir, (long)name, (long)&directory, sizeof(directory) },
 			       .has_name = true,
@@ -79,7 +82,7 @@ long ferry__call_open_beneath(struct member *member, int dir, const char *name, 
 
 long ferry__call_getdents(struct member *member, int fd, void *into, size_t size)
 {
-	return call(member, &(struct proxy_call){
+	return call(member, (struct proxy_call){
 				    .nr = SYS_getdents64,
 				    .args = { fd, (long)into, (long)size },
 				    .output = 1,
@@ -89,7 +92,7 @@ long ferry__call_getdents(struct member *member, int fd, void *into, size_t size
 
 long ferry__call_read(struct member *member, int fd, void *into, size_t size)
 {
-	return call(member, &(struct proxy_call){
+	return call(member, (struct proxy_call){
 				    .nr = SYS_read,
 				    .args = { fd, (long)into, (long)size },
 				    .output = 1,
@@ -99,7 +102,7 @@ long ferry__call_read(struct member *member, int fd, void *into, size_t size)
 
 long ferry__call_pread(struct member *member, int fd, void *into, size_t size, long offset)
 {
-	return call(member, &(struct proxy_call){
+	return call(member, (struct proxy_call){
 				    .nr = SYS_pread64,
 				    .args = { fd, (long)into, (long)size, offset },
 				    .output = 1,
@@ -109,7 +112,7 @@ long ferry__call_pread(struct member *member, int fd, void *into, size_t size, l
 
 void ferry__call_close(struct member *member, int fd)
 {
-	call(member, &(struct proxy_call){ .nr = SYS_close, .args = { fd } });
+	call(member, (struct proxy_call){ .nr = SYS_close, .args = { fd } });
 }
 
 void ferry__calls_end(struct member *member)
