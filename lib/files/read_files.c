@@ -37,8 +37,8 @@ static void look(struct member *member, struct job *job, struct piece piece,
 	const struct statx_batch request = {
 		job->dir, job->name + piece.first, 0, CONTENTS_MASK, stats, errors, job->engine,
 	};
-	size_t count = piece.end - piece.first, i;
-	bool in_batch = ferry__statx_batch(&request, (struct piece){ 0, count });
+	size_t count = piece.end - piece.first, failed, i;
+	bool in_batch = ferry__statx_batch(&request, (struct piece){ 0, count }, &failed);
 
 	for (i = 0; i < count; i++) {
 		if (!in_batch)

@@ -3,28 +3,55 @@
 
 #include <ferry/rawcall.h>
 
-bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece)
+/*
+ * A slot LIKE that for each name of PIECE.  Inline, the compiler would build that one again for
+ * each name, instead of copying it.
+ */
+__attribute__((noinline)) static void fill(struct ferry_slot *restrict slots,
+					   const struct ferry_slot *restrict like,
+					   const struct statx_batch *batch, struct piece piece)
+{
+	const char *const *name = batch->names + piece.first;
+	struct statx *stat = batch->stats ? batch->stats + piece.first : (void *)like->arg[4];
+	size_t step = batch->stats ? 1 : 0, count = piece.end - piece.first, i;
+
+	for (i = 0; i < count; i++, stat += step) {
+		slots[i] = *like;
+		slots[i].arg[1] = (long)name[i];
+		slots[i].arg[4] = (long)stat;
+	}
+}
+
+/* Stores results as errors, and returns how many are. */
+static size_t take_results(const long results[], int errors[], size_t count)
+{
+	size_t failed = 0, i;
+
+	for (i = 0; i < count; i++) {
+		errors[i] = (int)results[i];
+		failed += results[i] != 0;
+	}
+	return failed;
+}
+
+bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed)
 {
 	struct ferry_slot slots[STATX_BATCH_MOST];
 	long results[STATX_BATCH_MOST];
 	struct statx unwanted;
-	unsigned long count = piece.end - piece.first, i;
+	const struct ferry_slot like = {
+		.nr = SYS_statx,
+		.argc = 5,
+		.arg = { batch->dir, 0, batch->flags, batch->mask, (long)&unwanted },
+	};
+	unsigned long count = piece.end - piece.first;
 
 	if (batch->engine == FERRY_LOOP || count < STATX_BATCH_WORTH)
 		return false;
-	for (i = 0; i < count; i++)
-		slots[i] = (struct ferry_slot){
-			.nr = SYS_statx,
-			.argc = 5,
-			.arg = { batch->dir, (long)batch->names[piece.first + i], batch->flags,
-				 batch->mask,
-				 (long)(batch->stats ? &batch->stats[piece.first + i] :
-						       &unwanted) },
-		};
+	fill(slots, &like, batch, piece);
 	if (ferry_batch_on(batch->engine, results, slots, count, 0, sizeof(*slots)) !=
 	    (long)count - 1)
 		return false;
-	for (i = 0; i < count; i++)
-		batch->errors[piece.first + i] = (int)results[i];
+	*failed = take_results(results, batch->errors + piece.first, count);
 	return true;
 }

@@ -26,9 +26,9 @@ struct statx_batch {
 };
 
 /**
- * Stores the attributes and errors of the names of PIECE, at most STATX_BATCH_MOST.  Returns false
- * if that has to be done one by one.
+ * Stores the attributes and errors of the names of PIECE, at most STATX_BATCH_MOST, and in FAILED
+ * how many are errors.  Returns false if that has to be done one by one.
  */
-bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece);
+bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed);
 
 #endif /* FILES_STATX_BATCH_H */

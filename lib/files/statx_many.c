@@ -20,31 +20,28 @@ struct large_job {
 	const struct statx_batch *request;
 };
 
-static size_t count_failed(const int errors[], struct piece piece)
-{
-	size_t failed = 0, i;
-
-	for (i = piece.first; i < piece.end; i++)
-		failed += errors[i] != 0;
-	return failed;
-}
-
-static void one_by_one(struct member *member, const struct statx_batch *request, struct piece piece)
+static size_t one_by_one(struct member *member, const struct statx_batch *request,
+			 struct piece piece)
 {
 	struct statx unwanted;
-	size_t i;
+	size_t failed = 0, i;
 
-	for (i = piece.first; i < piece.end; i++)
+	for (i = piece.first; i < piece.end; i++) {
 		request->errors[i] = (int)ferry__call_statx(
 			member, request->dir, request->names[i], request->flags, request->mask,
 			request->stats ? &request->stats[i] : &unwanted);
+		failed += request->errors[i] != 0;
+	}
+	return failed;
 }
 
 static size_t look_at(struct member *member, const struct statx_batch *request, struct piece piece)
 {
-	if (!ferry__statx_batch(request, piece))
-		one_by_one(member, request, piece);
-	return count_failed(request->errors, piece);
+	size_t failed;
+
+	if (ferry__statx_batch(request, piece, &failed))
+		return failed;
+	return one_by_one(member, request, piece);
 }
 
 static size_t do_piece(struct member *member, struct piece piece)
@@ -74,18 +71,22 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 		      const struct ferry_files_options *options)
 {
 	struct statx_batch request = { dir, names, flags, mask, stats, errors, FERRY_LOOP };
-	int saved = errno;
+	struct piece all = { 0, count };
+	int saved;
 	long failed;
 
 	if (!count)
 		return 0;
 	if (!names || !errors)
 		return -EINVAL;
-	if (count >= STATX_BATCH_WORTH && !(options && options->timeout_ms))
+	if (count < STATX_BATCH_WORTH && !options)
+		return (long)one_by_one(NULL, &request, all);
+	saved = errno;
+	if (!(options && options->timeout_ms))
 		request.engine = ferry__engine_of_one_crossing();
 	/* Setting up a crew takes as long as statx() on a name or two. */
 	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST))
-		failed = (long)look_at(NULL, &request, (struct piece){ 0, count });
+		failed = (long)look_at(NULL, &request, all);
 	else
 		failed = look_by_crew(&request, count, options);
 	errno = saved;

@@ -149,7 +149,7 @@ static bool look_in_batch(const struct names_wanted *wanted, struct names *names
 {
 	const char *name[STATX_BATCH_MOST];
 	int errors[STATX_BATCH_MOST];
-	size_t count = piece.end - piece.first, i;
+	size_t count = piece.end - piece.first, failed, i;
 	struct statx_batch batch;
 
 	if (wanted->engine == FERRY_LOOP || wanted->flags & FERRY_WALK_FOLLOW || !wanted->mask)
@@ -160,7 +160,7 @@ static bool look_in_batch(const struct names_wanted *wanted, struct names *names
 		names->opened->fd,	    name,   flags_of(false), mask_of(wanted),
 		names->stats + piece.first, errors, wanted->engine,
 	};
-	if (!ferry__statx_batch(&batch, (struct piece){ 0, count }))
+	if (!ferry__statx_batch(&batch, (struct piece){ 0, count }, &failed))
 		return false;
 	for (i = 0; i < count; i++)
 		set_result(wanted, &names->entries[piece.first + i], errors[i],

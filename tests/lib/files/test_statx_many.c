@@ -156,13 +156,14 @@ static void test_a_batch_gives_the_same(void **state)
 	int errors[STATX_BATCH_MOST], error;
 	const struct statx_batch batch = { AT_FDCWD, names,  0,		 STATX_BASIC_STATS,
 					   stats,    errors, FERRY_URING };
-	size_t i;
+	size_t failed, i;
 
 	(void)state;
 	make_file("here", 7);
 	for (i = 0; i < STATX_BATCH_MOST; i++)
 		names[i] = i % 2 ? "here" : "missing";
-	assert_true(ferry__statx_batch(&batch, (struct piece){ 0, STATX_BATCH_MOST }));
+	assert_true(ferry__statx_batch(&batch, (struct piece){ 0, STATX_BATCH_MOST }, &failed));
+	assert_int_equal(failed, STATX_BATCH_MOST / 2);
 	for (i = 0; i < STATX_BATCH_MOST; i++) {
 		error = statx(AT_FDCWD, names[i], 0, STATX_BASIC_STATS, &one) ? -errno : 0;
 		assert_int_equal(errors[i], error);
