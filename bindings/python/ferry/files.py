@@ -222,7 +222,10 @@ def items(
     with opened as reader:
         for chunk in reader:
             results = chunk.views() if views else chunk.copies()
-            if strict and chunk.first_failed >= 0:
-                yield from results[: chunk.first_failed]
-                raise results[chunk.first_failed]
+            failed = chunk.first_failed if strict else -1
+            del chunk  # whose buffer can be used again
+            if failed >= 0:
+                yield from results[:failed]
+                raise results[failed]
             yield from results
+            del results
