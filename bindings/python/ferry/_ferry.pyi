@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
+from numpy import dtype, void
 from numpy.typing import NDArray
 
+_F = TypeVar("_F")
+_G = TypeVar("_G")
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 
 CALLS: dict[str, int]
@@ -97,6 +100,9 @@ def stat_many(
     options: Options,
     /,
 ) -> None: ...
+def quick(
+    stat_many: _F, read_many: _G, record: dtype[void], layout: Layout, /
+) -> tuple[_F, _G]: ...
 def walk(
     dir: int,
     root: Paths,

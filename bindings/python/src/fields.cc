@@ -89,16 +89,8 @@ Layout::Layout(nb::handle places, size_t size) : size_(size)
 		if (offset > size || size - offset < field->size)
 			throw nb::value_error("a field lies outside its record");
 		places_.push_back({ field, offset });
+		mask_ |= field->mask;
 	}
-}
-
-unsigned int Layout::mask() const
-{
-	unsigned int mask = 0;
-
-	for (const Place &place : places_)
-		mask |= place.field->mask;
-	return mask;
 }
 
 nb::dict field_types()

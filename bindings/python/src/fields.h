@@ -53,11 +53,15 @@ class Layout
 	}
 
 	// Of all fields
-	unsigned int mask() const;
+	unsigned int mask() const
+	{
+		return mask_;
+	}
 
       private:
 	std::vector<Place> places_;
 	size_t size_;
+	unsigned int mask_ = 0;
 };
 
 // {name: dtype} of all fields

@@ -36,6 +36,7 @@ NB_MODULE(_ferry, module)
 	bind_arrow(module);
 	bind_names(module);
 	bind_program(module);
+	bind_quick(module);
 	bind_reader(module);
 	bind_walk(module);
 }

@@ -16,6 +16,7 @@ void stat_many(int dir, const Paths &paths, int flags, const Layout &layout, nb:
 
 void bind_arrow(nb::module_ &module);
 void bind_program(nb::module_ &module);
+void bind_quick(nb::module_ &module);
 void bind_reader(nb::module_ &module);
 void bind_walk(nb::module_ &module);
 

@@ -68,14 +68,13 @@ void Paths::collect_items(nb::handle paths)
 // The bytes of ITEM, which live as long as items_ and encoded_ do.
 const char *Paths::bytes_of(PyObject *item)
 {
-	const char *bytes = nullptr;
+	const char *bytes = plain_bytes(item);
 	Py_ssize_t size = 0;
 
+	if (bytes)
+		return bytes;
 	if (PyUnicode_Check(item)) {
-		if (PyUnicode_IS_ASCII(item)) {
-			bytes = reinterpret_cast<const char *>(PyUnicode_1BYTE_DATA(item));
-			size = PyUnicode_GET_LENGTH(item);
-		} else if (file_names_are_utf8()) {
+		if (file_names_are_utf8()) {
 			bytes = PyUnicode_AsUTF8AndSize(item, &size);
 			if (!bytes)
 				PyErr_Clear(); /* it has surrogate escapes */

@@ -3,6 +3,7 @@
 #ifndef PATHS_H
 #define PATHS_H
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -40,6 +41,24 @@ class Paths
 	std::unique_ptr<char[]> copies_;  // of Names, which end with no zero
 	nb::object items_;		  // Names, or a tuple, which other threads cannot change
 };
+
+// The bytes of ITEM, if it is bytes, or a str in ASCII, and without a null byte; else null.
+inline const char *plain_bytes(PyObject *item)
+{
+	const char *bytes;
+	Py_ssize_t size;
+
+	if (PyUnicode_Check(item) && PyUnicode_IS_ASCII(item)) {
+		bytes = reinterpret_cast<const char *>(PyUnicode_1BYTE_DATA(item));
+		size = PyUnicode_GET_LENGTH(item);
+	} else if (PyBytes_Check(item)) {
+		bytes = PyBytes_AS_STRING(item);
+		size = PyBytes_GET_SIZE(item);
+	} else {
+		return nullptr;
+	}
+	return memchr(bytes, '\0', static_cast<size_t>(size)) ? nullptr : bytes;
+}
 
 // OSError, or the one of its classes that ERROR, a positive number, stands for.
 nb::object os_error(int error, nb::handle path);
