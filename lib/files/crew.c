@@ -16,16 +16,21 @@
 /* Members that keep a disk busy when most of them wait for it. */
 #define MOST_WAITING 32U
 
-/* A member that gives up the CPU at least once in this many items waits for the disk. */
-#define ITEMS_FOR_WAIT 4
-#define ITEMS_FOR_LOOK 32
+/* A member waits for the disk if it waited for this part of a time that is long enough to judge. */
+#define WAITING_PART 4
+#define LOOK_NSEC (NSEC_PER_SEC / 1000)
 
-static long now(void)
+static long read_clock(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+}
+
+static long now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 static unsigned int usable_cpus(void)
@@ -86,20 +91,33 @@ void ferry__crew_stop(struct crew *crew)
 
 /* ---- members ---- */
 
-static long waits_so_far(void)
+/* Those of the calling thread. */
+static struct times read_times(long now)
 {
 	struct rusage usage = { 0 };
 
 	ferry_rawcall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
-	return usage.ru_nvcsw;
+	return (struct times){
+		.now = now,
+		.cpu = read_clock(CLOCK_THREAD_CPUTIME_ID),
+		.waits = usage.ru_nvcsw,
+		.preempted = usage.ru_nivcsw,
+	};
+}
+
+/* Whether a member waited for a good part of the time.  One that was preempted cannot know. */
+static bool waited_long(const struct times *from, const struct times *to)
+{
+	long time = to->now - from->now, waited = time - (to->cpu - from->cpu);
+
+	return to->waits != from->waits && to->preempted == from->preempted &&
+	       waited * WAITING_PART >= time;
 }
 
 void ferry__crew_forgive(struct member *member)
 {
-	if (member->crew->most <= 1)
-		return;
-	member->items = 0;
-	member->waits = waits_so_far();
+	if (member->crew->most > 1)
+		member->times = read_times(now());
 }
 
 static void work_as(struct crew *crew, bool is_caller)
@@ -156,18 +174,19 @@ void ferry__crew_add_for_cpu(struct crew *crew)
 void ferry__crew_did(struct member *member, size_t items)
 {
 	struct crew *crew = member->crew;
-	long waits;
+	struct times times;
+	long time;
 
 	atomic_fetch_add_explicit(&crew->done, items, memory_order_relaxed);
 	if (atomic_load_explicit(&crew->size, memory_order_relaxed) >= crew->most)
 		return;
-	member->items += items;
-	if (member->items < ITEMS_FOR_LOOK)
+	time = now();
+	if (time - member->times.now < LOOK_NSEC)
 		return;
-	waits = waits_so_far() - member->waits;
-	if (waits * ITEMS_FOR_WAIT >= (long)member->items)
+	times = read_times(time);
+	if (waited_long(&member->times, &times))
 		add_helper(crew, crew->most);
-	ferry__crew_forgive(member);
+	member->times = times;
 }
 
 /* The caller keeps reporting progress while it waits. */

@@ -16,13 +16,20 @@
 struct crew;
 struct proxy;
 
+/* A thread's clocks, in ns, and its context switches. */
+struct times {
+	long now; /* CLOCK_MONOTONIC */
+	long cpu;
+	long waits;	/* for the disk, or something else */
+	long preempted; /* by another thread that needed the CPU */
+};
+
 /* One thread of a crew. */
 struct member {
 	struct crew *crew;
 	struct proxy *proxy; /* makes its system calls, once there is one: see calls.c */
 	bool is_caller;
-	long waits;   /* voluntary context switches at the last look */
-	size_t items; /* since then */
+	struct times times; /* at the last look whether it waits */
 };
 
 struct crew {

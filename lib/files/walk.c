@@ -19,14 +19,12 @@ static void do_task(struct walker *walker, const struct task *task)
 {
 	struct names *names = task->names;
 	struct node *node;
-	size_t count;
 
 	if (!names) {
 		ferry__walk_read(walker, task->node);
 		return;
 	}
 	node = names->node;
-	count = names->count;
 	atomic_fetch_add_explicit(&node->users, 1, memory_order_relaxed);
 	ferry__names_look(walker->member, &walker->walk->wanted, names);
 	if (ferry__walk_path(walker, node))
@@ -35,7 +33,6 @@ static void do_task(struct walker *walker, const struct task *task)
 		ferry__names_free(walker->member, names);
 	ferry__walk_finish(walker, node);
 	ferry__node_drop(node);
-	ferry__crew_did(walker->member, count);
 }
 
 /* Without the lock, and without the descriptor that others may need. */

@@ -194,5 +194,6 @@ void ferry__names_look(struct member *member, const struct names_wanted *wanted,
 			piece.end = names->count;
 		if (!look_in_batch(wanted, names, piece))
 			look_one_by_one(member, wanted, names, piece);
+		ferry__crew_did(member, piece.end - piece.first);
 	}
 }

@@ -19,12 +19,24 @@ static bool is_sorted(const struct walk *walk)
 	return walk->queue.window;
 }
 
-/* Returns false when the walk has ended. */
-static bool pass(struct walk *walk, struct ferry_block *block)
+/* A callback that takes long is not a disk that needs more requests. */
+static void lock_passing(struct walker *walker)
 {
+	pthread_mutex_t *passing = &walker->walk->passing;
+
+	if (!pthread_mutex_trylock(passing))
+		return;
+	pthread_mutex_lock(passing);
+	ferry__crew_forgive(walker->member);
+}
+
+/* Returns false when the walk has ended. */
+static bool pass(struct walker *walker, struct ferry_block *block)
+{
+	struct walk *walk = walker->walk;
 	bool go_on;
 
-	pthread_mutex_lock(&walk->passing);
+	lock_passing(walker);
 	go_on = !walk->result && !atomic_load(&walk->crew.stopped);
 	if (go_on) {
 		walk->result = walk->block(walk->context, block);
@@ -52,7 +64,7 @@ static void pass_error(struct walker *walker, const struct node *node, int error
 	struct ferry_block block = block_of(walker, node);
 
 	block.error = error;
-	pass(walker->walk, &block);
+	pass(walker, &block);
 }
 
 /* ---- the directories of a block ---- */
@@ -137,7 +149,7 @@ static void pass_now(struct walker *walker, struct names *names)
 	block.entries = names->entries;
 	block.count = names->count;
 	block.dir = names->opened->fd;
-	if (!names->count || !pass(walk, &block))
+	if (!names->count || !pass(walker, &block))
 		return;
 	for (i = 0; i < names->count; i++)
 		add_entry(walk, names->node, &names->entries[i],
@@ -204,7 +216,7 @@ static void pass_sorted(struct walker *walker, struct node *node, struct batch *
 			entries[i] = sorted[i].entry;
 		block.entries = entries;
 		block.count = count;
-		if (pass(walker->walk, &block))
+		if (pass(walker, &block))
 			for (i = 0; i < count; i++)
 				add_entry(walker->walk, node, &entries[i], sorted[i].stat, batch);
 	} else {
@@ -330,7 +342,7 @@ void ferry__walk_pass_root(struct walker *walker, struct ferry_entry *entry,
 		.dir = walk->dir,
 	};
 
-	if (!pass(walk, &block))
+	if (!pass(walker, &block))
 		return;
 	if (!entry->error)
 		ferry__node_identify(walk->root, stat);

@@ -174,16 +174,13 @@ static int take_entries(struct walker *walker, struct node *node, struct opened 
 {
 	struct walk *walk = walker->walk;
 	struct names *names = ferry__names_new(&walk->wanted, dirents, size, node, opened);
-	size_t count;
 
 	if (!names)
 		return -ENOMEM;
-	count = names->count;
 	if (handed_over(walk, names))
 		return 0;
 	ferry__names_look(walker->member, &walk->wanted, names);
 	ferry__walk_pass_names(walker, names);
-	ferry__crew_did(walker->member, count);
 	return 0;
 }
 
