@@ -217,21 +217,22 @@ static void begin_anew(struct scheduler *s, long now)
 }
 
 /*
- * Looks around unless it was done just now.  Between two looks, ready threads come before those
- * whose call is done.  Ticks are read sooner than the clock.
+ * Looks around, unless it was done just now; returns whether it did.  Between two looks, ready
+ * threads come before those whose call is done.  Ticks are read sooner than the clock.
  */
-static void glance(struct scheduler *s)
+static bool glance(struct scheduler *s)
 {
 	unsigned long now = ticks();
 
 	glance_later(s);
 	if (now - s->looked_ticks < LOOK_TICKS && ++s->glances < MOST_GLANCES)
-		return;
+		return false;
 	s->looked_ticks = now;
 	s->glances = 0;
 	s->looked_ns = clock_ns();
 	adapt_posting(s, s->looked_ns);
 	ferry__look_around(s, s->looked_ns);
+	return true;
 }
 
 struct ferry_thread *ferry__scheduler_pick(struct scheduler *s)
@@ -273,10 +274,9 @@ bool ferry__scheduler_wait_until(struct scheduler *s, long until)
 
 void ferry__scheduler_took_turn(struct scheduler *s)
 {
-	if (--s->left > 0)
+	if (--s->left > 0 && (s->gives_turns || !s->ready.first))
 		return;
-	glance(s);
-	if (!s->ready.first)
+	if (!glance(s) || !s->ready.first)
 		return;
 	queue_put(&s->ready, s->current);
 	ferry__scheduler_wait(s);

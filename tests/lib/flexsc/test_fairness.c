@@ -228,6 +228,21 @@ static void a_held_up_call_is_collected_while_others_call(void **state)
 	close(due.fds[1]);
 }
 
+/* Nobody waits any more once the byte is found, but a thread is ready. */
+static void a_ready_thread_runs_while_others_make_calls_that_never_wait(void **state)
+{
+	struct due due = { .give_way = make_quick_call, .work_ns = 500000 };
+	pthread_t writer;
+
+	assert_int_equal(pipe(due.fds), 0);
+	pthread_create(&writer, NULL, write_later, &due);
+	run_with_others(*state, read_byte, &due);
+	pthread_join(writer, NULL);
+	assert_true(due.switches <= 4 * THREADS);
+	close(due.fds[0]);
+	close(due.fds[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_defaults, stop)
 
 int main(void)
@@ -240,6 +255,7 @@ int main(void)
 		TEST(a_sleeper_wakes_when_turns_have_become_long),
 		TEST(others_run_while_a_thread_is_always_due),
 		TEST(a_held_up_call_is_collected_while_others_call),
+		TEST(a_ready_thread_runs_while_others_make_calls_that_never_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
