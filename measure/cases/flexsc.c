@@ -166,7 +166,7 @@ static bool start_runners(const struct session *session, long runners, bool time
 	int error = ferry_flexsc_start(flexsc, &options);
 
 	if (error)
-		complain("bench: %ld runners do not start: %s", runners, strerror(-error));
+		complain("bench: the runners (%ld) do not start: %s", runners, strerror(-error));
 	return !error;
 }
 
