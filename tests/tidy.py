@@ -27,7 +27,9 @@ def key_of(entry: dict[str, str], settings: bytes) -> str:
     """Names what clang-tidy sees: its settings, the command line, the preprocessed file."""
     command = shlex.split(entry["command"])
     at = command.index("-o")
-    preprocessed = output([*command[:at], *command[at + 2 :], "-E"], Path(entry["directory"]))
+    without_place = ["-E", "-fno-working-directory"]  # the same in every clone
+    preprocess = [*command[:at], *command[at + 2 :], *without_place]
+    preprocessed = output(preprocess, Path(entry["directory"]))
     digest = hashlib.sha256(settings + " ".join(command).encode() + b"\0" + preprocessed)
     # A comment may hold NOLINT, which the preprocessor drops.
     digest.update(Path(entry["directory"], entry["file"]).read_bytes())
