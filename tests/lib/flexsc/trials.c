@@ -236,19 +236,20 @@ static void *make_requests(void *unused)
 static void echo(void)
 {
 	struct ferry_thread *servers[MOST];
+	const long count = 1 + choose(64);
 	pthread_t thread;
 	long i;
 
-	client.count = 1 + choose(64);
-	client.busy = choose(2) ? 1 : 1 + choose(client.count);
+	client.count = count;
+	client.busy = choose(2) ? 1 : 1 + choose(count);
 	start(choose(2) ? FERRY_FLEXSC_POST_ALL : 0, 1 + (unsigned int)choose(2));
-	for (i = 0; i < client.count; i++) {
+	for (i = 0; i < count; i++) {
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, client.connections[i].fds))
 			err(1, "no sockets");
 		servers[i] = spawn(serve, &client.connections[i]);
 	}
 	pthread_create(&thread, NULL, make_requests, NULL);
-	for (i = 0; i < client.count; i++)
+	for (i = 0; i < count; i++)
 		ferry_thread_join(servers[i], NULL);
 	pthread_join(thread, NULL);
 }
