@@ -56,7 +56,7 @@ def test_calls_work_on_a_file_of_a_directory(ferry: Ferry, tmp_path: Path) -> No
         (["--beside", "naive"], "naive is not available: the test module is not loaded"),
         (["--beside", "tame"], "'tame'; there are bare-syscall, bare-device, naive, raw, nops"),
         (["--beside", "nops", "--sizes", "1,3"], "nops takes --sizes that are powers of two"),
-        (["--call", "write", "--directory", "/nowhere"], "/nowhere/ferry-bench-file"),
+        (["--call", "write", "--directory", "/nowhere"], "/nowhere: not a directory to work on"),
     ],
 )
 def test_what_cannot_be_run_is_refused(ferry: Ferry, words: list[str], expected: str) -> None:

