@@ -17,6 +17,14 @@ def build() -> Path:
 
 
 @pytest.fixture(scope="session")
+def sanitized(build: Path) -> bool:
+    """Whether ferry has a sanitizer's run-time, which maps and touches memory of its own."""
+    options = json.loads((build / "meson-info" / "intro-buildoptions.json").read_text())
+    names = next(option["value"] for option in options if option["name"] == "b_sanitize")
+    return names not in ("none", [])
+
+
+@pytest.fixture(scope="session")
 def ferry_path(build: Path) -> Path:
     return build / "cli" / "ferry"
 

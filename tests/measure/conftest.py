@@ -42,14 +42,6 @@ SHORT = {
 
 
 @pytest.fixture(scope="session")
-def sanitized(build: Path) -> bool:
-    """Whether ferry has a sanitizer's run-time, which maps and touches memory of its own."""
-    options = json.loads((build / "meson-info" / "intro-buildoptions.json").read_text())
-    names = next(option["value"] for option in options if option["name"] == "b_sanitize")
-    return names not in ("none", [])
-
-
-@pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     chosen = ("FERRY_ENGINE", "BATCH_EMUL", "NO_COLOR", "COLUMNS")
     return {k: v for k, v in os.environ.items() if k not in chosen} | {"LC_ALL": "C"}

@@ -16,7 +16,7 @@ MEMORY = 64 << 10  # KiB
 
 
 def test_ten_thousand_children_are_counted_in_little_memory(
-    bpf: None, deeds: Path, ferry_path: Path
+    bpf: None, deeds: Path, ferry_path: Path, sanitized: bool
 ) -> None:
     tracer = subprocess.Popen(
         [ferry_path, "trace", "--json", "--method", "bpf", deeds, "fork", "10000"],
@@ -31,7 +31,7 @@ def test_ten_thousand_children_are_counted_in_little_memory(
     assert report["threads"] == 10001
     assert report["lost_threads"] == 0
     assert counts(report)["getppid"] == (10000, 0)
-    assert usage.ru_maxrss < MEMORY
+    assert sanitized or usage.ru_maxrss < MEMORY
 
 
 def test_the_sample_is_that_of_ptrace(bpf: None, deeds: Path, ferry_path: Path) -> None:
