@@ -36,7 +36,8 @@ def test_a_loop_is_found_as_one_turn_with_its_flow(trace: Trace, deeds: Path) ->
         assert sources(step)[0] == ("result", 0)
     assert {"sequence": 0, "times": sequence["followers"][0]["times"]} == sequence["followers"][0]
     batch = saving(report, "batch")
-    assert batch["missing"] is None
+    # What that saves was measured, so on a busy machine it may be less than its error.
+    assert batch["missing"] in (None, "no faster here than the calls themselves")
     assert batch["calls"] == pytest.approx(3 * TURNS, rel=0.03)
     assert batch["saved_ns"]["value"] <= batch["calls"] * report["crossing_ns"]["value"]
 
