@@ -92,9 +92,9 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'tests with AddressSanitizer' $(MESON_TEST) -C build-asan --suite fast --suite check --suite fuzz
 	@# Without a name, which is '*' here, meson test would build all of it.
 	$(STEP) 'tests with ThreadSanitizer' $(MESON_TEST) -C build-tsan --suite flexsc --suite files '*'
-	@# The longest first.  An emulated guest uses one CPU.
+	@# The longest first.  A guest without a CPU of its own takes long.
 	$(STEP) 'tests in $(GUESTS)' sh -c 'printf "%s\n" $(GUESTS) | \
-		xargs -P 3 -I TARGET lab/ferry-lab test TARGET --json build/guest-TARGET.json'
+		xargs -P $$(nproc) -I TARGET lab/ferry-lab test TARGET --json build/guest-TARGET.json'
 	$(STEP) 'the tutorials' env FERRY_GUESTS=yes FERRY_BUILD=build \
 		python3 -m pytest -q -p no:cacheprovider tests/docs/test_tutorials.py
 	$(STEP) 'style of the series' lab/ferry-lab style
