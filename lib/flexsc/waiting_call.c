@@ -230,9 +230,8 @@ static long attempt_recvmsg(struct waiting *w)
 		    (const __s64[]){ w->fd, w->arg[1], w->arg[2] | MSG_DONTWAIT, 0, 0, 0 });
 }
 
-/* Receives until there are as many messages as asked for; without MSG_WAITFORONE, it waits for all.
- */
-static long attempt_recvmmsg(struct waiting *w)
+/* Receives or sends messages after those that are done, as far as that does not wait. */
+static long make_for_rest(struct waiting *w, long nr)
 {
 	const __s64 arg[] = { w->fd,
 			      (long)((struct mmsghdr *)w->arg[1] + w->done),
@@ -240,11 +239,19 @@ static long attempt_recvmmsg(struct waiting *w)
 			      w->arg[3] | MSG_DONTWAIT,
 			      0,
 			      0 };
+
+	return make(w->s, nr, arg);
+}
+
+/* Receives until there are as many messages as asked for; without MSG_WAITFORONE, it waits for all.
+ */
+static long attempt_recvmmsg(struct waiting *w)
+{
 	long result;
 
 	if (w->arg[4]) /* its limit is looked at after each message only */
 		return make_plainly(w);
-	result = make(w->s, SYS_recvmmsg, arg);
+	result = make_for_rest(w, SYS_recvmmsg);
 	if (result < 0)
 		return result;
 	w->done += (unsigned long)result;
@@ -365,13 +372,7 @@ static long attempt_sendmsg(struct waiting *w)
 /* Of datagrams, each of which is sent as a whole. */
 static long attempt_sendmmsg(struct waiting *w)
 {
-	const __s64 arg[] = { w->fd,
-			      (long)((struct mmsghdr *)w->arg[1] + w->done),
-			      w->arg[2] - (long)w->done,
-			      w->arg[3] | MSG_DONTWAIT,
-			      0,
-			      0 };
-	long result = make(w->s, SYS_sendmmsg, arg);
+	long result = make_for_rest(w, SYS_sendmmsg);
 
 	if (result < 0)
 		return result;

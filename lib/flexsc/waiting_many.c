@@ -105,6 +105,11 @@ static bool is_possible(const struct timespec *limit)
 			  limit->tv_nsec < 1000000000L);
 }
 
+static long until_limit(const struct timespec *limit)
+{
+	return limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+}
+
 static void store_rest(struct timespec *limit, long until)
 {
 	long left;
@@ -123,7 +128,7 @@ static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 
 	if (arg[3] || !is_possible(limit))
 		return ferry__call_here(SYS_ppoll, arg);
-	until = limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+	until = until_limit(limit);
 	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
 	store_rest(limit, until);
 	return result;
@@ -255,7 +260,7 @@ static long wait_in_pselect(struct scheduler *s, const __s64 arg[])
 
 	if (!has_usual_count(arg) || (mask && *mask) || !is_possible(limit))
 		return ferry__call_here(SYS_pselect6, arg);
-	until = limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+	until = until_limit(limit);
 	result = select_until(s, arg, until);
 	store_rest(limit, until);
 	return result;
@@ -272,7 +277,7 @@ static long wait_in_select(struct scheduler *s, const __s64 arg[])
 		left = (struct timespec){ limit->tv_sec, limit->tv_usec * 1000 };
 	if (!has_usual_count(arg) || !is_possible(&left))
 		return ferry__post(s, SYS_select, arg);
-	until = limit ? clock_ns() + ns_of(&left) : LONG_MAX;
+	until = until_limit(limit ? &left : NULL);
 	result = select_until(s, arg, until);
 	store_rest(&left, until);
 	if (limit)

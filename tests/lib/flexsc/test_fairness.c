@@ -213,34 +213,35 @@ static void *read_byte(void *argument)
 	return NULL;
 }
 
+/* A thread reads what comes after a while, with others that do as DUE says. */
+static void read_with_others(struct ferry_flexsc *flexsc, struct due *due)
+{
+	pthread_t writer;
+
+	assert_int_equal(pipe(due->fds), 0);
+	pthread_create(&writer, NULL, write_later, due);
+	run_with_others(flexsc, read_byte, due);
+	pthread_join(writer, NULL);
+	close(due->fds[0]);
+	close(due->fds[1]);
+}
+
 /* The time until the runner has the processor again counts, so this is no tight bound. */
 static void a_held_up_call_is_collected_while_others_call(void **state)
 {
 	struct due due = { .give_way = make_call, .work_ns = 5000 };
-	pthread_t writer;
 
-	assert_int_equal(pipe(due.fds), 0);
-	pthread_create(&writer, NULL, write_later, &due);
-	run_with_others(*state, read_byte, &due);
-	pthread_join(writer, NULL);
+	read_with_others(*state, &due);
 	assert_true(due.switches < GIVE_UP);
-	close(due.fds[0]);
-	close(due.fds[1]);
 }
 
 /* Nobody waits any more once the byte is found, but a thread is ready. */
 static void a_ready_thread_runs_while_others_make_calls_that_never_wait(void **state)
 {
 	struct due due = { .give_way = make_quick_call, .work_ns = 500000 };
-	pthread_t writer;
 
-	assert_int_equal(pipe(due.fds), 0);
-	pthread_create(&writer, NULL, write_later, &due);
-	run_with_others(*state, read_byte, &due);
-	pthread_join(writer, NULL);
+	read_with_others(*state, &due);
 	assert_true(due.switches <= 4 * THREADS);
-	close(due.fds[0]);
-	close(due.fds[1]);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_defaults, stop)
