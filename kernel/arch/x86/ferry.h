@@ -113,7 +113,8 @@ static __always_inline int ferry_fetch(struct ferry_head *head, struct pt_regs *
 /*
  * Stores RESULT in *RET, then fetches SLOT.  Leaves the jumps in HEAD alone if that fails.
  * One user access covers both.  The caller has checked the bounds, and fetched a slot since:
- * the fence of that fetch serves for these accesses, too.
+ * the fence of that fetch serves for these accesses, too.  A CPU that mispredicts that bound
+ * runs past it by the longest jump, 2 MiB, and more than that above user space is not canonical.
  */
 static __always_inline int ferry_store_and_fetch(s64 __user *ret, long result,
 						 struct ferry_head *head, struct pt_regs *regs,
