@@ -369,12 +369,12 @@ static long serve_scribbled(struct scribbler *scribbler, bool signals)
 {
 	const struct timespec pause = { 0, 1000000 };
 	struct runner runner;
+	unsigned long end = clock_ns() + 500000000;
 	pthread_t thread;
-	int i;
 
 	start(&runner, scribbler->set, NULL);
 	pthread_create(&thread, NULL, scribble, scribbler);
-	for (i = 0; i < 500; i++) {
+	while (clock_ns() < end) {
 		nanosleep(&pause, NULL);
 		if (signals)
 			pthread_kill(runner.thread, SIGUSR1);
