@@ -32,7 +32,7 @@ OWN = (
 # Programs that need arguments, run for minutes, or take memory and devices that guests lack.
 LEFT_OUT = re.compile(
     r".*(benchmark|stress|param_test|hugetlb|memory-failure|hmm|gup_|compaction|khugepaged"
-    r"|migration|transhuge|helper|ksm_tests|random|race|\.so).*"
+    r"|migration|transhuge|split_huge_page|helper|ksm_tests|random|race|\.so).*"
 )
 
 
