@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ DEBUG_FACTOR = 5  # the checks of a -debug kernel take their time
 GRACE = 30.0  # beyond its own time limit, until a test is taken for a hung guest
 WORDS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
 TAIL = 30  # lines of a failed test's output that are shown
+PASSED_LINE = re.compile(r"\s*(ok \d|#\s+(RUN|OK)\s)")  # of the kernel's test harness
 
 
 @dataclass
@@ -134,8 +136,13 @@ def report(kernel: Kernel, result: Result) -> None:
         line += f": {result.reason}; {load}; {log} has its output"
     print(line, flush=True)
     if result.verdict == "failed" and not starved:
-        for line in result.output.decode(errors="replace").splitlines()[-TAIL:]:
+        for line in end_of_failure(result.output.decode(errors="replace")):
             print(f"     {line}", flush=True)
+
+
+def end_of_failure(output: str) -> list[str]:
+    """The last lines of a failed test's output, without those on what passed."""
+    return [line for line in output.splitlines() if not PASSED_LINE.match(line)][-TAIL:]
 
 
 def scaled(kernel: Kernel, test: GuestTest) -> GuestTest:

@@ -15,6 +15,10 @@ from lab.tests.manifest import GuestTest
 
 SKIPPED = (4, 77)  # of the kernel's selftests, of Meson
 TIMED_OUT = (124, 137)  # of timeout(1)
+# The kernel's test harness, of a test that reached the harness's own time limit, and of any
+# test that failed.
+HARNESS_TIMED_OUT = b": Test terminated by timeout\n"
+HARNESS_FAILED = re.compile(rb"^not ok ", re.MULTILINE)
 MARK_LINE = re.compile(rb"\x1eferry-lab (?P<what>begin|end) (?P<name>\S+)(?: (?P<status>\d+))?\n")
 PARTIAL_MARK = re.compile(rb"\x1e[^\n]*\Z")
 ON_CONSOLE = "ferry-lab: begin "
@@ -65,7 +69,13 @@ class Result:
 
     @property
     def timed_out(self) -> bool:
-        return self.hung or self.status in TIMED_OUT
+        return self.hung or self.status in TIMED_OUT or self.harness_timed_out
+
+    @property
+    def harness_timed_out(self) -> bool:
+        """Whether all that failed in a program of the kernel's selftests took too long."""
+        late = self.output.count(HARNESS_TIMED_OUT)
+        return late > 0 and late == len(HARNESS_FAILED.findall(self.output))
 
     def starved(self, target: Target) -> bool:
         """Whether it failed only because the host kept the CPU from its guest.
@@ -90,6 +100,8 @@ class Result:
             return "the guest was done before it had ended"
         if self.status in TIMED_OUT:
             return f"it did not end within {self.test.timeout:g} s"
+        if self.harness_timed_out:
+            return "a test in it reached the harness's time limit"
         return f"it exited with {self.status}"
 
 

@@ -213,6 +213,34 @@ def test_only_stalls_and_time_outs_without_cpu_time_are_excused(
     assert result.starved(find_target(target)) is starved
 
 
+HARNESS_LATE = "# x: Test terminated by timeout\n#  FAIL  set.x\nnot ok 1 set.x\n"
+HARNESS_WRONG = "# a.c:1:y:Expected 0 (0) == end (-1)\n#  FAIL  set.y\nnot ok 2 set.y\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "share", "starved"),
+    [
+        (HARNESS_LATE, 0.4, True),
+        (HARNESS_LATE, 0.95, False),
+        (HARNESS_WRONG, 0.4, False),
+        (HARNESS_LATE + HARNESS_WRONG, 0.4, False),
+    ],
+)
+def test_a_time_limit_of_the_harness_is_one(output: str, share: float, starved: bool) -> None:
+    result = Result(GuestTest(name="a", command="true"), bytearray(output.encode()), status=1)
+    result.share = share
+    assert result.starved(find_target("uml-7.3")) is starved
+
+
+def test_a_failure_is_shown_without_what_passed(run: Run) -> None:
+    passed = "# RUN  set.b\n#  OK  set.b\nok 3 set.b\n" * 20
+    report = f"printf '%s' '{HARNESS_WRONG}{passed}# Totals: pass:20 fail:1\n'; exit 1"
+    _, output = run(RUN_ALL, GuestTest(name="selftest", command=report))
+    assert "     # a.c:1:y:Expected 0 (0) == end (-1)\n" in output
+    assert "     not ok 2 set.y\n     # Totals: pass:20 fail:1" in output
+    assert "set.b" not in output
+
+
 def test_each_result_is_recorded_with_its_load(run: Run, tmp_path: Path) -> None:
     result = Result(GuestTest(name="a", command="true"), status=0, seconds=1.5, share=0.5)
     guest_tests.write_record(tmp_path / "record", {"uml-7.3": [result]})
