@@ -27,7 +27,7 @@ NB_MODULE(_ferry, module)
 		     nb::arg("timeout_ms"), nb::arg("progress").none());
 	nb::class_<Layout>(module, "Layout").def(nb::init<nb::handle, size_t>());
 	nb::class_<Paths>(module, "Paths")
-		.def(nb::init<nb::handle>())
+		.def(nb::init<nb::handle>(), nb::arg("paths").none())
 		.def("__len__", &Paths::size)
 		.def("__getitem__", &Paths::original);
 	module.attr("FIELDS") = field_types();

@@ -114,6 +114,7 @@ def test_nothing() -> None:
         (["/tmp", 3], TypeError, "not int"),
         (["/tmp", None], TypeError, "not NoneType"),
         (7, TypeError, "not iterable"),
+        (None, TypeError, "object is not iterable"),
         (["/tmp", "a\0b"], ValueError, "path number 1 has a null byte"),
         ([b"a\0b"], ValueError, "path number 0 has a null byte"),
         (["\ud800"], UnicodeEncodeError, "surrogate"),
