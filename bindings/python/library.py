@@ -9,12 +9,14 @@ import os
 import re
 import shutil
 import sys
+from importlib.metadata import distribution
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 COPY = "ferry-library"
 FOLDERS = ("include", "uapi", "lib/engine", "lib/files", "lib/program")
 FILES = ("LICENSE", "meson.build", "lib/meson.build", "lib/kernel_calls.c")
+LIBURING = Path("/usr/share/doc/liburing-dev/copyright")  # where Debian has it
 SOURCE = re.compile(r"^  '((?:engine|files|program)/.*\.c|kernel_calls\.c)',$", re.M)
 
 
@@ -40,6 +42,20 @@ def copy_to(target: Path) -> None:
         shutil.copy(folder() / name, target / name)
 
 
+def notices(nanobind: Path) -> str:
+    """The licences of what is linked into the extension; NANOBIND has that library's headers."""
+    own = distribution("nanobind").read_text("licenses/LICENSE")
+    assert own
+    hash_map = (nanobind / "../ext/robin_map/include/tsl/robin_map.h").read_text()
+    comment = hash_map.partition("*/")[0].removeprefix("/**")
+    texts = {"nanobind": own, "robin_map": re.sub("^ [*] ?", "", comment, flags=re.M)}
+    if LIBURING.exists():
+        texts["liburing"] = LIBURING.read_text()
+    return "\n".join(
+        f"{name}\n{'=' * len(name)}\n\n{text.strip()}\n" for name, text in texts.items()
+    )
+
+
 def main() -> None:
     match sys.argv[1]:
         case "folder":
@@ -48,6 +64,8 @@ def main() -> None:
             print(version())
         case "sources":
             print("\n".join(sources()))
+        case "notices":
+            print(notices(Path(sys.argv[2])))
         case "dist":
             copy_to(Path(os.environ["MESON_DIST_ROOT"], COPY))
 

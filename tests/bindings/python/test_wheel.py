@@ -56,6 +56,13 @@ def test_what_is_in_the_wheel(wheel: Path) -> None:
         assert file.name in names, f"{file.name} is not installed: see ferry/meson.build"
 
 
+def test_the_wheel_has_the_licences_of_what_is_linked_into_it(wheel: Path) -> None:
+    notices = zipfile.ZipFile(wheel).read("ferry/NOTICES").decode()
+    for library in "nanobind", "robin_map":
+        assert f"{library}\n==" in notices
+    assert notices.count("Copyright (c)") >= 2
+
+
 def test_it_needs_no_library_that_systems_lack(wheel: Path, tmp_path: Path) -> None:
     said = run("auditwheel", "show", wheel)
     assert "manylinux" in said
