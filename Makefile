@@ -107,7 +107,7 @@ check-full: check check-packages ## long random runs, long fuzzing, valgrind, th
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
-	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug
+	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug x86-6.12-kcsan
 
 RELEASE := 12 13
 STEPS := run check

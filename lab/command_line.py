@@ -52,6 +52,7 @@ targets:
   debian-6.1 debian-6.12   Debian's stock kernels, with ferry's module
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
+  TARGET-kcsan       the same with KCSAN, which finds data races (x86 only)
 """
 EXAMPLES = """\
 examples:

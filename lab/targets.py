@@ -34,10 +34,17 @@ class Target:
     patches: tuple[Path, ...] = ()  # the user's directories, applied last
 
     @property
+    def checked(self) -> bool:
+        """Whether the kernel checks itself, which takes from 5 to 100 times as long."""
+        return self.name.endswith(CHECKED)
+
+    @property
     def builds(self) -> str:
         """Where its finished kernels are: those with patches do not displace the others."""
         return f"{self.name}-patched" if self.patches else self.name
 
+
+CHECKED = ("-debug", "-kcsan")
 
 SOURCES = {
     source.version: source
@@ -99,6 +106,12 @@ def with_checks(target: Target) -> Target:
     return replace(target, name=f"{target.name}-debug", fragments=fragments)
 
 
+def with_race_detector(target: Target) -> Target:
+    """The same kernel with KCSAN, which excludes KASAN."""
+    fragments = (*target.fragments, "kcsan.config")
+    return replace(target, name=f"{target.name}-kcsan", fragments=fragments)
+
+
 def with_patches(target: Target, patches: Sequence[Path]) -> Target:
     """The same kernel with patches of the user after the series, or without it."""
     for path in patches:
@@ -115,6 +128,9 @@ TARGETS = {
     for default in DEFAULT_TARGETS
     for target in (default, without_series(default), with_checks(default))
 } | {target.name: target for target in STOCK_TARGETS}
+# User-mode Linux has no KCSAN.
+for race_detector in map(with_race_detector, DEFAULT_TARGETS[:2]):
+    TARGETS[race_detector.name] = race_detector
 MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is tested on
 
 

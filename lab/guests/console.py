@@ -2,6 +2,9 @@
 """Watches a guest's console for what a healthy kernel never prints."""
 
 import re
+from functools import cache
+
+from lab import REPOSITORY
 
 # A printk line: an optional level and time stamp, then the message.
 STAMP = r"^(?:<\d+>)?(?:\[[ \d.]+\](?:\[ *[TC]\d+\])? )?"
@@ -51,6 +54,26 @@ RCU_REASON = re.compile(STAMP + r"(?P<reason>\S+\.[ch]:\d+ .*)")
 # tracks that, leaves work to RCU.
 HARMLESS = re.compile(r"kernel/rcu/tree\.c:\d+ Callback enqueued on offline CPU")
 
+# KCSAN finds races all over the kernel.  Those between functions of others are not ours.
+RACE = re.compile(r"BUG: KCSAN: data-race in (?P<functions>.*)")
+DEFINED = re.compile(r"^(?!SYSCALL)\w[\w *]*?\b(\w+)\([^;]*$", re.MULTILINE)
+SYSTEM_CALL = re.compile(r"^SYSCALL_DEFINE\d\((\w+)", re.MULTILINE)
+
+
+@cache
+def own_functions() -> frozenset[str]:
+    """The functions that the series adds in files of its own."""
+    folders = (REPOSITORY / "kernel/core", REPOSITORY / "kernel/mm")
+    source = "\n".join(path.read_text() for folder in folders for path in folder.glob("*.c"))
+    calls = SYSTEM_CALL.findall(source)
+    bodies = (f"__{how}_sys_{call}" for call in calls for how in ("do", "se", "x64"))
+    return frozenset([*DEFINED.findall(source), *bodies])
+
+
+def is_race_of_others(sign: str) -> bool:
+    race = RACE.search(sign)
+    return race is not None and own_functions().isdisjoint(race["functions"].split(" / "))
+
 
 class Watcher:
     """Takes the console's output as it comes; remembers the first bad lines."""
@@ -92,7 +115,7 @@ class Watcher:
             if self._unexplained:
                 self._add(self._unexplained)
             self._unexplained = sign
-        else:
+        elif not is_race_of_others(sign):
             self._add(sign)
 
     def _add(self, sign: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import VERSION, BaseModel, ConfigDict, Field, ValidationError
 
 from lab import REPOSITORY, LabError
-from lab.targets import DEFAULT_TARGETS, MODULE_TARGETS, find_target
+from lab.targets import CHECKED, DEFAULT_TARGETS, MODULE_TARGETS, find_target
 
 if tuple(map(int, VERSION.split(".")[:2])) < (2, 10):
     raise LabError(f"the Python module pydantic is too old: it is {VERSION}, and 2.10 is needed")
@@ -44,15 +44,16 @@ class GuestTest(Row):
     module: bool = False  # needs ferry.ko
     targets: tuple[str, ...] = Field(default_factory=usual_targets)
     full: bool = False  # in the full run only
-    debug: bool = True  # on -debug kernels too, which take from 5 to 100 times as long
+    debug: bool = True  # on -debug and -kcsan kernels, too
     timeout: float = Field(default=60, gt=0)  # seconds, wall-clock
     cpus: int = Field(default=2, ge=1)
     alone: bool = False  # leaves the guest changed, so no other test runs in it
 
     def runs_on(self, target: str) -> bool:
-        if target.endswith("-debug") and not self.debug:
-            return False
-        return target.removesuffix("-debug") in self.targets
+        plain = target
+        for suffix in CHECKED:
+            plain = plain.removesuffix(suffix)
+        return plain in self.targets and (self.debug or plain == target)
 
 
 class Bench(Row):

@@ -22,7 +22,7 @@ from lab.targets import Target
 from lab.tests.manifest import GuestTest
 from lab.tests.session import AttributingWatcher, Result, Transcript, script
 
-DEBUG_FACTOR = 5  # the checks of a -debug kernel take their time
+CHECKED_FACTOR = 5  # the kernel's own checks take their time
 GRACE = 30.0  # beyond its own time limit, until a test is taken for a hung guest
 WORDS = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}
 TAIL = 30  # lines of a failed test's output that are shown
@@ -146,9 +146,9 @@ def end_of_failure(output: str) -> list[str]:
 
 
 def scaled(kernel: Kernel, test: GuestTest) -> GuestTest:
-    if not kernel.target.name.endswith("-debug"):
+    if not kernel.target.checked:
         return test
-    return test.model_copy(update={"timeout": test.timeout * DEBUG_FACTOR})
+    return test.model_copy(update={"timeout": test.timeout * CHECKED_FACTOR})
 
 
 def added_tests(target: Target, selftests: Path) -> list[GuestTest]:

@@ -80,13 +80,13 @@ class Result:
     def starved(self, target: Target) -> bool:
         """Whether it failed only because the host kept the CPU from its guest.
 
-        User-mode Linux runs at its natural speed, and what a -debug kernel says counts.
+        User-mode Linux runs at its natural speed, and what a kernel that checks itself says counts.
         """
         if self.verdict != "failed" or self.share >= ENOUGH:
             return False
         if not self.findings:
             return self.timed_out
-        emulated = target.arch == "x86" and not target.name.endswith("-debug")
+        emulated = target.arch == "x86" and not target.checked
         ended_well = self.timed_out or self.status in (None, 0, *SKIPPED)
         return emulated and ended_well and all(STALL.search(line) for line in self.findings)
 

@@ -21,6 +21,8 @@ BAD = [
     "[    1.000000] Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000000b",
     "[    1.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [batch:99]",
     "[    1.000000][  T123] refcount_t: underflow; use-after-free.",
+    "[    1.000000] BUG: KCSAN: data-race in has_same_filters / seccomp_set_mode_filter",
+    "[    1.000000] BUG: KCSAN: data-race in __do_sys_batch",
     "Kernel panic - not syncing: before any time stamp",
 ]
 GOOD = [
@@ -34,6 +36,8 @@ GOOD = [
     "[    0.000000] Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar",
     "[    0.000000] hung_task: khungtaskd started",
     "[    0.000000] debug: unmapping init memory",
+    "[    1.000000] BUG: KCSAN: data-race in tick_sched_do_timer / tick_sched_do_timer",
+    "[    1.000000] BUG: KCSAN: data-race in _copy_to_user",
 ]
 
 

@@ -41,6 +41,7 @@ def test_the_fragments_of_each_target_are_there(target: Target) -> None:
     wanted = requested(paths)
     assert ("CONFIG_FERRY_BATCH" in wanted) == target.series
     assert ("CONFIG_KASAN" in wanted) == target.name.endswith("-debug")
+    assert ("CONFIG_KCSAN" in wanted) == target.name.endswith("-kcsan")
 
 
 def test_no_fragment_says_something_twice() -> None:

@@ -307,6 +307,7 @@ def test_the_lists_of_this_repository_can_be_read() -> None:
 def test_a_debug_kernel_runs_what_its_kernel_runs() -> None:
     test = GuestTest(name="a", command="x", targets=("x86-6.12",))
     assert test.runs_on("x86-6.12-debug")
+    assert test.runs_on("x86-6.12-kcsan")
     assert not test.runs_on("x86-7.3-debug")
     assert not test.runs_on("x86-6.12-base")
 
@@ -315,3 +316,4 @@ def test_what_repeats_a_lot_does_not_run_on_debug_kernels() -> None:
     test = GuestTest(name="a", command="true", targets=("x86-6.12",), debug=False)
     assert test.runs_on("x86-6.12")
     assert not test.runs_on("x86-6.12-debug")
+    assert not test.runs_on("x86-6.12-kcsan")
