@@ -85,8 +85,9 @@ GUESTS := x86-6.12 uml-7.3 debian-6.12
 .PHONY: check
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
 	@rm -f build/times
-	$(STEP) 'set-up in minimal roots' $(MAKE) --no-print-directory check-setup
-	$(STEP) 'lint' $(MAKE) --no-print-directory lint
+	@# Set-up mostly waits for downloads.
+	$(STEP) 'set-up in minimal roots, and lint' \
+		$(MAKE) --no-print-directory --jobs=2 --output-sync=line check-setup lint
 	$(STEP) 'build with sanitizers' $(MAKE) --no-print-directory build-asan build-tsan/build.ninja
 	$(STEP) 'tests on this machine' $(MESON_TEST) -C build --suite fast --suite check
 	$(STEP) 'tests with AddressSanitizer' $(MESON_TEST) -C build-asan --suite fast --suite check --suite fuzz
