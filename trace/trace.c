@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bpf/collect.h"
 #include "common/file.h"
@@ -95,7 +96,8 @@ static void observe_end(void *context, void *own)
 	windows_close(own);
 }
 
-static struct times times_of(const struct target *target, bool again, const struct trace *trace)
+static struct times times_of(const struct target *target, bool again, off_t input,
+			     const struct trace *trace)
 {
 	if (!target->argv)
 		return (struct times){ .missing = "ptrace slows a process down, and a running one "
@@ -104,17 +106,18 @@ static struct times times_of(const struct target *target, bool again, const stru
 		return (struct times){ .missing = "--once leaves out the untraced run" };
 	if (trace->collected.interrupted)
 		return (struct times){ .missing = "the traced run was interrupted" };
-	return run_untraced(target->argv, trace->totals.from_input);
+	return run_untraced(target->argv, trace->totals.from_input, input);
 }
 
 static int trace_with_ptrace(const struct target *target, bool again, struct trace *trace)
 {
 	const struct observer observer = { observe_begin, observe_call, observe_end, trace };
+	const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	int error = collect_with_ptrace(target, &observer, &trace->collected);
 
 	if (error)
 		return error;
-	trace->times = times_of(target, again, trace);
+	trace->times = times_of(target, again, input, trace);
 	trace->costs = measure_costs();
 	return 0;
 }

@@ -74,11 +74,11 @@ static double ns(struct timeval time)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
 }
 
-static struct times run_with(struct drain *drain, char *const argv[])
+static struct times run_with(struct drain *drain, char *const argv[], off_t input)
 {
-	const struct process process = { .argv = argv,
-					 .input = STDIN_FILENO,
-					 .output = drain->pipe[1] };
+	const struct process process = {
+		.argv = argv, .input = STDIN_FILENO, .output = drain->pipe[1], .from = input
+	};
 	struct rusage before, after;
 	struct outcome outcome;
 
@@ -98,18 +98,18 @@ static struct times run_with(struct drain *drain, char *const argv[])
 	};
 }
 
-struct times run_untraced(char *const argv[], bool reads_input)
+struct times run_untraced(char *const argv[], bool reads_input, off_t input)
 {
 	struct drain drain;
 	struct times times;
 
-	if (reads_input && lseek(STDIN_FILENO, 0, SEEK_CUR) < 0)
+	if (reads_input && input < 0)
 		return no_times("the program reads its standard input, which is no file and cannot "
 				"be read a second time");
 	if (drain_open(&drain))
 		return no_times("there is no pipe or thread for the output of the untraced run");
 	interrupt_catch();
-	times = run_with(&drain, argv);
+	times = run_with(&drain, argv, input);
 	drain_close(&drain);
 	return times;
 }

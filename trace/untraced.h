@@ -4,6 +4,7 @@
 #define TRACE_UNTRACED_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct times {
 	const char *missing; /* why there are none, or NULL */
@@ -14,8 +15,9 @@ struct times {
 
 /**
  * Runs the program ARGV once more, to its end.  What it prints is thrown away.  READS_INPUT: it
- * reads its standard input, which can be read again only if it is a file.
+ * reads its standard input, which can be read again only if it is a file: from INPUT, where the
+ * traced run began.
  */
-struct times run_untraced(char *const argv[], bool reads_input);
+struct times run_untraced(char *const argv[], bool reads_input, off_t input);
 
 #endif /* TRACE_UNTRACED_H */

@@ -59,7 +59,7 @@ struct outcome process_run(const struct process *process)
 
 	if (process->engine)
 		setenv("FERRY_ENGINE", process->engine, 1);
-	lseek(process->input, 0, SEEK_SET);
+	lseek(process->input, process->from, SEEK_SET);
 	start = clock_now();
 	outcome.status = spawn(process, &child);
 	if (!outcome.status)

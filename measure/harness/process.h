@@ -3,11 +3,14 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <sys/types.h>
+
 struct process {
 	char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
 	const char *engine; /* for FERRY_ENGINE, or NULL */
-	int input;	    /* its standard input, read from the start */
+	int input;	    /* its standard input */
 	int output;	    /* its standard output */
+	off_t from;	    /* where it begins to read its input, if that is a file */
 };
 
 struct outcome {

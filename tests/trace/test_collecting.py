@@ -277,6 +277,25 @@ def test_input_that_is_gone_leaves_no_second_run(
     assert missing == reason or (reason and missing.startswith(reason))
 
 
+@pytest.mark.usefixtures("may_trace")
+def test_both_runs_read_their_input_from_where_it_was(ferry_path: Path, tmp_path: Path) -> None:
+    """So a shell's loop over a file goes on after a trace."""
+    lines, copy = tmp_path / "lines", tmp_path / "copy"
+    lines.write_text("first\nsecond\n")
+    with lines.open() as file:
+        os.lseek(file.fileno(), len("first\n"), os.SEEK_SET)
+        for command in ["true"], ["tee", "-a", str(copy)]:
+            assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == len("first\n")
+            subprocess.run(
+                [ferry_path, "trace", "--method", "ptrace", *command],
+                stdin=file,
+                capture_output=True,
+                timeout=60,
+                check=True,
+            )
+    assert copy.read_text() == "second\nsecond\n"
+
+
 def test_shares_add_up_to_the_time_of_the_second_run(trace: Trace, deeds: Path) -> None:
     report = trace(deeds, "time", "100000", options=())
     times = report["time"]
