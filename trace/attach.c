@@ -166,7 +166,7 @@ void block_signals(sigset_t *signals, sigset_t *before)
 
 bool pass_on(struct collected *collected, pid_t root, const siginfo_t *info)
 {
-	const bool first = root && !collected->interrupted;
+	const bool first = root && !collected->ended && !collected->interrupted;
 
 	collected->interrupted = info->si_signo;
 	if (first && info->si_code != SI_KERNEL)

@@ -36,8 +36,8 @@ void block_signals(sigset_t *signals, sigset_t *before);
 
 /**
  * What a signal for this process means for the program ROOT, if not 0.  The first is for the
- * program: one from the terminal went there as well, and another is passed on.  Returns false
- * where the target is to be let go.
+ * program, unless it has ended: one from the terminal went there as well, and another is passed
+ * on.  Returns false where the target is to be let go.
  */
 bool pass_on(struct collected *collected, pid_t root, const siginfo_t *info);
 

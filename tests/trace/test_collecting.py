@@ -256,6 +256,27 @@ def test_the_second_ctrl_c_leaves_the_program_to_itself(
     tracer.communicate(timeout=20)
 
 
+def test_a_signal_after_the_end_of_the_program_lets_its_children_go(
+    ferry_path: Path, method: str
+) -> None:
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "--json", "--method", method, "sh", "-c", "sleep 100 & echo $!"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stderr
+    child = int(tracer.stderr.readline())
+    try:
+        while Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text():
+            time.sleep(0.01)
+        tracer.send_signal(signal.SIGTERM)
+        assert tracer.stdout
+        assert json.loads(tracer.stdout.read())["goes_on"]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        tracer.communicate(timeout=20)
+
+
 @pytest.mark.usefixtures("may_trace")
 @pytest.mark.parametrize(
     ("command", "reason"),
