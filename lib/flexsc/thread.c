@@ -218,7 +218,7 @@ void ferry_thread_sleep(long ns)
 		return sleep_here(ns);
 	scheduler_enter(s);
 	scheduler_hurry(s);
-	if (ferry__sleepers_add(&s->sleepers, s->current, clock_ns() + ns))
+	if (ferry__sleepers_add(&s->sleepers, s->current, ferry__time_after(ns)))
 		sleep_here(ns);
 	else
 		ferry__scheduler_wait(s);

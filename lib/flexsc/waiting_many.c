@@ -101,13 +101,14 @@ static long poll_until(struct scheduler *s, struct pollfd *fds, unsigned long co
 
 static bool is_possible(const struct timespec *limit)
 {
-	return !limit || (limit->tv_sec >= 0 && limit->tv_sec <= INT_MAX && limit->tv_nsec >= 0 &&
-			  limit->tv_nsec < 1000000000L);
+	return !limit ||
+	       (limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000L);
 }
 
+/* Decades count as no limit: so many nanoseconds might not fit a long. */
 static long until_limit(const struct timespec *limit)
 {
-	return limit ? clock_ns() + ns_of(limit) : LONG_MAX;
+	return limit && limit->tv_sec <= INT_MAX ? clock_ns() + ns_of(limit) : LONG_MAX;
 }
 
 static void store_rest(struct timespec *limit, long until)

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -504,6 +505,57 @@ static void others_run_during_ppoll(void **state)
 	assert_int_equal(result_of(other), 0);
 	assert_int_equal(result_of(sender), 0);
 	close_both(fds);
+}
+
+static void *poll_for_ages(void *fd)
+{
+	struct pollfd poll = { .fd = *(int *)fd, .events = POLLIN };
+	struct timespec limit = { .tv_sec = LONG_MAX };
+	fd_set in;
+
+	if (ferry_thread_call(SYS_ppoll, (long)&poll, 1, (long)&limit, 0, 0, 0) != 1)
+		return (void *)-1;
+	limit = (struct timespec){ .tv_sec = LONG_MAX };
+	FD_ZERO(&in);
+	FD_SET(poll.fd, &in);
+	return (void *)ferry_thread_call(SYS_pselect6, poll.fd + 1, (long)&in, 0, 0, (long)&limit,
+					 0);
+}
+
+/* Programs write "for ever" as the largest time there is. */
+static void others_run_during_the_longest_wait(void **state)
+{
+	struct ferry_thread *one, *sender;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	one = spawn(state, poll_for_ages, &fds[0]);
+	sender = spawn(state, send_messages, &fds[1]);
+	assert_int_equal(result_of(one), 1);
+	assert_int_equal(result_of(sender), 0);
+	close_both(fds);
+}
+
+static void *sleep_for_ages(void *argument)
+{
+	ferry_thread_sleep(LONG_MAX);
+	return argument;
+}
+
+static void join_in_vain(void)
+{
+	struct ferry_flexsc *flexsc;
+	struct ferry_thread *sleeper;
+
+	CHILD_ASSERT(!ferry_flexsc_start(&flexsc, NULL));
+	CHILD_ASSERT(!ferry_thread_spawn(&sleeper, flexsc, sleep_for_ages, NULL));
+	CHILD_ASSERT(ferry_thread_join_for(sleeper, NULL, 1000000) == -ETIMEDOUT);
+}
+
+static void the_longest_sleep_does_not_end(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(join_in_vain);
 }
 
 /* ---- select ---- */
@@ -1170,6 +1222,8 @@ int main(void)
 		TEST(a_socket_that_connects_keeps_its_flags),
 		TEST(several_messages_are_waited_for),
 		TEST(others_run_during_ppoll),
+		TEST(others_run_during_the_longest_wait),
+		cmocka_unit_test(the_longest_sleep_does_not_end),
 		TEST(others_run_during_select),
 		TEST(many_messages_are_sent),
 		TEST(no_runner_waits_to_splice),
