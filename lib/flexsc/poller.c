@@ -268,20 +268,22 @@ static int watch(struct scheduler *s, struct descriptor *d, int fd, unsigned int
  * A new interest reports what is ready already.  If others wait, it is checked whether they wait
  * for the same file.
  */
-static int watch_all(struct scheduler *s, const struct interest interests[], unsigned int count)
+static int watch_all(struct scheduler *s, const struct wait *wait)
 {
+	const struct interest *interests = wait->interest;
 	struct descriptor *d;
 	unsigned int i;
 	int error;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < wait->count; i++) {
 		d = ferry__poller_find(&s->poller, interests[i].fd);
 		if (!d)
 			return -EBADF;
 		if (!(interests[i].events & ~d->watched) && !d->first)
 			continue;
 		error = watch(s, d, interests[i].fd, interests[i].events);
-		if (error)
+		/* What cannot be polled has no events but those that poll() reports at once. */
+		if (error && (error != -EPERM || wait->takes))
 			return error;
 	}
 	return 0;
@@ -291,7 +293,7 @@ int ferry__poller_enlist(struct scheduler *s, struct wait *wait)
 {
 	struct poller *p = &s->poller;
 	unsigned int i;
-	int error = watch_all(s, wait->interest, wait->count);
+	int error = watch_all(s, wait);
 
 	if (error)
 		return error;

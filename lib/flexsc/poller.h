@@ -106,7 +106,7 @@ static inline bool poller_is_plain(const struct poller *poller, unsigned long fd
 /**
  * Begins a wait of the current thread until one of its descriptors may have one of its events.  Of
  * the waits that take, only one is ended at a time.  The thread is then to wait in the scheduler.
- * Returns 0, or the error of epoll_ctl(2): -EPERM for a descriptor that cannot be polled.
+ * Returns 0, or the error of epoll_ctl(2): -EPERM if it takes and its descriptor cannot be polled.
  */
 int ferry__poller_enlist(struct scheduler *s, struct wait *wait);
 

@@ -806,6 +806,37 @@ static void poll_waits_for_several(void **state)
 	close_both(second);
 }
 
+static void *poll_a_file_too(void *argument)
+{
+	const int *fds = argument;
+	struct pollfd polled[] = { { fds[0], POLLPRI, 0 }, { fds[1], POLLIN, 0 } };
+	struct timespec limit = { .tv_nsec = 1000 };
+	fd_set exceptions;
+	long found;
+
+	FD_ZERO(&exceptions);
+	FD_SET(fds[0], &exceptions);
+	found = ferry_thread_call(SYS_pselect6, fds[0] + 1, 0, 0, (long)&exceptions, (long)&limit,
+				  0);
+	return (void *)(found ? found : ferry_poll(polled, 2, -1));
+}
+
+/* A program that wants nothing of a descriptor just now leaves it in the set without events. */
+static void a_file_may_be_among_what_is_polled(void **state)
+{
+	int fds[2], both[2] = { memfd_create("file", MFD_CLOEXEC) };
+	struct ferry_thread *thread;
+
+	stream_pair(fds);
+	both[1] = fds[0];
+	thread = spawn(state, poll_a_file_too, both);
+	ferry_thread_sleep(20000000); /* the wait has been checked */
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(thread), 1);
+	close(both[0]);
+	close_both(fds);
+}
+
 #ifdef SYS_epoll_wait
 static void *wait_in_epoll(void *epoll)
 {
@@ -1229,6 +1260,7 @@ int main(void)
 		TEST(no_runner_waits_to_splice),
 		TEST(an_eventfd_is_waited_for),
 		TEST(poll_waits_for_several),
+		TEST(a_file_may_be_among_what_is_polled),
 #ifdef SYS_epoll_wait
 		TEST(a_programs_own_epoll_is_waited_for),
 #endif
