@@ -133,6 +133,18 @@ static enum descriptor_kind kind_of(const struct poller *p, int fd, unsigned int
 	return S_ISFIFO(mode) || can_be_polled(p, fd) ? OTHER : PLAIN;
 }
 
+static bool is_memory_device(const struct stat *status)
+{
+	return S_ISCHR(status->st_mode) && major(status->st_rdev) == MEMORY_DEVICES;
+}
+
+bool ferry__poller_never_waits(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && is_memory_device(&status);
+}
+
 void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 {
 	struct stat status;
@@ -140,7 +152,7 @@ void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 	if (fstat(fd, &status))
 		return;
 	d->kind = kind_of(p, fd, status.st_mode);
-	d->never_waits = S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
+	d->never_waits = is_memory_device(&status);
 	d->is_stream = d->kind == STREAM || S_ISFIFO(status.st_mode);
 	d->ready = EPOLLIN | EPOLLOUT;
 }

@@ -93,6 +93,9 @@ struct descriptor *ferry__poller_find(struct poller *poller, long fd);
 /** Finds out the kind of a descriptor that is UNKNOWN; it stays so if FD is not open. */
 void ferry__poller_classify(struct poller *poller, struct descriptor *descriptor, int fd);
 
+/** Whether FD is a device such as /dev/null. */
+bool ferry__poller_never_waits(int fd);
+
 /** Finds out whether calls on FD wait, and for how long at most: 0, or -EAGAIN if they do not. */
 int ferry__poller_settle(struct descriptor *descriptor, int fd);
 

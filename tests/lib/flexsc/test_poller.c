@@ -1010,6 +1010,25 @@ static void a_number_may_mean_another_kind_of_file(void **state)
 	close(file);
 }
 
+/* Calls on /dev/null are made by their kernel thread, which must not wait for a pipe. */
+static void the_number_of_a_device_may_mean_a_pipe(void **state)
+{
+	int fds[2], number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct ferry_thread *reader, *other;
+
+	assert_int_equal(pipe(fds), 0);
+	other = spawn(state, read_byte, &fds[0]); /* what is known of descriptors is kept for it */
+	assert_int_equal(result_of(spawn(state, read_byte, &number)), 0);
+	dup2(fds[0], number);
+	reader = spawn(state, read_byte, &number);
+	ferry_thread_yield();
+	assert_int_equal(write(fds[1], "xy", 2), 2);
+	assert_int_equal(result_of(reader), 1);
+	assert_int_equal(result_of(other), 1);
+	close(number);
+	close_both(fds);
+}
+
 static void *accept_plainly(void *listener)
 {
 	return (void *)(long)accept(*(const int *)listener, NULL, NULL);
@@ -1272,6 +1291,7 @@ int main(void)
 		TEST(who_waits_learns_of_a_close),
 		TEST(a_number_may_mean_another_file),
 		TEST(a_number_may_mean_another_kind_of_file),
+		TEST(the_number_of_a_device_may_mean_a_pipe),
 		TEST(a_lost_race_hangs_nobody),
 		TEST(a_full_receiver_of_datagrams_is_waited_for),
 		TEST(descriptors_are_polled_while_others_call),
