@@ -19,6 +19,9 @@
 /* Attempts that found a descriptor not ready though an event said so.  Then a runner waits. */
 #define MOST_FALSE_EVENTS 2
 
+/* Once reported, no event follows, and no call waits. */
+#define THE_END (EPOLLRDHUP | EPOLLHUP | EPOLLERR)
+
 /* A call that waits for one descriptor, and its state. */
 struct waiting {
 	struct scheduler *s;
@@ -151,7 +154,7 @@ static long wait_and_make(struct waiting *w)
 		if (result)
 			return result_of(w, result);
 	}
-	if (!w->is_emptied)
+	if (!w->is_emptied || d->ready & THE_END)
 		ferry__poller_ready(w->s, d, w->events);
 	return result_of(w, result);
 }

@@ -941,6 +941,62 @@ static void the_end_is_read_after_the_last_bytes(void **state)
 	close(exchange.fds[0]);
 }
 
+struct ending {
+	int fd;
+	unsigned long turns; /* of another thread */
+	bool is_over;
+};
+
+static void *count_turns(void *argument)
+{
+	struct ending *ending = argument;
+
+	for (; !ending->is_over; ending->turns++)
+		ferry_thread_yield();
+	return NULL;
+}
+
+/* The end comes with the last bytes.  Returns how many turns others had while it was read. */
+static void *read_the_end(void *argument)
+{
+	struct ending *ending = argument;
+	unsigned long before;
+	char data[100];
+	long last, end;
+
+	last = ferry_read(ending->fd, data, sizeof(data));
+	before = ending->turns;
+	end = ferry_read(ending->fd, data, sizeof(data));
+	ending->is_over = true;
+	return (void *)(last == 3 && !end ? (long)(ending->turns - before) : -1L);
+}
+
+static void read_to_the_end(void **state, const int fds[2])
+{
+	struct ending ending = { .fd = fds[0] };
+	struct ferry_thread *reader = spawn(state, read_the_end, &ending), *other;
+	long turns;
+
+	ferry_thread_yield(); /* the reader waits */
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	close(fds[1]);
+	other = spawn(state, count_turns, &ending);
+	turns = result_of(reader);
+	assert_in_range(turns, 0, 3);
+	result_of(other);
+	close(fds[0]);
+}
+
+static void nobody_waits_for_the_end_again(void **state)
+{
+	int fds[2];
+
+	stream_pair(fds);
+	read_to_the_end(state, fds);
+	assert_int_equal(pipe(fds), 0);
+	read_to_the_end(state, fds);
+}
+
 static void *close_fd(void *fd)
 {
 	return (void *)ferry_close(*(const int *)fd);
@@ -1288,6 +1344,7 @@ int main(void)
 		TEST(time_limits_hold),
 		TEST(the_end_is_read),
 		TEST(the_end_is_read_after_the_last_bytes),
+		TEST(nobody_waits_for_the_end_again),
 		TEST(who_waits_learns_of_a_close),
 		TEST(a_number_may_mean_another_file),
 		TEST(a_number_may_mean_another_kind_of_file),
