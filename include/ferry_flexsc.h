@@ -153,7 +153,7 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
  * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
  * the runner sleeps in another call, the calling thread makes the call.  In a user-level thread
  * the others run meanwhile, and the result is seen up to a millisecond late.  Returns -EINVAL for a
- * ticket that is void and has not been given out again.
+ * ticket that is void and has not been given out again, and for what is no ticket.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 

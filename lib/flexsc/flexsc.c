@@ -307,6 +307,13 @@ static struct ferry_entry *entry_of(const struct ferry_flexsc *flexsc, long tick
 	return &runner_of(flexsc, ticket)->set->entry[ticket % flexsc->entries];
 }
 
+static bool is_ticket(const struct ferry_flexsc *flexsc, long ticket)
+{
+	unsigned int count = __atomic_load_n(&flexsc->count, __ATOMIC_ACQUIRE);
+
+	return ticket >= 0 && ticket / flexsc->entries < count;
+}
+
 static long finish_here(struct ferry_flexsc *flexsc, struct runner *runner,
 			struct ferry_entry *entry, long result)
 {
@@ -550,9 +557,13 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 {
 	long first = ticket;
-	struct ferry_entry *entry = current_entry(flexsc, &ticket);
-	struct runner *runner = runner_of(flexsc, ticket);
+	struct ferry_entry *entry;
+	struct runner *runner;
 
+	if (!is_ticket(flexsc, ticket))
+		return 0;
+	entry = current_entry(flexsc, &ticket);
+	runner = runner_of(flexsc, ticket);
 	/* The event comes before DONE. */
 	if (ferry__event_has_result(entry))
 		sleep_until_over(runner, entry);
@@ -601,7 +612,8 @@ long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long first)
 	struct runner *runner;
 	long result, ticket;
 
-	if (ferry__runner_has_free(runner_of(flexsc, first), entry_of(flexsc, first)))
+	if (!is_ticket(flexsc, first) ||
+	    ferry__runner_has_free(runner_of(flexsc, first), entry_of(flexsc, first)))
 		return -EINVAL;
 	if (s && !scheduler_is_inside(s))
 		return wait_in_thread(flexsc, first);

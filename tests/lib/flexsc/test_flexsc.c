@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -154,6 +155,19 @@ static void a_call_is_polled_and_waited_for_once(void **state)
 	assert_int_equal(result, getppid());
 	ticket = ferry_flexsc_post(*state, SYS_gettid, NULL, 0);
 	assert_int_equal(ferry_flexsc_wait(*state, ticket), gettid());
+}
+
+/* As when the error of a post that failed is taken for a ticket. */
+static void what_is_no_ticket_is_refused(void **state)
+{
+	static const long none[] = { -EAGAIN, LONG_MIN, 1000000, LONG_MAX };
+	long result;
+	size_t i;
+
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		assert_int_equal(ferry_flexsc_poll(*state, none[i], &result), 0);
+		assert_int_equal(ferry_flexsc_wait(*state, none[i]), -EINVAL);
+	}
 }
 
 static void posts_fail_while_all_entries_are_in_use(void **state)
@@ -922,6 +936,7 @@ int main(void)
 		ON_ONE(blocked_calls_are_never_made),
 		cmocka_unit_test(posted_calls_are_made_by_another_thread),
 		ON_BOTH(a_call_is_polled_and_waited_for_once),
+		ON_ONE(what_is_no_ticket_is_refused),
 		ON_ONE(posts_fail_while_all_entries_are_in_use),
 		ON_BOTH(a_batch_can_be_posted),
 		ON_ONE(a_batch_with_calls_of_the_thread_is_run_by_the_thread),
