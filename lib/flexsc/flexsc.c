@@ -44,6 +44,17 @@
 
 /* ---- starting and stopping ---- */
 
+/* Above, no set has a bit for it.  The kernel refuses those below that do not exist. */
+static bool has_impossible_cpu(const struct ferry_flexsc_options *options)
+{
+	unsigned int i = options->runners ? options->runners : 1;
+
+	while (options->cpus && i--)
+		if (options->cpus[i] >= CPU_SETSIZE)
+			return true;
+	return false;
+}
+
 static int check(const struct ferry_flexsc_options *options)
 {
 	unsigned int entries = options->entries;
@@ -57,7 +68,7 @@ static int check(const struct ferry_flexsc_options *options)
 	if (options->stack_size &&
 	    (options->stack_size < MIN_STACK || options->stack_size > MAX_STACK))
 		return -EINVAL;
-	if (options->flags & ~FLAGS)
+	if (options->flags & ~FLAGS || has_impossible_cpu(options))
 		return -EINVAL;
 	return 0;
 }

@@ -73,7 +73,7 @@ static int with_two_runners(void **state)
 
 static void options_out_of_range_are_refused(void **state)
 {
-	static const int no_cpu[] = { CPU_SETSIZE - 1 };
+	static const int no_cpu[] = { CPU_SETSIZE - 1 }, beyond[] = { CPU_SETSIZE };
 	static const struct ferry_flexsc_options bad[] = {
 		{ .runners = FERRY_FLEXSC_MAX_RUNNERS + 1 },
 		{ .entries = 32 },
@@ -82,6 +82,7 @@ static void options_out_of_range_are_refused(void **state)
 		{ .spin_ns = -2 },
 		{ .flags = 16 },
 		{ .cpus = no_cpu },
+		{ .cpus = beyond },
 		{ .stack_size = 16383 },
 		{ .stack_size = (1UL << 30) + 1 },
 	};
