@@ -133,6 +133,15 @@ static enum descriptor_kind kind_of(const struct poller *p, int fd, unsigned int
 	return S_ISFIFO(mode) || can_be_polled(p, fd) ? OTHER : PLAIN;
 }
 
+static bool get_status(int fd, struct stat *status)
+{
+	int before = errno;
+	bool failed = fstat(fd, status);
+
+	errno = before;
+	return !failed;
+}
+
 static bool is_memory_device(const struct stat *status)
 {
 	return S_ISCHR(status->st_mode) && major(status->st_rdev) == MEMORY_DEVICES;
@@ -142,14 +151,14 @@ bool ferry__poller_never_waits(int fd)
 {
 	struct stat status;
 
-	return !fstat(fd, &status) && is_memory_device(&status);
+	return get_status(fd, &status) && is_memory_device(&status);
 }
 
 void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 {
 	struct stat status;
 
-	if (fstat(fd, &status))
+	if (!get_status(fd, &status))
 		return;
 	d->kind = kind_of(p, fd, status.st_mode);
 	d->never_waits = is_memory_device(&status);

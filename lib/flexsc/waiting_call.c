@@ -429,7 +429,8 @@ static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 		s, d, arg, nr, (int)arg[0], call->events, call->attempt, .forks = s->poller.forks
 	};
 
-	/* The number may mean another file by now, for which the kernel thread itself would wait. */
+	/* The number may mean another file by now, for which the kernel thread itself would wait.
+	 */
 	if (d && d->never_waits && !ferry__poller_never_waits(w.fd))
 		d->kind = UNKNOWN;
 	if (d && d->kind == UNKNOWN)

@@ -997,6 +997,19 @@ static void nobody_waits_for_the_end_again(void **state)
 	read_to_the_end(state, fds);
 }
 
+static void *read_what_is_closed(void *fd)
+{
+	errno = 0;
+	return (void *)(long)(read_byte(fd) == (void *)-EBADF && !errno);
+}
+
+static void calls_on_closed_descriptors_leave_errno_alone(void **state)
+{
+	int fd = 1000; /* is not open */
+
+	assert_true(result_of(spawn(state, read_what_is_closed, &fd)));
+}
+
 static void *close_fd(void *fd)
 {
 	return (void *)ferry_close(*(const int *)fd);
@@ -1345,6 +1358,7 @@ int main(void)
 		TEST(the_end_is_read),
 		TEST(the_end_is_read_after_the_last_bytes),
 		TEST(nobody_waits_for_the_end_again),
+		TEST(calls_on_closed_descriptors_leave_errno_alone),
 		TEST(who_waits_learns_of_a_close),
 		TEST(a_number_may_mean_another_file),
 		TEST(a_number_may_mean_another_kind_of_file),
