@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static const char *name_of(const struct target *target)
 {
 	char path[64], line[64];
 	const char *slash;
+	char *byte;
 
 	if (target->argv) {
 		slash = strrchr(target->argv[0], '/');
@@ -69,6 +71,10 @@ static const char *name_of(const struct target *target)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", target->pid);
 	read_first_line(path, line, sizeof(line));
+	/* A process chooses its name, and a terminal would obey it. */
+	for (byte = line; *byte; byte++)
+		if (iscntrl((unsigned char)*byte))
+			*byte = '?';
 	return *line ? keep_text("%s", line) : keep_text("process %d", target->pid);
 }
 

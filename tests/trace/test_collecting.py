@@ -175,6 +175,20 @@ def test_attaches_and_leaves_the_process_as_it_was(
     assert server.returncode == 0
 
 
+def test_a_name_with_control_characters_reaches_no_terminal(ferry_path: Path, method: str) -> None:
+    """A process, of whatever user, chooses its name."""
+    with subprocess.Popen(
+        ["sh", "-c", 'printf "a\\033b" >/proc/self/comm; echo; read x'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"\n"
+        tracer = attach(ferry_path, process, method)
+        process.communicate(timeout=20)
+        assert json.loads(tracer.communicate(timeout=20)[0])["program"] == "a?b"
+
+
 @pytest.mark.usefixtures("may_trace")
 def test_a_process_has_one_tracer(server: subprocess.Popen[bytes], ferry_path: Path) -> None:
     first = attach(ferry_path, server, "ptrace")
