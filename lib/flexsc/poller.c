@@ -173,6 +173,8 @@ static long time_limit(int fd, int option)
 
 	if (ferry_rawcall(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&limit, (long)&size, 0))
 		return 0;
+	if (limit.tv_sec > INT_MAX) /* so many nanoseconds might not fit a long */
+		limit.tv_sec = INT_MAX;
 	return limit.tv_sec * 1000000000L + limit.tv_usec * 1000L;
 }
 
@@ -454,6 +456,7 @@ void ferry__poller_look(struct scheduler *s, long timeout_ns)
 /* MOD looks at the descriptor again, and fails if it is not the one that was added. */
 static void check(struct scheduler *s, struct wait *wait)
 {
+	long receive_ns, send_ns;
 	struct descriptor *d;
 	unsigned int i;
 	int fd, error;
@@ -461,12 +464,16 @@ static void check(struct scheduler *s, struct wait *wait)
 	for (i = 0; i < wait->count && !wait->over; i++) {
 		fd = wait->interest[i].fd;
 		d = ferry__poller_find(&s->poller, fd);
+		receive_ns = d->receive_ns;
+		send_ns = d->send_ns;
 		d->is_settled = false;
 		error = watch(s, d, fd, 0);
 		if (error)
 			end_all_waits(s, d, -EBADF);
 		else if (ferry__poller_settle(d, fd) && wait->takes)
 			end_all_waits(s, d, -EAGAIN);
+		else if (d->receive_ns != receive_ns || d->send_ns != send_ns)
+			end_all_waits(s, d, 0); /* they begin again with these limits */
 	}
 	wait->is_checked = true;
 }

@@ -37,7 +37,7 @@ struct waiting {
 	bool is_emptied;    /* the next attempt has to wait for an event */
 	unsigned int events_seen;
 	unsigned int forks; /* when the call began */
-	long until;	    /* ns; 0: not known yet */
+	long began;	    /* waiting with a time limit, ns; 0: not yet */
 };
 
 /* ---- making calls ---- */
@@ -106,18 +106,19 @@ static long wait_for_event(struct waiting *w)
 {
 	struct descriptor *d = w->descriptor;
 	struct interest interest = { .fd = w->fd, .events = w->events };
-	long limit, error = ferry__poller_settle(d, w->fd);
+	long limit, until = LONG_MAX, error = ferry__poller_settle(d, w->fd);
 
 	if (w->forks != w->s->poller.forks)
 		return -ECANCELED;
 	if (error)
 		return error;
-	if (!w->until) {
-		limit = w->events & EPOLLIN ? d->receive_ns : d->send_ns;
-		w->until = limit ? clock_ns() + limit : LONG_MAX;
-	}
+	limit = w->events & EPOLLIN ? d->receive_ns : d->send_ns;
+	if (limit && !w->began)
+		w->began = clock_ns();
+	if (limit)
+		until = w->began + limit;
 	w->events_seen++;
-	error = ferry__wait_for_events(w->s, &interest, 1, true, w->until);
+	error = ferry__wait_for_events(w->s, &interest, 1, true, until);
 	return error == -ETIMEDOUT ? -EAGAIN : error;
 }
 

@@ -62,7 +62,15 @@ static unsigned int interests_of(const struct pollfd *fds, unsigned long count,
 	return used;
 }
 
-/* EBADF: poll() itself reports what was closed. */
+/*
+ * poll() and select() report themselves what was closed, for which a wait ends with EBADF, and
+ * O_NONBLOCK, for which it ends with EAGAIN, does not concern them.
+ */
+static bool is_to_look_again(long result)
+{
+	return !result || result == -EBADF || result == -EAGAIN;
+}
+
 static long poll_and_wait(struct scheduler *s, const struct pollfd *fds, unsigned long count,
 			  struct interest interests[], long until)
 {
@@ -74,7 +82,7 @@ static long poll_and_wait(struct scheduler *s, const struct pollfd *fds, unsigne
 		result = ferry__wait_for_events(s, interests, used, false, until);
 		if (result == -ETIMEDOUT)
 			return 0;
-		if (result && result != -EBADF)
+		if (!is_to_look_again(result))
 			return result;
 	}
 	ferry__scheduler_took_turn(s);
@@ -210,7 +218,6 @@ static unsigned int interests_of_select(const struct select *select, struct inte
 	return used;
 }
 
-/* EBADF: select() itself reports what was closed. */
 static long select_and_wait(struct scheduler *s, struct select *select, long until)
 {
 	struct interest *interests = calloc((size_t)select->count + 1, sizeof(*interests));
@@ -222,7 +229,7 @@ static long select_and_wait(struct scheduler *s, struct select *select, long unt
 	count = interests_of_select(select, interests);
 	while (!(result = select_now(select))) {
 		result = ferry__wait_for_events(s, interests, count, false, until);
-		if (result && result != -EBADF)
+		if (!is_to_look_again(result))
 			break;
 	}
 	free(interests);

@@ -911,6 +911,69 @@ static void time_limits_hold(void **state)
 	close_both(fds);
 }
 
+static void *read_twice(void *fd)
+{
+	struct timeval limit = { 0, 1000 };
+
+	if (read_byte(fd) != (void *)1)
+		return NULL;
+	setsockopt(*(const int *)fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	return read_byte(fd);
+}
+
+/* The library does not see a plain setsockopt(), so it learns of the limit from its check. */
+static void a_time_limit_may_come_later(void **state)
+{
+	struct ferry_thread *reader;
+	int fds[2];
+
+	stream_pair(fds);
+	reader = spawn(state, read_twice, &fds[0]);
+	ferry_thread_yield(); /* the first read waits, without a limit */
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), -EAGAIN);
+	close_both(fds);
+}
+
+static void a_limit_of_ages_does_not_end(void **state)
+{
+	struct timeval ages = { .tv_sec = 10000000000L };
+	struct ferry_thread *reader;
+	int fds[2];
+
+	stream_pair(fds);
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &ages, sizeof(ages));
+	reader = spawn(state, read_byte, &fds[0]);
+	ferry_thread_sleep(1000000);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), 1);
+	close_both(fds);
+}
+
+static void *poll_byte(void *fd)
+{
+	struct pollfd polled = { *(const int *)fd, POLLIN, 0 };
+
+	return (void *)ferry_poll(&polled, 1, -1);
+}
+
+/* A read that waits then ends with EAGAIN; a poll() does not. */
+static void poll_does_not_mind_a_change_of_flags(void **state)
+{
+	struct ferry_thread *reader, *poller;
+	int fds[2];
+
+	stream_pair(fds);
+	reader = spawn(state, read_byte, &fds[0]);
+	poller = spawn(state, poll_byte, &fds[0]);
+	ferry_thread_yield();
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	assert_int_equal(result_of(reader), -EAGAIN);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(poller), 1);
+	close_both(fds);
+}
+
 static void the_end_is_read(void **state)
 {
 	struct ferry_thread *thread;
@@ -1355,6 +1418,9 @@ int main(void)
 		TEST(no_blocking_is_asked_for),
 		TEST(no_blocking_is_asked_for_later),
 		TEST(time_limits_hold),
+		TEST(a_time_limit_may_come_later),
+		TEST(a_limit_of_ages_does_not_end),
+		TEST(poll_does_not_mind_a_change_of_flags),
 		TEST(the_end_is_read),
 		TEST(the_end_is_read_after_the_last_bytes),
 		TEST(nobody_waits_for_the_end_again),
