@@ -446,7 +446,6 @@ bool ferry__changes_rights(long nr)
 		__NR_unshare,
 		__NR_setns,
 		__NR_seccomp,
-		436 /* close_range */,
 		446 /* landlock_restrict_self */,
 		460 /* lsm_set_self_attr */,
 	};

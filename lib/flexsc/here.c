@@ -26,6 +26,10 @@ void ferry_flexsc_confined(void)
 		s->posting = POST_NOTHING;
 }
 
+/* close_range() and its CLOSE_RANGE_UNSHARE: Linux 5.9, headers may be older. */
+#define CLOSE_RANGE 436
+#define UNSHARES (1U << 1)
+
 static bool prctl_confines(long option)
 {
 	return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS ||
@@ -37,6 +41,7 @@ static bool confines(long nr, const __s64 arg[])
 	if (may_be_posted(nr, ALIKE_RUNNER))
 		return false;
 	return ferry__changes_rights(nr) || (nr == SYS_prctl && prctl_confines(arg[0])) ||
+	       (nr == CLOSE_RANGE && arg[2] & UNSHARES) ||
 	       (nr == SYS_keyctl && arg[0] == KEYCTL_JOIN_SESSION_KEYRING);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pty.h>
 #include <signal.h>
@@ -227,6 +228,13 @@ static void *wait_for_child(void *argument)
 	return pid == *(pid_t *)argument ? (void *)(long)status : (void *)-1L;
 }
 
+/* A range in which nothing is open. */
+static void *close_and_wait_for_child(void *argument)
+{
+	ferry_thread_call(436 /* close_range */, INT_MAX, INT_MAX, 0, 0, 0, 0);
+	return wait_for_child(argument);
+}
+
 static void *open_gate(void *argument)
 {
 	(void)argument;
@@ -235,7 +243,7 @@ static void *open_gate(void *argument)
 }
 
 /* The child ends once the second thread has run. */
-static void other_threads_run_while_one_waits_for_a_child(void **state)
+static void others_run_beside(void *(*wait)(void *child))
 {
 	struct ferry_thread *waiter, *opener;
 	struct ferry_flexsc *flexsc;
@@ -243,13 +251,12 @@ static void other_threads_run_while_one_waits_for_a_child(void **state)
 	void *status;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(pipe(gate), 0);
 	child = fork();
 	if (!child)
 		_exit(read(gate[0], &byte, 1) == 1 ? 7 : 1);
 	flexsc = start();
-	ferry_thread_spawn(&waiter, flexsc, wait_for_child, &child);
+	ferry_thread_spawn(&waiter, flexsc, wait, &child);
 	ferry_thread_spawn(&opener, flexsc, open_gate, NULL);
 	ferry_thread_join(waiter, &status);
 	ferry_thread_join(opener, NULL);
@@ -257,6 +264,19 @@ static void other_threads_run_while_one_waits_for_a_child(void **state)
 	ferry_flexsc_stop(flexsc);
 	close(gate[0]);
 	close(gate[1]);
+}
+
+static void other_threads_run_while_one_waits_for_a_child(void **state)
+{
+	(void)state;
+	others_run_beside(wait_for_child);
+}
+
+/* It only may give its caller descriptors of its own. */
+static void closing_a_range_confines_nobody(void **state)
+{
+	(void)state;
+	others_run_beside(close_and_wait_for_child);
 }
 
 int main(void)
@@ -267,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_ppoll_in_its_thread),
 		cmocka_unit_test(a_terminal_stops_a_background_job),
 		cmocka_unit_test(other_threads_run_while_one_waits_for_a_child),
+		cmocka_unit_test(closing_a_range_confines_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
