@@ -36,6 +36,8 @@ int ferry__helper_start(struct scheduler *s, struct helper *helper)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	error = pthread_create(&helper->thread, &attributes, make_call, helper);
+	if (error == EINVAL) /* the program's thread-local variables leave no room there */
+		error = pthread_create(&helper->thread, NULL, make_call, helper);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	if (error)
