@@ -433,7 +433,7 @@ static long wait_for_events(const struct poller *p, struct epoll_event events[],
 #else
 	(void)timeout;
 #endif
-	if (count == -ENOSYS)
+	if (count < 0 && count != -EINTR) /* it is missing, or a filter forbids it */
 		count = ferry_rawcall(SYS_epoll_pwait, p->epoll, (long)events, EVENTS_AT_ONCE,
 				      milliseconds(timeout_ns), 0, 0);
 	return count;

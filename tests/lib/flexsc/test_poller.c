@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -423,6 +424,55 @@ static void connect_two(void)
 		threads[i] = spawn(&state, connect_to, &address);
 	for (i = 0; i < 2; i++)
 		CHILD_ASSERT(result_of(threads[i]) == 0);
+}
+
+/* Forbids epoll_pwait2(), and ends the process when epoll_pwait() is to wait. */
+static void die_in_epoll_pwait(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 441 /* epoll_pwait2 */, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void *sleep_a_little(void *argument)
+{
+	ferry_thread_sleep(50000000);
+	return argument;
+}
+
+static void sleep_in_sandbox(void)
+{
+	struct ferry_flexsc *flexsc;
+	void *state;
+
+	die_in_epoll_pwait();
+	CHILD_ASSERT(!ferry_flexsc_start(&flexsc, NULL));
+	state = flexsc;
+	result_of(spawn(&state, sleep_a_little, NULL));
+}
+
+/* Where a filter forbids calls newer than its list, threads wait in the older one, and do not spin.
+ */
+static void a_filter_may_forbid_epoll_pwait2(void **state)
+{
+	int status;
+
+	(void)state;
+	SKIP_IF_FORKS_CONFUSE;
+	status = child_status(sleep_in_sandbox);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
 }
 
 /* Whoever shares the socket would not wait either. */
@@ -1405,6 +1455,7 @@ int main(void)
 		TEST(a_refused_connection_is_reported),
 		TEST(connecting_ends_with_its_time_limit),
 		TEST(a_socket_that_connects_keeps_its_flags),
+		cmocka_unit_test(a_filter_may_forbid_epoll_pwait2),
 		TEST(several_messages_are_waited_for),
 		TEST(others_run_during_ppoll),
 		TEST(others_run_during_the_longest_wait),
