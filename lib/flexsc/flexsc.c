@@ -419,7 +419,8 @@ static int open_eventfd(struct ferry_flexsc *flexsc)
 	if (fd < 0)
 		return fd;
 	__atomic_store_n(&flexsc->eventfd, fd, __ATOMIC_RELEASE);
-	error = ferry__watcher_start(flexsc);
+	/* A forked child has no runners to watch, and would not end the thread. */
+	error = set_is_wiped(flexsc->runner[0]->set) ? 0 : ferry__watcher_start(flexsc);
 	if (error) {
 		__atomic_store_n(&flexsc->eventfd, -1, __ATOMIC_RELAXED);
 		close(fd);

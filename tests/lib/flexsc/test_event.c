@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -167,6 +168,30 @@ static void a_childs_calls_are_done_at_once(void **state)
 	ASSERT_IN_CHILD(call_in_child);
 }
 
+/* ".", ".." and one for each. */
+static unsigned long threads_of_process(void)
+{
+	struct stat tasks;
+
+	CHILD_ASSERT(!stat("/proc/self/task", &tasks));
+	return tasks.st_nlink;
+}
+
+static void open_eventfd_in_child(void)
+{
+	unsigned long before = threads_of_process();
+
+	call_in_child();
+	CHILD_ASSERT(threads_of_process() == before);
+	CHILD_ASSERT(!ferry_flexsc_stop(forked));
+}
+
+static void a_child_opens_its_own_eventfd(void **state)
+{
+	forked = *state;
+	ASSERT_IN_CHILD(open_eventfd_in_child);
+}
+
 /* ---- in user-level threads ---- */
 
 static void *wait_for_read(void *argument)
@@ -212,6 +237,7 @@ int main(void)
 		TEST(results_are_those_of_plain_calls),
 		TEST(calls_may_be_left_uncollected),
 		TEST(a_childs_calls_are_done_at_once),
+		TEST(a_child_opens_its_own_eventfd),
 		TEST(others_run_while_a_thread_waits_for_a_ticket),
 	};
 
