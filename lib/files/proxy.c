@@ -46,6 +46,15 @@ static bool opens(long nr)
 	return nr == SYS_openat || nr == SYS_openat2;
 }
 
+/*
+ * Whether no call is to be made.  The descriptor of one that was left behind before it began may be
+ * that of another file by now, except if the call is to close it.
+ */
+static bool is_over(const struct proxy *proxy)
+{
+	return proxy->state == DISMISSED || (proxy->state == LEFT_BEHIND && proxy->nr != SYS_close);
+}
+
 static long make_call(const struct proxy *proxy)
 {
 	const long *args = proxy->args;
@@ -62,7 +71,7 @@ static void serve(void *argument)
 	for (;;) {
 		while (proxy->state == IDLE || proxy->state == ANSWERED)
 			pthread_cond_wait(&proxy->asked, &proxy->lock);
-		if (proxy->state == DISMISSED)
+		if (is_over(proxy))
 			break;
 		pthread_mutex_unlock(&proxy->lock);
 		result = make_call(proxy);
