@@ -21,7 +21,8 @@
 /* Idle threads beyond this number end. */
 #define MOST_IDLE 32
 
-#define STACK_SIZE ((size_t)256 << 10)
+/* The usual one: callbacks of the application run on it, which may be Python. */
+#define STACK_SIZE ((size_t)8 << 20)
 
 /* What a kept thread must have in common with its user. */
 struct identity {
