@@ -225,15 +225,28 @@ static void set_limits(struct crew *crew)
 		crew->most = crew->cpus;
 }
 
+/* A caller that is cancelled must not end, with the crew on its stack, before the crew has. */
+static int hold_cancellation(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
 void ferry__crew_run_alone(struct crew *crew)
 {
+	int before = hold_cancellation();
+
 	crew->cpus = 1;
 	crew->most = 1;
 	work_as(crew, true);
+	pthread_setcancelstate(before, NULL);
 }
 
 void ferry__crew_run(struct crew *crew, unsigned int threads)
 {
+	int before = hold_cancellation();
 	pthread_condattr_t monotonic;
 
 	set_limits(crew);
@@ -249,4 +262,5 @@ void ferry__crew_run(struct crew *crew, unsigned int threads)
 	wait_for_helpers(crew);
 	pthread_cond_destroy(&crew->left);
 	pthread_mutex_destroy(&crew->lock);
+	pthread_setcancelstate(before, NULL);
 }

@@ -353,6 +353,33 @@ static void test_threads(void **state)
 	free_names(kept_names, MANY);
 }
 
+/* A call with a time limit waits, where a thread can be cancelled. */
+static void *call_when_cancelled(void *returned)
+{
+	const struct ferry_files_options hour = { .timeout_ms = 3600000 };
+	const char *names[] = { "." };
+	int error = -1, before = -1;
+
+	pthread_cancel(pthread_self());
+	ferry_statx_many(AT_FDCWD, names, 1, 0, 0, NULL, &error, &hour);
+	/* ASan takes a thread that ends by cancellation for a mistake. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	*(bool *)returned = !error && before == PTHREAD_CANCEL_ENABLE;
+	return NULL;
+}
+
+/* Helpers use the stack of a caller. */
+static void test_a_call_is_not_cancelled(void **state)
+{
+	bool returned = false;
+	pthread_t caller;
+
+	(void)state;
+	assert_int_equal(pthread_create(&caller, NULL, call_when_cancelled, &returned), 0);
+	assert_int_equal(pthread_join(caller, NULL), 0);
+	assert_true(returned);
+}
+
 /* ---- while the tree changes ---- */
 
 static atomic_bool stop_changing;
@@ -419,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled_before_it_starts),
 		cmocka_unit_test(test_progress_can_end_the_call),
 		cmocka_unit_test_setup_teardown(test_threads, tree_begin, tree_end),
+		cmocka_unit_test(test_a_call_is_not_cancelled),
 		cmocka_unit_test_setup_teardown(test_while_names_come_and_go, tree_begin, tree_end),
 	};
 
