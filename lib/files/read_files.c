@@ -111,6 +111,24 @@ static size_t do_piece(struct member *member, struct piece piece)
 	return read_piece(member, ((struct large_job *)member->crew)->job, piece);
 }
 
+static bool lacked_descriptor(const struct ferry_file *file)
+{
+	return file->error == -EMFILE || file->error == -ENFILE;
+}
+
+/* One thread may do with fewer descriptors than several. */
+static void read_again(struct member *member)
+{
+	struct large_job *large = (struct large_job *)member->crew;
+	struct job *job = large->job;
+	size_t i;
+
+	for (i = 0; i < large->names.count && !ferry__crew_stopped(member); i++)
+		if (lacked_descriptor(&job->files[i]))
+			large->names.failed -= !read_piece(member, job, (struct piece){ i, i + 1 });
+	ferry__calls_end(member);
+}
+
 static long read_by_crew(struct job *job, size_t count, const struct ferry_files_options *options)
 {
 	struct large_job large = { .job = job };
@@ -120,7 +138,11 @@ static long read_by_crew(struct job *job, size_t count, const struct ferry_files
 	failed = ferry__range_run(&large.names, WORTH_A_THREAD);
 	if (failed == -ECANCELED)
 		cancel(job->files, (struct piece){ large.names.next, count });
-	return failed;
+	if (failed <= 0)
+		return failed;
+	large.names.crew.work = read_again;
+	ferry__crew_run_alone(&large.names.crew);
+	return atomic_load(&large.names.crew.stopped) ? -ECANCELED : (long)large.names.failed;
 }
 
 static bool is_usable(const struct ferry_arena *arena)

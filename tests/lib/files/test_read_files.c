@@ -204,11 +204,33 @@ static void read_without_descriptors(void)
 	CHILD_ASSERT(file.error == -EMFILE);
 }
 
+/* As a loop of plain calls, which needs no more. */
+static void read_with_one_descriptor(void)
+{
+	const struct rlimit few = { 16, 16 };
+	const struct ferry_files_options eight = { .threads = 8 };
+	static const char *names[MANY];
+	static struct ferry_file files[MANY];
+	struct ferry_arena arena = new_arena();
+	int last = -1, fd, i;
+
+	for (i = 0; i < MANY; i++)
+		names[i] = "file";
+	CHILD_ASSERT(!setrlimit(RLIMIT_NOFILE, &few));
+	while ((fd = open("file", O_RDONLY | O_CLOEXEC)) >= 0)
+		last = fd;
+	close(last);
+	CHILD_ASSERT(ferry_read_files(AT_FDCWD, names, MANY, 0, files, &arena, &eight) == 0);
+	for (i = 0; i < MANY; i++)
+		CHILD_ASSERT(!files[i].error && files[i].length == 5);
+}
+
 static void test_no_descriptors_left(void **state)
 {
 	(void)state;
 	make_file("file", 5);
 	ASSERT_IN_CHILD(read_without_descriptors);
+	ASSERT_IN_CHILD(read_with_one_descriptor);
 }
 
 /* ---- limits ---- */
