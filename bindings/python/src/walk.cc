@@ -153,12 +153,20 @@ nb::dict run(int dir, const Paths &root, unsigned int flags, const Layout &layou
 
 // ---- paths ----
 
+// The row of ROW's directory, which comes before it: Python may have changed the parents.
+int64_t parent_of(const int64_t parents[], int64_t row)
+{
+	if (parents[row] >= row)
+		throw nb::value_error("the parent of a row must be a row before it");
+	return parents[row];
+}
+
 // The path of a row is the names on the way to it.
 void add_path(const Names &names, const int64_t parents[], int64_t row, std::vector<int64_t> &way,
 	      Names &paths)
 {
 	way.clear();
-	for (; row >= 0; row = parents[row])
+	for (; row >= 0; row = parent_of(parents, row))
 		way.push_back(row);
 	paths.add({});
 	for (size_t i = way.size(); i--;) {

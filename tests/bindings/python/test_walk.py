@@ -52,6 +52,14 @@ def test_paths_of_some_rows(tree: Path) -> None:
         found.paths(np.array([True]))
 
 
+@pytest.mark.parametrize("parent", [1, 5, 2**62])
+def test_parents_that_were_changed(tree: Path, parent: int) -> None:
+    found = ferry.walk(tree)
+    found["parent"][1] = parent
+    with pytest.raises(ValueError, match="parent"):
+        found.paths()
+
+
 def test_names(tree: Path) -> None:
     names = ferry.walk(tree, sort=True).names
     assert names[1] == "a" and names[-1] == "c"
