@@ -14,8 +14,10 @@ class Rows
 {
       public:
 	// Each is checked to be below COUNT.
-	Rows(nanobind::handle array, size_t count) : view_(array, PyBUF_SIMPLE)
+	Rows(nanobind::handle array, size_t count) : view_(array, PyBUF_CONTIG_RO | PyBUF_FORMAT)
 	{
+		if (!view_.has_format("l") && !view_.has_format("q"))
+			throw nanobind::type_error("the rows must be an array of int64");
 		for (size_t row : *this)
 			if (row >= count)
 				throw nanobind::index_error("there is no row with this number");

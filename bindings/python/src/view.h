@@ -3,6 +3,8 @@
 #ifndef VIEW_H
 #define VIEW_H
 
+#include <cstring>
+
 #include <nanobind/nanobind.h>
 
 class View
@@ -27,6 +29,12 @@ class View
 	~View()
 	{
 		PyBuffer_Release(&view_);
+	}
+
+	// Whether its items have this FORMAT of Python's module struct.
+	bool has_format(const char *format) const
+	{
+		return view_.format && !strcmp(view_.format, format);
 	}
 
 	size_t size() const

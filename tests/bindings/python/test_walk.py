@@ -66,6 +66,9 @@ def test_names(tree: Path) -> None:
     with pytest.raises(IndexError):
         names[len(names)]
     assert names.take(np.array([2, 1])).tolist() == ["b", "a"]
+    for kind in (np.int32, np.uint64, np.bool_):
+        with pytest.raises(TypeError, match="int64"):
+            names.take(np.array([1, 0], kind))
 
 
 def test_directories(tree: Path) -> None:
