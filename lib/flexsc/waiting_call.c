@@ -73,11 +73,24 @@ static bool is_still_nonblocking(struct descriptor *d, int fd)
 	return false;
 }
 
+/* The number may mean another file by now, for which this kernel thread would wait. */
+static bool is_still_memory_device(struct descriptor *d, int fd)
+{
+	if (!d->never_waits)
+		return false;
+	if (ferry__poller_never_waits(fd))
+		return true;
+	d->never_waits = false;
+	d->kind = UNKNOWN;
+	return false;
+}
+
 static long make_plainly(const struct waiting *w)
 {
 	struct descriptor *d = w->descriptor;
 
-	if (!w->s->eager && d && (d->never_waits || is_still_nonblocking(d, w->fd))) {
+	if (!w->s->eager && d &&
+	    (is_still_memory_device(d, w->fd) || is_still_nonblocking(d, w->fd))) {
 		w->s->made++;
 		return make_here(w->s, w->nr, w->arg);
 	}
@@ -430,10 +443,6 @@ static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 		s, d, arg, nr, (int)arg[0], call->events, call->attempt, .forks = s->poller.forks
 	};
 
-	/* The number may mean another file by now, for which the kernel thread itself would wait.
-	 */
-	if (d && d->never_waits && !ferry__poller_never_waits(w.fd))
-		d->kind = UNKNOWN;
 	if (d && d->kind == UNKNOWN)
 		ferry__poller_classify(&s->poller, d, w.fd);
 	if (!d || d->kind == UNKNOWN || d->kind == PLAIN ||
