@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -185,6 +187,32 @@ static int signal_of(struct random *random, int status)
 	return signal;
 }
 
+static sigjmp_buf given_up;
+
+static void give_up(int signal)
+{
+	siglongjmp(given_up, signal);
+}
+
+/*
+ * Seizes thread TID.  The call waits while the thread's process executes a program, and that waits
+ * until those of its threads are reaped that are traced already.  Only their tracer, this thread,
+ * can do that, so it gives up after a while: see the kernel's selftests/ptrace/vmaccess.c.
+ */
+static bool seize(pid_t tid)
+{
+	const struct itimerval limit = { .it_value = { .tv_usec = 200000 } }, none = { 0 };
+	bool seized;
+
+	if (sigsetjmp(given_up, 1))
+		return false;
+	signal(SIGALRM, give_up);
+	setitimer(ITIMER_REAL, &limit, NULL);
+	seized = !ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD);
+	setitimer(ITIMER_REAL, &none, NULL);
+	return seized;
+}
+
 /* Follows thread TID for some stops.  Whoever waits for its process detaches it if this cannot. */
 static void trace(struct random *random, pid_t tid)
 {
@@ -192,7 +220,7 @@ static void trace(struct random *random, pid_t tid)
 	int left = 1 + (int)random_below(random, MOST_STOPS);
 	int status;
 
-	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD))
+	if (!seize(tid))
 		return;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return;
