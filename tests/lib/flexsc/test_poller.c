@@ -514,17 +514,23 @@ static void *send_messages(void *fd)
 	return NULL;
 }
 
-static void several_messages_are_waited_for(void **state)
+/* A thread waits for messages while another sends them. */
+static void messages_reach(void **state, void *(*receive)(void *fd), long result)
 {
 	struct ferry_thread *receiver, *sender;
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
-	receiver = spawn(state, receive_messages, &fds[0]);
+	receiver = spawn(state, receive, &fds[0]);
 	sender = spawn(state, send_messages, &fds[1]);
-	assert_int_equal(result_of(receiver), 0);
+	assert_int_equal(result_of(receiver), result);
 	assert_int_equal(result_of(sender), 0);
 	close_both(fds);
+}
+
+static void several_messages_are_waited_for(void **state)
+{
+	messages_reach(state, receive_messages, 0);
 }
 
 static void *ppoll_long(void *fd)
@@ -578,15 +584,7 @@ static void *poll_for_ages(void *fd)
 /* Programs write "for ever" as the largest time there is. */
 static void others_run_during_the_longest_wait(void **state)
 {
-	struct ferry_thread *one, *sender;
-	int fds[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
-	one = spawn(state, poll_for_ages, &fds[0]);
-	sender = spawn(state, send_messages, &fds[1]);
-	assert_int_equal(result_of(one), 1);
-	assert_int_equal(result_of(sender), 0);
-	close_both(fds);
+	messages_reach(state, poll_for_ages, 1);
 }
 
 static void *sleep_for_ages(void *argument)
