@@ -123,14 +123,13 @@ def with_patches(target: Target, patches: Sequence[Path]) -> Target:
     return replace(target, patches=found)
 
 
+# User-mode Linux has no KCSAN.
+RACE_TARGETS = tuple(with_race_detector(each) for each in DEFAULT_TARGETS if each.arch == "x86")
 TARGETS = {
     target.name: target
     for default in DEFAULT_TARGETS
     for target in (default, without_series(default), with_checks(default))
-} | {target.name: target for target in STOCK_TARGETS}
-# User-mode Linux has no KCSAN.
-for race_detector in map(with_race_detector, DEFAULT_TARGETS[:2]):
-    TARGETS[race_detector.name] = race_detector
+} | {target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS)}
 MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is tested on
 
 
