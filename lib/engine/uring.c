@@ -20,7 +20,8 @@
 #include "uring_ring.h"
 #include "uring_trial.h"
 
-#define MAX_TRANSFER 0x7ffff000L /* what one read or write moves at most: read(2) */
+/* Longer ones gain nothing, and a run of them would delay signals: it is one crossing. */
+#define MAX_TRANSFER 65536UL
 #define MAX_PENALTY 64U
 #define HOUSEKEEPING UINT64_MAX /* user_data of the requests that are no slot */
 #define OWN_POSITION UINT64_MAX /* offset of a request at the file's own position */
@@ -215,7 +216,11 @@ static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[
 	return slots;
 }
 
-/* Issues the run and waits for all of it.  False when the ring cannot be used any more. */
+/*
+ * Issues the run and waits for all of it.  False when the ring cannot be used any more.  Reads that
+ * bypass the page cache (O_DIRECT) do not complete within the submission.  They end in any order,
+ * as those into one buffer must not, so none of them counts.
+ */
 static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 {
 	unsigned long completed;
@@ -227,6 +232,8 @@ static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 			return false;
 	}
 	completed = reap(io, flight, rets);
+	if (!flight->silent && completed < flight->run.length)
+		flight->whole = 0;
 	while (!flight->silent && completed < flight->run.length) {
 		result = io_uring_submit_and_wait(io, 1);
 		if (result < 0 && result != -EINTR)
@@ -374,13 +381,16 @@ static void take_run_on_trial(struct ferry_cursor *at, struct uring_run run, int
 
 /*
  * Runs the slots from the cursor to RUN, or RUN if it starts at the cursor.  What follows has
- * to be planned again: these slots may change those.
+ * to be planned again: these slots may change those, or unmap them.  So the loop tests again each
+ * page that they enter.
  */
 static void step(struct ferry_cursor *at, struct uring_run run, bool on_trial, int *refused_fd,
 		 long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	const struct ferry_slot *first = calls + run.first;
 
+	if (at->slot < first || run.confines)
+		at->readable = ferry_page_end(calls, at->slot, ncall);
 	if (at->slot < first) {
 		ferry__loop_until(at, first, rets, calls, ncall);
 	} else if (run.confines) {

@@ -13,7 +13,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include <ferry/rawcall.h>
 
 #define RING_ENTRIES 128 /* URING_MAX_RUN, and two to open and close the file */
 _Static_assert(URING_MAX_RUN + 2 <= RING_ENTRIES, "a run fits the ring");
@@ -37,8 +38,8 @@ static _Thread_local struct thread_ring *mine __attribute__((tls_model("initial-
 /* Never reset: a forked child loses the page but inherits the filter. */
 static _Thread_local bool forsworn __attribute__((tls_model("initial-exec")));
 
-static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
+static bool has_exit_key; /* a process has 1024 keys */
 
 static void unmap(void *thread_ring)
 {
@@ -50,9 +51,10 @@ static void unmap(void *thread_ring)
 	mine = NULL;
 }
 
-static void make_exit_key(void)
+/* Not on first use, which may be in a signal handler. */
+__attribute__((constructor)) static void make_exit_key(void)
 {
-	pthread_key_create(&exit_key, unmap);
+	has_exit_key = !pthread_key_create(&exit_key, unmap);
 }
 
 /* The calling thread's state, mapped on first use, or NULL when out of memory. */
@@ -60,18 +62,17 @@ static struct thread_ring *thread_ring(void)
 {
 	struct thread_ring *fresh;
 
-	if (mine)
+	if (mine || !has_exit_key)
 		return mine;
 	fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		     0);
 	if (fresh == MAP_FAILED)
 		return NULL;
-	if (madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK)) {
+	if (madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK) ||
+	    pthread_setspecific(exit_key, fresh)) {
 		munmap(fresh, sizeof(*fresh));
 		return NULL;
 	}
-	pthread_once(&exit_key_once, make_exit_key);
-	pthread_setspecific(exit_key, fresh);
 	mine = fresh;
 	return fresh;
 }
@@ -97,7 +98,7 @@ static int make_ring(struct io_uring *io)
 		io_uring_queue_exit(io);
 		return result;
 	}
-	close(io->ring_fd);
+	ferry_rawcall(SYS_close, io->ring_fd, 0, 0, 0, 0, 0); /* close() is a cancellation point */
 	io->ring_fd = -1;
 	return 0;
 }

@@ -159,6 +159,28 @@ static void a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there(void **s
 	munmap(map, 3 * PAGE);
 }
 
+/* Slot 10 takes away the slots behind the first page. */
+static void a_slot_may_remove_the_pages_to_come(void **state)
+{
+	unsigned char *map = map_pages(4);
+	struct ferry_slot *calls = (struct ferry_slot *)map;
+	long rets[256];
+	long i;
+
+	(void)state;
+	for (i = 0; i < 256; i++) {
+		calls[i] = result_of(i);
+		rets[i] = UNTOUCHED;
+	}
+	calls[10] = SLOT(SYS_mmap, map + PAGE, 3 * PAGE, PROT_NONE,
+			 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect_equal(run_batch(rets, calls, 256), 63);
+	for (i = 0; i < 256; i++)
+		if (i != 10)
+			expect_equal(rets[i], i < 64 ? i : UNTOUCHED);
+	munmap(map, 4 * PAGE);
+}
+
 static void calls_beyond_the_end_of_a_mapped_file_cannot_be_read(void **state)
 {
 	int file = memory_file();
@@ -306,6 +328,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(slots_may_straddle_pages),
 	cmocka_unit_test(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them),
 	cmocka_unit_test(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there),
+	cmocka_unit_test(a_slot_may_remove_the_pages_to_come),
 	cmocka_unit_test(calls_beyond_the_end_of_a_mapped_file_cannot_be_read),
 	cmocka_unit_test(calls_may_be_read_only),
 	cmocka_unit_test(results_that_are_jumped_over_need_not_be_writable),

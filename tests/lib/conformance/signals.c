@@ -245,6 +245,37 @@ static void a_signal_is_handled_before_the_next_slot(void **state)
 	expect_child(signal_itself, NULL);
 }
 
+/* 100 reads of 4 MiB take many ticks; delivered at the end, these would be one signal. */
+static void tick_during_long_reads(void *arg)
+{
+	const size_t size = 4 << 20;
+	int file = disk_file();
+	unsigned char *bytes = malloc(size);
+	struct ferry_slot calls[100];
+	long results[100];
+	int i;
+
+	(void)arg;
+	expect(bytes);
+	memset(bytes, 1, size);
+	expect_equal(write(file, bytes, size), size);
+	for (i = 0; i < 100; i++) {
+		calls[i] = SLOT(SYS_pread64, file, bytes, size, 0);
+		results[i] = (long)size;
+	}
+	catch_signal(SIGALRM, SA_RESTART);
+	tick_every(1000);
+	expect_run(calls, 100, results);
+	expect(seen >= 5);
+	free(bytes);
+}
+
+static void signals_are_handled_between_long_reads(void **state)
+{
+	(void)state;
+	expect_child(tick_during_long_reads, NULL);
+}
+
 static long *handler_target;
 static long handler_value;
 
@@ -577,6 +608,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(calls_that_are_never_restarted_give_eintr),
 	cmocka_unit_test(a_storm_of_timers_shows_no_internal_error),
 	cmocka_unit_test(a_signal_is_handled_before_the_next_slot),
+	cmocka_unit_test(signals_are_handled_between_long_reads),
 	cmocka_unit_test(a_handler_may_rewrite_the_slots_to_come),
 	cmocka_unit_test(a_handler_may_run_a_batch),
 	cmocka_unit_test(a_handler_may_leave_the_batch_by_longjmp),

@@ -249,12 +249,46 @@ static void a_thread_may_unshare_its_descriptors(void **state)
 	expect_child(unshare_in_thread, NULL);
 }
 
+/* ---- cancellation ---- */
+
+static int batch_of_cancelled = -1;
+
+/* Raw calls are no cancellation points, and so is no batch: the thread ends after it. */
+static void *run_cancelled(void *arg)
+{
+	(void)arg;
+	pthread_cancel(pthread_self());
+	batch_of_cancelled = workload_right(null_fd);
+	pthread_testcancel();
+	return NULL;
+}
+
+static void cancel_before_first_batch(void *arg)
+{
+	pthread_t thread;
+	void *end;
+
+	(void)arg;
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	expect(!pthread_create(&thread, NULL, run_cancelled, NULL));
+	pthread_join(thread, &end);
+	expect(end == PTHREAD_CANCELED);
+	expect_equal(batch_of_cancelled, 1);
+}
+
+static void a_cancelled_thread_ends_after_its_batch(void **state)
+{
+	(void)state;
+	expect_child(cancel_before_first_batch, NULL);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(many_threads_run_batches_at_once),
 	cmocka_unit_test(threads_do_not_mix_their_files),
 	cmocka_unit_test(threads_that_exit_leave_nothing_behind),
 	cmocka_unit_test(a_child_of_many_threads_runs_batches),
 	cmocka_unit_test(a_thread_may_unshare_its_descriptors),
+	cmocka_unit_test(a_cancelled_thread_ends_after_its_batch),
 };
 
 GROUP(threads_group, tests);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -236,6 +237,25 @@ static void make_ring_when_it_pays(void)
 	run_writes(FERRY_AUTO, fd, 10);
 }
 
+static void use_all_keys(void)
+{
+	pthread_key_t first, another;
+
+	CHILD_ASSERT(!pthread_key_create(&first, NULL));
+	while (!pthread_key_create(&another, NULL))
+		;
+	CHILD_ASSERT(!pthread_setspecific(first, &first));
+	run_writes(FERRY_URING, open("/dev/null", O_WRONLY), 1);
+	CHILD_ASSERT(pthread_getspecific(first) == &first);
+}
+
+/* Only in a process that has made no ring yet. */
+static void a_process_without_free_keys_keeps_its_own(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(use_all_keys);
+}
+
 static void make_ring_at_once(void)
 {
 	run_writes(FERRY_URING, open("/dev/null", O_WRONLY), 1);
@@ -393,6 +413,7 @@ static void absent_engines_run_nothing_or_fall_back_to_the_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_process_without_free_keys_keeps_its_own),
 		TEST(every_engine_has_a_name_that_leads_back_to_it),
 		TEST(no_other_name_or_number_is_an_engine),
 		TEST(probe_says_why),
