@@ -143,11 +143,28 @@ static unsigned long position(unsigned long i, unsigned long skipped, unsigned l
 	return FERRY_BATCH_RESUME | how | i << FERRY_RESUME_SHIFT | skipped << FERRY_SKIPPED_SHIFT;
 }
 
+/*
+ * Where restartable sequences have a flag of their own, the last step of the exit to user space
+ * handles it.  Up to there, their slow path does, which resume_user_mode_work() takes.
+ */
+static void request_rseq_update(void)
+{
+#if defined(CONFIG_RSEQ) && defined(CONFIG_HAVE_GENERIC_TIF_BITS)
+	if (!test_thread_flag(TIF_RSEQ))
+		return;
+	/* First, because the next context switch sets it again. */
+	clear_thread_flag(TIF_RSEQ);
+	current->rseq.event.slowpath = true;
+	set_thread_flag(TIF_NOTIFY_RESUME);
+#endif
+}
+
 void ferry_do_pending_work(struct pt_regs *regs)
 {
 	if (read_thread_flags() & FERRY_TIF_NEED_RESCHED)
 		schedule();
-	/* schedule() itself may ask for this, for restartable sequences. */
+	/* schedule() itself may ask for this. */
+	request_rseq_update();
 	if (read_thread_flags() & _TIF_NOTIFY_RESUME)
 		resume_user_mode_work(regs);
 	/* The exit to user space does the rest, and with this flag also restarts the call. */

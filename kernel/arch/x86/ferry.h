@@ -25,15 +25,8 @@
 #define FERRY_TIF_NEED_RESCHED _TIF_NEED_RESCHED
 #endif
 
-/*
- * Pending work that would be done between two calls of a loop.  Where a flag of their own asks
- * for it, restartable sequences are updated on the last step to user space, and only there.
- */
-#ifdef CONFIG_HAVE_GENERIC_TIF_BITS
-#define FERRY_TIF_WORK (EXIT_TO_USER_MODE_WORK & ~_TIF_RSEQ)
-#else
+/* Pending work that would be done between two calls of a loop. */
 #define FERRY_TIF_WORK EXIT_TO_USER_MODE_WORK
-#endif
 
 static __always_inline void ferry_set_args(struct pt_regs *regs, const unsigned long args[])
 {
