@@ -15,10 +15,12 @@ from lab.tests.manifest import GuestTest
 
 SKIPPED = (4, 77)  # of the kernel's selftests, of Meson
 TIMED_OUT = (124, 137)  # of timeout(1)
-# The kernel's test harness, of a test that reached the harness's own time limit, and of any
-# test that failed.
-HARNESS_TIMED_OUT = b": Test terminated by timeout\n"
-HARNESS_FAILED = re.compile(rb"^not ok ", re.MULTILINE)
+# Of the kernel's test harness, and of ours: what it says of a test that reached the harness's
+# own time limit, and of any test that failed.
+HARNESSES = (
+    (re.compile(rb"(?m): Test terminated by timeout$"), re.compile(rb"(?m)^not ok ")),
+    (re.compile(rb"(?m)signal 14 \(Alarm clock\)$"), re.compile(rb"(?m)^\[  ERROR   \]")),
+)
 MARK_LINE = re.compile(rb"\x1eferry-lab (?P<what>begin|end) (?P<name>\S+)(?: (?P<status>\d+))?\n")
 PARTIAL_MARK = re.compile(rb"\x1e[^\n]*\Z")
 ON_CONSOLE = "ferry-lab: begin "
@@ -73,9 +75,11 @@ class Result:
 
     @property
     def harness_timed_out(self) -> bool:
-        """Whether all that failed in a program of the kernel's selftests took too long."""
-        late = self.output.count(HARNESS_TIMED_OUT)
-        return late > 0 and late == len(HARNESS_FAILED.findall(self.output))
+        """Whether all tests that failed in a program with a harness took too long."""
+        return any(
+            0 < len(late.findall(self.output)) == len(failed.findall(self.output))
+            for late, failed in HARNESSES
+        )
 
     def starved(self, target: Target) -> bool:
         """Whether it failed only because the host kept the CPU from its guest.

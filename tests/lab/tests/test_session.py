@@ -215,6 +215,10 @@ def test_only_stalls_and_time_outs_without_cpu_time_are_excused(
 
 HARNESS_LATE = "# x: Test terminated by timeout\n#  FAIL  set.x\nnot ok 1 set.x\n"
 HARNESS_WRONG = "# a.c:1:y:Expected 0 (0) == end (-1)\n#  FAIL  set.y\nnot ok 2 set.y\n"
+GROUP_LATE = "ERROR: signal 14 (Alarm clock)\n[  ERROR   ] --- group.c\n[  FAILED  ] a: b: x\n"
+GROUP_WRONG = (
+    "y.c:1: 0 is not -1\nERROR: see above\n[  ERROR   ] --- group.c\n[  FAILED  ] a: b: y\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -224,6 +228,10 @@ HARNESS_WRONG = "# a.c:1:y:Expected 0 (0) == end (-1)\n#  FAIL  set.y\nnot ok 2 
         (HARNESS_LATE, 0.95, False),
         (HARNESS_WRONG, 0.4, False),
         (HARNESS_LATE + HARNESS_WRONG, 0.4, False),
+        (GROUP_LATE, 0.4, True),
+        (GROUP_LATE, 0.95, False),
+        (GROUP_WRONG, 0.4, False),
+        (GROUP_LATE + GROUP_WRONG, 0.4, False),
     ],
 )
 def test_a_time_limit_of_the_harness_is_one(output: str, share: float, starved: bool) -> None:
