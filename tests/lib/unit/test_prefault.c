@@ -254,7 +254,10 @@ static void nonsense(void)
 	char *last = (char *)(UINTPTR_MAX - page + 1);
 	struct ferry_prefaulted done = { .way = FERRY_PREFAULT_TOUCH, .faults = 7 };
 	char byte = 'x';
+	char *before_hole =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	CHILD_ASSERT(before_hole != MAP_FAILED && !munmap(before_hole + page, page));
 	errno = EXFULL;
 	CHILD_ASSERT(ferry_prefault(&byte, 1, 8, &done) == -EINVAL);
 	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
@@ -263,8 +266,8 @@ static void nonsense(void)
 	CHILD_ASSERT(ferry_prefault(last - page, 2 * page, FERRY_PREFAULT_READ, NULL) == -EINVAL);
 	CHILD_ASSERT(!ferry_prefault(NULL, 0, FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
-	/* There is a hole between the first mapping and the end of the range. */
-	CHILD_ASSERT(ferry_prefault(&byte, SIZE_MAX / 4, FERRY_PREFAULT_READ, NULL) == -ENOMEM);
+	CHILD_ASSERT(ferry_prefault(before_hole, SIZE_MAX / 4, FERRY_PREFAULT_READ, NULL) ==
+		     -ENOMEM);
 	CHILD_ASSERT(errno == EXFULL && byte == 'x');
 }
 
