@@ -169,9 +169,12 @@ def run_test(args: argparse.Namespace) -> int:
     extra = args.patch or args.no_series
     if args.record and extra:
         raise LabError("--record notes what the series alone passes: take it without --patch")
-    tests = [test for test in read_tests() if args.full or not test.full]
-    if args.only:
-        tests = [test for test in tests if fnmatch.fnmatch(test.name, args.only)]
+    patterns = args.only or ["*"]
+
+    def wanted(name: str) -> bool:
+        return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+    tests = [test for test in read_tests() if wanted(test.name) and (args.full or not test.full)]
     found: dict[str, list[Result]] = {}
     usual = DEFAULT_TARGETS if extra else TEST_TARGETS
     for name in args.target or [target.name for target in usual]:
@@ -181,10 +184,9 @@ def run_test(args: argparse.Namespace) -> int:
             kernel = build(target)
             selftests = build_selftests(kernel)
             given = added_tests(target, selftests)
-            chosen += [test for test in given if fnmatch.fnmatch(test.name, args.only or "*")]
+            chosen += [test for test in given if wanted(test.name)]
             found[name] = run_tests(kernel, chosen, build_directory(args), selftests)
-        wanted = args.full and fnmatch.fnmatch(SELFTESTS.name, args.only or "*")
-        if wanted and target in DEFAULT_TARGETS:
+        if args.full and wanted(SELFTESTS.name) and target in DEFAULT_TARGETS:
             result = compare_selftests(target)
             report(build(target), result)
             found.setdefault(name, []).append(result)
@@ -373,7 +375,12 @@ def make_parser() -> argparse.ArgumentParser:
     testing.add_argument("target", nargs="*", help="see ferry-lab --help")
     add_patch_options(testing)
     testing.add_argument("--full", action="store_true", help="also run the tests that take long")
-    testing.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
+    testing.add_argument(
+        "--only",
+        metavar="PATTERN",
+        action="append",
+        help="run the tests whose names match; may be repeated",
+    )
     testing.add_argument(
         "--record", action="store_true", help="note in kernel/series/tested.toml what passed"
     )
