@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/program_file.h"
@@ -229,8 +230,8 @@ static json_t *decisions_as_json(const struct decisions *decisions)
 	size_t i;
 
 	for (i = 0; i < decisions->count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "program",
-						      decisions->of[i].program, "engine",
+		json_array_append_new(list, json_pack("{s:o, s:s, s:s}", "program",
+						      json_text(decisions->of[i].program), "engine",
 						      decisions->of[i].engine, "why",
 						      decisions->of[i].why));
 	return list;

@@ -12,6 +12,10 @@
 
 #include <linux/ferry.h>
 
+#ifndef __LP64__
+#error "ferry's slots hold 64-bit words: build for an LP64 ABI"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -198,7 +202,7 @@ int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, u
 /**
  * Runs PROGRAM as ferry_run() does, with values[0 .. count - 1] for its parameters.  A program that
  * is built once can so run with other arguments each time, in any number of threads at once.  It
- * runs a copy of the slots, so a word copy that changes the program's slots changes no run.
+ * runs a copy of the slots: a word copy that changes the program's slots changes later runs alone.
  *
  * Returns as ferry_run(), and -EINVAL when a parameter has an index of COUNT or more, or -ENOMEM.
  */

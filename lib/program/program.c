@@ -409,12 +409,14 @@ static bool all_have_values(const struct ferry_program *program, size_t count)
 static long run_copy(const struct ferry_program *program, struct ferry_slot slots[],
 		     const long values[], long rets[])
 {
-	const struct parameter *parameter = program->parameters;
-	const struct parameter *end = parameter + program->parameter_count;
+	size_t i;
 
 	memcpy(slots, program->slots, (size_t)program->length * sizeof(*slots));
-	for (; parameter < end; parameter++)
+	for (i = 0; i < program->parameter_count; i++) {
+		const struct parameter *parameter = &program->parameters[i];
+
 		slots[parameter->slot].arg[parameter->arg] = values[parameter->index];
+	}
 	return ferry_batch(rets, slots, ferry_program_length(program), 0, sizeof(*slots));
 }
 
@@ -428,8 +430,6 @@ long ferry_run_with(const struct ferry_program *program, const long values[], si
 
 	if (program->waiting || !all_have_values(program, count))
 		return -EINVAL;
-	if (!program->parameter_count)
-		return ferry_run(program, rets);
 	if (program->length <= FEW_SLOTS)
 		return run_copy(program, few, values, rets);
 	slots = aligned_alloc(SLOT_ALIGN, (size_t)program->length * sizeof(*slots));

@@ -78,7 +78,7 @@ static int resolve_words(struct assembly *assembly)
 {
 	size_t i;
 
-	for (i = 0; i < assembly->word_count; i++) {
+	for (i = 0; i < assembly->word_count && !assembly->errors->more; i++) {
 		const struct waiting_word *waiting = &assembly->words[i];
 
 		if (set_known_word(assembly, waiting->place, &waiting->expression) == -ENOMEM)
@@ -125,7 +125,7 @@ static void resolve_sizes(struct assembly *assembly)
 {
 	size_t i;
 
-	for (i = 0; i < assembly->size_count; i++)
+	for (i = 0; i < assembly->size_count && !assembly->errors->more; i++)
 		set_known_size(assembly, assembly->sizes[i].data, &assembly->sizes[i].expression);
 }
 
@@ -213,9 +213,9 @@ int assembly_resolve(struct assembly *assembly)
 	check_total_size(assembly);
 	if (resolve_words(assembly))
 		return -ENOMEM;
-	for (i = 0; i < assembly->forward_count; i++)
+	for (i = 0; i < assembly->forward_count && !assembly->errors->more; i++)
 		resolve_forward(assembly, &assembly->forwards[i]);
-	for (i = 0; i < assembly->jump_count; i++)
+	for (i = 0; i < assembly->jump_count && !assembly->errors->more; i++)
 		resolve_jump(assembly, &assembly->jumps[i]);
 	if (image->relocation_count)
 		qsort(image->relocations, image->relocation_count, sizeof(*image->relocations),

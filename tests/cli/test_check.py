@@ -75,6 +75,14 @@ def test_the_list_of_mistakes_says_that_there_are_more(ferry: Ferry) -> None:
     assert lines[-1].startswith("ferry: standard input: there are more mistakes")
 
 
+def test_many_mistakes_take_no_time(ferry: Ferry) -> None:
+    """Each unknown name is compared with all known ones, for the hint: that ends with the list."""
+    lines = (f"goto there_{i:06}\nhere_{i:06}: getpid()\n" for i in range(60000))
+    done = ferry("check", input="".join(lines).encode())
+    assert done.returncode == 2
+    assert b"there are more mistakes" in done.stderr
+
+
 @pytest.mark.parametrize("content", [b"\0", b"\xff" * 100, b"\x7fferry", b"getpid()\n\0"])
 def test_garbage_is_refused(ferry: Ferry, content: bytes) -> None:
     done = ferry("check", input=content)

@@ -174,6 +174,13 @@ def test_probe_shows_what_auto_chooses_for_a_program(ferry: Ferry, tmp_path: Pat
     assert chosen[0][0]["program"] == str(reads)
 
 
+def test_probe_of_a_name_that_is_no_text(ferry: Ferry, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.ferry")
+    path.write_text("getpid()\n")
+    (decision,) = json.loads(ferry("probe", "--json", path).stdout)["auto"]
+    assert decision["program"] == f"{tmp_path}/?.ferry"
+
+
 def complete(*words: str) -> list[str]:
     script = Path(__file__).parents[2] / "cli" / "completion" / "ferry.bash"
     shell = f"""

@@ -79,6 +79,13 @@ def test_header_compiles_alone(command: str, header: str) -> None:
     assert_compiles(command, *STRICT, *language, "-fsyntax-only", "-", source=source)
 
 
+@pytest.mark.parametrize("command", ["gcc -x c", "clang -x c", "g++ -x c++", "clang++ -x c++"])
+def test_words_of_32_bits_are_refused(command: str) -> None:
+    done = compile_c(command, "-U__LP64__", "-fsyntax-only", "-", source="#include <ferry.h>\n")
+    assert done.returncode != 0
+    assert "build for an LP64 ABI" in done.stderr
+
+
 @pytest.mark.parametrize("header", UAPI_HEADERS)
 @pytest.mark.parametrize("compiler", C_COMPILERS)
 def test_kernel_can_include_the_shared_headers(compiler: str, header: str) -> None:

@@ -661,6 +661,21 @@ static void run_with_takes_long_programs(void **state)
 	assert_int_equal(to[0] + to[999], 10);
 }
 
+static void run_with_runs_a_copy(void **state)
+{
+	struct ferry_program *program = *state;
+	const long other = SYS_getppid; /* a slot's first word, without jumps */
+	long rets[2];
+
+	ferry_copy(program, NULL, &other);
+	ferry_call(program, SYS_getpid);
+	ferry_program_slots(program)->arg[0] = (long)(ferry_program_slots(program) + 1);
+	assert_int_equal(ferry_run_with(program, NULL, 0, rets), 1);
+	assert_int_equal(rets[1], getpid());
+	assert_int_equal(ferry_run_with(program, NULL, 0, rets), 1);
+	assert_int_equal(rets[1], getppid());
+}
+
 static void parameters_refuse_what_is_not_there(void **state)
 {
 	struct ferry_program *program = *state;
@@ -718,6 +733,7 @@ int main(void)
 		TEST(threads_can_run_one_program_at_once),
 		TEST(run_with_uses_the_values),
 		TEST(run_with_takes_long_programs),
+		TEST(run_with_runs_a_copy),
 		TEST(parameters_refuse_what_is_not_there),
 		cmocka_unit_test(random_programs_match_a_plain_model),
 	};
