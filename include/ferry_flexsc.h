@@ -87,7 +87,7 @@ const char *ferry_flexsc_place(const char **why);
  * Runners block all signals except SIGPIPE, SIGXFSZ and those that a fault raises; SIGTTIN and
  * SIGTTOU are as in the thread that starts them.  After a fork the child has no runners: the
  * poster makes its calls at once, calls in progress end with -ECANCELED, and ferry_flexsc_stop()
- * frees the memory.
+ * frees the memory.  Of the user-level threads it has only those of the kernel thread that forked.
  */
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options);
 

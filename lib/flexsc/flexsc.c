@@ -42,6 +42,31 @@
 /* nr of an entry whose call has moved to another runner: arg[0] is the new ticket. */
 #define MOVED (-2)
 
+static struct ferry_flexsc *all;
+
+/* ---- forks ---- */
+
+static void lock_before_fork(void)
+{
+	pthread_mutex_lock(&ferry__flexsc_mutex);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
+}
+
+/* Of the kernel threads, only the one that forked exists in the child. */
+static void live_as_child(void)
+{
+	struct ferry_flexsc *flexsc;
+
+	for (flexsc = all; flexsc; flexsc = flexsc->next)
+		__atomic_store_n(&flexsc->users, 0, __ATOMIC_RELAXED);
+	unlock_after_fork();
+	ferry__scheduler_live_as_child();
+}
+
 /* ---- starting and stopping ---- */
 
 /* Above, no set has a bit for it.  The kernel refuses those below that do not exist. */
@@ -151,7 +176,6 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->key_rights = key_rights();
 	flexsc->standins = options->standins ? options->standins : DEFAULT_STANDINS;
 	flexsc->crossings_are_slow = fastest_crossing_ns() > SLOW_CROSSING_NS;
-	pthread_mutex_init(&flexsc->mutex, NULL);
 	ferry__stack_pool_init(&flexsc->stacks,
 			       options->stack_size ? options->stack_size : DEFAULT_STACK);
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
@@ -181,7 +205,6 @@ static void end(struct ferry_flexsc *flexsc)
 	for (i = 0; i < flexsc->count; i++)
 		ferry__runner_end(flexsc, flexsc->runner[i]);
 	ferry__stack_pool_empty(&flexsc->stacks);
-	pthread_mutex_destroy(&flexsc->mutex);
 	free(flexsc);
 }
 
@@ -190,7 +213,7 @@ static void prepare(void)
 {
 	ferry__look_for_keys();
 	ferry__fill_in_ways();
-	ferry__scheduler_prepare_for_forks();
+	pthread_atfork(lock_before_fork, unlock_after_fork, live_as_child);
 }
 
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options)
@@ -217,8 +240,23 @@ int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_o
 		end(new);
 		return error;
 	}
+	pthread_mutex_lock(&ferry__flexsc_mutex);
+	new->next = all;
+	all = new;
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 	*flexsc = new;
 	return 0;
+}
+
+static void leave_all(const struct ferry_flexsc *flexsc)
+{
+	struct ferry_flexsc **link = &all;
+
+	pthread_mutex_lock(&ferry__flexsc_mutex);
+	while (*link != flexsc)
+		link = &(*link)->next;
+	*link = flexsc->next;
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 }
 
 int ferry_flexsc_stop(struct ferry_flexsc *flexsc)
@@ -227,6 +265,7 @@ int ferry_flexsc_stop(struct ferry_flexsc *flexsc)
 		return 0;
 	if (__atomic_load_n(&flexsc->users, __ATOMIC_ACQUIRE))
 		return -EBUSY;
+	leave_all(flexsc);
 	end(flexsc);
 	return 0;
 }
@@ -408,7 +447,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	return ticket_of(flexsc, runner, entry);
 }
 
-/* The caller holds flexsc->mutex. */
+/* The caller holds the mutex. */
 static int open_eventfd(struct ferry_flexsc *flexsc)
 {
 	int error, fd;
@@ -433,9 +472,9 @@ int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc)
 {
 	int fd;
 
-	pthread_mutex_lock(&flexsc->mutex);
+	pthread_mutex_lock(&ferry__flexsc_mutex);
 	fd = open_eventfd(flexsc);
-	pthread_mutex_unlock(&flexsc->mutex);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 	return fd;
 }
 

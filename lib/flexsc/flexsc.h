@@ -40,20 +40,26 @@ struct ferry_flexsc {
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
 	cpu_set_t cpus; /* of the thread that started the runners, and theirs: for stand-ins */
 
-	int eventfd;		/* that single calls signal, or -1: atomic, changed under MUTEX */
+	int eventfd; /* that single calls signal, or -1: atomic, changed under the mutex */
 	struct watcher watcher; /* runs if there is an eventfd */
 
-	unsigned int users; /* kernel threads with user-level threads; atomic */
+	unsigned int users;	   /* kernel threads with user-level threads; atomic */
+	struct ferry_flexsc *next; /* of all */
 
-	/* slot[i] is the runner that serves slot i now: atomic, changed under MUTEX. */
+	/* slot[i] is the runner that serves slot i now: atomic, changed under the mutex. */
 	struct runner *slot[FERRY_FLEXSC_MAX_RUNNERS];
 
 	/* All runners, in the order of their start.  Elements never change; count is atomic. */
 	struct runner *runner[MAX_RUNNERS];
 	unsigned int count;
 	struct stack_pool stacks;
-	pthread_mutex_t mutex; /* protects starting runners, changing slots, and stacks */
 };
+
+/*
+ * Protects the list of all flexscs, starting their runners, changing their slots, and their stacks.
+ * fork() waits for it, so that no child finds it locked.
+ */
+extern pthread_mutex_t ferry__flexsc_mutex;
 
 /** The runner that serves SLOT now. */
 static inline struct runner *flexsc_slot(struct ferry_flexsc *flexsc, unsigned int slot)

@@ -15,6 +15,8 @@
 #include "flexsc.h"
 #include "spin.h"
 
+pthread_mutex_t ferry__flexsc_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 static long own_cpu_ns(void)
 {
 	struct timespec used;
@@ -47,13 +49,13 @@ static bool retire(struct runner *runner)
 {
 	bool retires;
 
-	pthread_mutex_lock(&runner->flexsc->mutex);
+	pthread_mutex_lock(&ferry__flexsc_mutex);
 	retires = __atomic_load_n(&runner->is_spare, __ATOMIC_RELAXED) && claim_all(runner);
 	if (retires) {
 		__atomic_fetch_add(&runner->used_ns, own_cpu_ns(), __ATOMIC_RELAXED);
 		__atomic_store_n(&runner->is_retired, true, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&runner->flexsc->mutex);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 	return retires;
 }
 
@@ -367,7 +369,7 @@ int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
 	struct runner *spare;
 	int error = 0;
 
-	pthread_mutex_lock(&flexsc->mutex);
+	pthread_mutex_lock(&ferry__flexsc_mutex);
 	if (flexsc->slot[slot] == blocked) {
 		spare = find_spare(flexsc);
 		if (!spare)
@@ -381,6 +383,6 @@ int ferry__runner_replace(struct ferry_flexsc *flexsc, unsigned int slot,
 		if (!error)
 			__atomic_store_n(&flexsc->slot[slot], spare, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&flexsc->mutex);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 	return error;
 }

@@ -36,7 +36,7 @@ struct runner {
 
 /**
  * Starts a runner on CPU, or on any if CPU is -1.  Returns 0, or -errno.  The caller holds
- * flexsc->mutex, or no other thread knows FLEXSC yet.
+ * the mutex, or no other thread knows FLEXSC yet.
  */
 int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **runner);
 

@@ -56,8 +56,7 @@ static void close_lanes(struct scheduler *old)
 		ferry__ring_close(&old->lane[i].ring);
 }
 
-/* Runs in the thread that forked: others do not exist in the child. */
-static void live_as_child(void)
+void ferry__scheduler_live_as_child(void)
 {
 	struct scheduler *s = ferry__scheduler;
 	unsigned int i;
@@ -68,11 +67,7 @@ static void live_as_child(void)
 		ferry__lane_choose_word(&s->lane[i], s->flexsc);
 	ferry__cancel_calls(s);
 	ferry__poller_restart(s);
-}
-
-void ferry__scheduler_prepare_for_forks(void)
-{
-	pthread_atfork(NULL, NULL, live_as_child);
+	__atomic_store_n(&s->flexsc->users, 1, __ATOMIC_RELAXED);
 }
 
 /*

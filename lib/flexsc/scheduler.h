@@ -66,8 +66,8 @@ extern _Thread_local struct scheduler *ferry__scheduler
 /** Starts a scheduler whose main thread is the caller: 0, -ENOMEM or -EAGAIN. */
 int ferry__scheduler_start(struct ferry_flexsc *flexsc);
 
-/** To be called once: from then on, forked children cancel what their parent had under way. */
-void ferry__scheduler_prepare_for_forks(void);
+/** In a forked child: cancels what the calling thread's user-level threads had under way. */
+void ferry__scheduler_live_as_child(void);
 
 /** Ends the calling kernel thread's scheduler, which has no threads any more. */
 void ferry__scheduler_end(void);

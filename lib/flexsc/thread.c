@@ -29,9 +29,9 @@ static struct ferry_thread *thread_new(struct ferry_flexsc *flexsc)
 	struct stack *stack;
 	size_t size;
 
-	pthread_mutex_lock(&flexsc->mutex);
+	pthread_mutex_lock(&ferry__flexsc_mutex);
 	stack = ferry__stack_get(&flexsc->stacks);
-	pthread_mutex_unlock(&flexsc->mutex);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 	if (!stack)
 		return NULL;
 	thread =
@@ -47,9 +47,9 @@ static struct ferry_thread *thread_new(struct ferry_flexsc *flexsc)
 static void thread_free(struct ferry_flexsc *flexsc, struct ferry_thread *thread)
 {
 	fiber_delete(&thread->fiber);
-	pthread_mutex_lock(&flexsc->mutex);
+	pthread_mutex_lock(&ferry__flexsc_mutex);
 	ferry__stack_put(&flexsc->stacks, thread->stack);
-	pthread_mutex_unlock(&flexsc->mutex);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
 }
 
 static int ensure_scheduler(struct ferry_flexsc *flexsc)

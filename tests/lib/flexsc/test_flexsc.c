@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -812,6 +813,57 @@ static void a_child_makes_its_calls_itself(void **state)
 	assert_int_equal(ferry_flexsc_call(*state, SYS_getpid, NULL, 0), getpid());
 }
 
+static bool is_forking;
+
+/* Takes and leaves the library's own lock. */
+static void *use_lock(void *flexsc)
+{
+	while (__atomic_load_n(&is_forking, __ATOMIC_RELAXED))
+		ferry_flexsc_eventfd(flexsc);
+	return NULL;
+}
+
+static void use_lock_in_child(void)
+{
+	alarm(20);
+	CHILD_ASSERT(ferry_flexsc_eventfd(forked) >= 0);
+	CHILD_ASSERT(!ferry_flexsc_stop(forked));
+}
+
+static void a_child_finds_no_lock(void **state)
+{
+	pthread_t user;
+	int i;
+
+	forked = *state;
+	is_forking = true;
+	pthread_create(&user, NULL, use_lock, forked);
+	for (i = 0; i < 50; i++)
+		ASSERT_IN_CHILD(use_lock_in_child);
+	__atomic_store_n(&is_forking, false, __ATOMIC_RELAXED);
+	pthread_join(user, NULL);
+}
+
+static void *fork_and_stop(void *argument)
+{
+	ASSERT_IN_CHILD(use_in_child);
+	return argument;
+}
+
+/* Its parent's other kernel threads do not exist there, nor do their user-level threads. */
+static void a_child_may_stop_what_others_use(void **state)
+{
+	struct ferry_thread *thread;
+	pthread_t forker;
+	long tid;
+
+	forked = *state;
+	assert_int_equal(ferry_thread_spawn(&thread, forked, note_tid, &tid), 0);
+	pthread_create(&forker, NULL, fork_and_stop, NULL);
+	pthread_join(forker, NULL);
+	ferry_thread_join(thread, NULL);
+}
+
 struct forking {
 	int fds[2];
 	int status;
@@ -964,6 +1016,8 @@ int main(void)
 		cmocka_unit_test(without_spinning_all_of_it_works),
 		cmocka_unit_test(a_broken_pipe_ends_the_process),
 		ON_BOTH(a_child_makes_its_calls_itself),
+		ON_BOTH(a_child_finds_no_lock),
+		ON_BOTH(a_child_may_stop_what_others_use),
 		ON_BOTH(fork_within_a_thread),
 		cmocka_unit_test(runners_live_in_a_sandbox_that_came_later),
 	};
