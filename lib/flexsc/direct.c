@@ -420,14 +420,18 @@ const char *ferry_direct_name(long nr)
 	return row && row->reason ? row->name : NULL;
 }
 
-/* Of all calls that may depend on the caller, these two seldom do and often block. */
+/* Of all calls that may depend on the caller, these seldom do and often block. */
 bool ferry__depends_on_caller(long nr, const __s64 arg[])
 {
 	if (nr == __NR_wait4)
 		return arg[2] & __WNOTHREAD;
 	if (nr == __NR_waitid)
 		return arg[3] & __WNOTHREAD;
-	return true;
+	if (nr == __NR_ppoll)
+		return arg[3];
+	if (nr == __NR_epoll_pwait)
+		return arg[4];
+	return nr != __NR_pselect6 || arg[5];
 }
 
 bool ferry__changes_rights(long nr)

@@ -94,6 +94,11 @@ static bool make_room(struct poller *p, unsigned int chunks)
 	return true;
 }
 
+static bool is_open(int fd)
+{
+	return ferry_rawcall(SYS_fcntl, fd, F_GETFD, 0, 0, 0, 0) >= 0;
+}
+
 struct descriptor *ferry__poller_find(struct poller *p, long fd)
 {
 	unsigned int chunk;
@@ -101,6 +106,9 @@ struct descriptor *ferry__poller_find(struct poller *p, long fd)
 	if (fd < 0 || fd > INT_MAX)
 		return NULL;
 	chunk = (unsigned int)fd / CHUNK;
+	/* The kernel's own table of open descriptors is larger. */
+	if ((chunk >= p->chunks || !p->chunk[chunk]) && !is_open((int)fd))
+		return NULL;
 	if (chunk >= p->chunks && !make_room(p, chunk + 1))
 		return NULL;
 	if (!p->chunk[chunk])
@@ -108,14 +116,13 @@ struct descriptor *ferry__poller_find(struct poller *p, long fd)
 	return p->chunk[chunk] ? &p->chunk[chunk][fd % CHUNK] : NULL;
 }
 
-static bool is_stream_socket(int fd)
+int ferry__socket_option(int fd, int option)
 {
-	int type = 0;
-	socklen_t size = sizeof(type);
+	int value = 0;
+	socklen_t size = sizeof(value);
 
-	return !ferry_rawcall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size,
-			      0) &&
-	       type == SOCK_STREAM;
+	ferry_rawcall(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
+	return value;
 }
 
 /* The epoll takes only what can be polled: not /dev/null, for example. */
@@ -129,7 +136,7 @@ static enum descriptor_kind kind_of(const struct poller *p, int fd, unsigned int
 	if (S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode))
 		return PLAIN;
 	if (S_ISSOCK(mode))
-		return is_stream_socket(fd) ? STREAM : OTHER;
+		return ferry__socket_option(fd, SO_TYPE) == SOCK_STREAM ? STREAM : OTHER;
 	return S_ISFIFO(mode) || can_be_polled(p, fd) ? OTHER : PLAIN;
 }
 
@@ -163,6 +170,8 @@ void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 	d->kind = kind_of(p, fd, status.st_mode);
 	d->never_waits = is_memory_device(&status);
 	d->is_stream = d->kind == STREAM || S_ISFIFO(status.st_mode);
+	if (d->kind == STREAM)
+		d->least = (size_t)ferry__socket_option(fd, SO_RCVLOWAT);
 	d->ready = EPOLLIN | EPOLLOUT;
 }
 
@@ -192,6 +201,8 @@ int ferry__poller_settle(struct descriptor *d, int fd)
 	}
 	d->receive_ns = time_limit(fd, SO_RCVTIMEO);
 	d->send_ns = time_limit(fd, SO_SNDTIMEO);
+	if (d->kind == STREAM)
+		d->least = (size_t)ferry__socket_option(fd, SO_RCVLOWAT);
 	d->is_settled = true;
 	return 0;
 }
@@ -275,7 +286,7 @@ static int watch(struct scheduler *s, struct descriptor *d, int fd, unsigned int
 {
 	int error;
 
-	events |= d->watched | (events & EPOLLIN ? EPOLLRDHUP : 0);
+	events |= d->watched | (events & EPOLLIN ? EPOLLRDHUP | EPOLLPRI : 0);
 	error = control(&s->poller, d->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
 	if (error == -ENOENT) {
 		end_stale_waits(s, d);
@@ -301,7 +312,7 @@ static int watch_all(struct scheduler *s, const struct wait *wait)
 	for (i = 0; i < wait->count; i++) {
 		d = ferry__poller_find(&s->poller, interests[i].fd);
 		if (!d)
-			return -EBADF;
+			return -ENOMEM;
 		if (!(interests[i].events & ~d->watched) && !d->first)
 			continue;
 		error = watch(s, d, interests[i].fd, interests[i].events);

@@ -32,9 +32,11 @@ struct descriptor {
 	enum descriptor_kind kind;
 	bool never_waits;	  /* PLAIN, and not even for a disk */
 	bool is_nonblocking;	  /* PLAIN because it was O_NONBLOCK */
-	bool is_stream;		  /* a read that returns less than asked for has emptied it */
+	bool is_stream;		  /* of bytes: a write goes on until all are done */
 	bool is_settled;	  /* the limits below are known, and that it is not O_NONBLOCK */
 	long receive_ns, send_ns; /* limits of the time that calls wait; 0: none */
+	size_t least;		  /* bytes that a receive from a STREAM waits for */
+	bool is_emptied; /* a read has left nothing: the next one has to wait for an event */
 
 	/* EPOLLIN, EPOLLOUT: worth an attempt.  Cleared before one, set by events. */
 	unsigned int ready;
@@ -87,11 +89,14 @@ int ferry__poller_start(struct scheduler *s);
 
 void ferry__poller_end(struct scheduler *s);
 
-/** What is known of FD; NULL if it is negative or memory is short. */
+/** What is known of FD; NULL if nothing is and it is not open, or if memory is short. */
 struct descriptor *ferry__poller_find(struct poller *poller, long fd);
 
 /** Finds out the kind of a descriptor that is UNKNOWN; it stays so if FD is not open. */
 void ferry__poller_classify(struct poller *poller, struct descriptor *descriptor, int fd);
+
+/** A socket's option at SOL_SOCKET, or 0. */
+int ferry__socket_option(int fd, int option);
 
 /** Whether FD is a device such as /dev/null. */
 bool ferry__poller_never_waits(int fd);

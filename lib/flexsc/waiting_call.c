@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "waiting_call.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <termios.h>
 
 #include <ferry_flexsc.h>
 
@@ -19,8 +22,11 @@
 /* Attempts that found a descriptor not ready though an event said so.  Then a runner waits. */
 #define MOST_FALSE_EVENTS 2
 
-/* Once reported, no event follows, and no call waits. */
-#define THE_END (EPOLLRDHUP | EPOLLHUP | EPOLLERR)
+/* A receiver of datagrams learns of it from a call that waits only. */
+#define THE_END (EPOLLRDHUP | EPOLLHUP)
+
+/* Once reported, no event follows: no call waits, or a read has ended before urgent data. */
+#define NO_EVENT_FOLLOWS (THE_END | EPOLLERR | EPOLLPRI)
 
 /* A call that waits for one descriptor, and its state. */
 struct waiting {
@@ -34,7 +40,7 @@ struct waiting {
 	/* Makes the call so that it does not wait: its result, or -EAGAIN. */
 	long (*attempt)(struct waiting *);
 	unsigned long done; /* bytes of a call that goes on until all are done */
-	bool is_emptied;    /* the next attempt has to wait for an event */
+	bool is_emptied;    /* a read from a stream socket has left nothing */
 	unsigned int events_seen;
 	unsigned int forks; /* when the call began */
 	long began;	    /* waiting with a time limit, ns; 0: not yet */
@@ -89,12 +95,34 @@ static long make_plainly(const struct waiting *w)
 {
 	struct descriptor *d = w->descriptor;
 
-	if (!w->s->eager && d &&
+	/* sendfile() also reads a file, which may be on a disk. */
+	if (!w->s->eager && d && w->nr != SYS_sendfile &&
 	    (is_still_memory_device(d, w->fd) || is_still_nonblocking(d, w->fd))) {
 		w->s->made++;
 		return make_here(w->s, w->nr, w->arg);
 	}
 	return ferry__post(w->s, w->nr, w->arg);
+}
+
+/* A terminal whose reads return without data: poll() never reports them. */
+static bool reads_nothing(int fd)
+{
+	struct termios mode;
+	int before = errno;
+	bool is_terminal = !tcgetattr(fd, &mode);
+
+	errno = before;
+	return is_terminal && !(mode.c_lflag & ICANON) && !mode.c_cc[VMIN];
+}
+
+/* Whether the plain call may return although poll() finds nothing. */
+static bool may_return_anyway(const struct waiting *w)
+{
+	if (w->nr == SYS_read || w->nr == SYS_readv)
+		return reads_nothing(w->fd);
+	if (w->nr == SYS_accept4 && w->arg[3] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
+		return true;
+	return w->events == EPOLLIN && !ferry__socket_option(w->fd, SO_ACCEPTCONN);
 }
 
 /*
@@ -106,8 +134,10 @@ static long make_if_ready(struct waiting *w)
 	struct pollfd fd = { .fd = w->fd, .events = (short)w->events };
 	long result;
 
-	if (w->descriptor->claimed & w->events || !ferry__poll_now(&fd, 1))
+	if (w->descriptor->claimed & w->events)
 		return -EAGAIN;
+	if (!ferry__poll_now(&fd, 1))
+		return may_return_anyway(w) ? make_plainly(w) : -EAGAIN;
 	w->descriptor->claimed |= w->events;
 	result = make_plainly(w);
 	w->descriptor->claimed &= ~w->events;
@@ -135,15 +165,35 @@ static long wait_for_event(struct waiting *w)
 	return error == -ETIMEDOUT ? -EAGAIN : error;
 }
 
-static bool cannot_be_polled(long error)
-{
-	return error == -EPERM || error == -ELOOP || error == -ENOSPC || error == -ENOMEM;
-}
-
 /* After a part of its bytes, a call returns their number whatever happens to the others. */
 static long result_of(const struct waiting *w, long result)
 {
-	return result < 0 && w->done ? (long)w->done : result;
+	return result <= 0 && w->done ? (long)w->done : result;
+}
+
+/*
+ * Whether a socket is past use after a part of the bytes.  Then the next call gets its error and
+ * its SIGPIPE, as it would if a single call had moved that part.
+ */
+static bool is_broken(const struct waiting *w)
+{
+	struct pollfd fd = { .fd = w->fd };
+	bool is_pipe = w->descriptor->kind != STREAM && w->descriptor->is_stream;
+	int left = 0;
+
+	if (!w->done || is_pipe || !ferry__poll_now(&fd, 1))
+		return false;
+	if (w->descriptor->kind == STREAM && w->events & EPOLLIN)
+		ferry_rawcall(SYS_ioctl, w->fd, FIONREAD, (long)&left, 0, 0, 0);
+	return !left;
+}
+
+/* Whether an attempt would find nothing: what returns at once, such as a read of no bytes, may not.
+ */
+static bool has_to_wait(const struct waiting *w)
+{
+	return w->descriptor->is_emptied && w->arg[2] &&
+	       (w->nr == SYS_read || w->nr == SYS_recvfrom);
 }
 
 static long wait_and_make(struct waiting *w)
@@ -151,26 +201,65 @@ static long wait_and_make(struct waiting *w)
 	struct descriptor *d = w->descriptor;
 	long result;
 
+	if (!has_to_wait(w))
+		d->ready |= w->events;
 	for (;;) {
 		if (d->ready & w->events) {
 			d->ready &= ~w->events;
+			d->is_emptied = false;
+			if (is_broken(w))
+				return result_of(w, 0);
 			result = w->attempt(w);
 			if (result != -EAGAIN)
 				break;
 		}
-		if (w->events & EPOLLOUT && w->events_seen > MOST_FALSE_EVENTS && !w->done)
+		if (!w->done && (w->events & EPOLLOUT ? w->events_seen > MOST_FALSE_EVENTS :
+							(d->ready & THE_END) != 0)) {
+			d->ready &= ~THE_END;
 			return make_plainly(w);
+		}
 		result = wait_for_event(w);
-		if (cannot_be_polled(result)) {
+		if (ferry__cannot_be_polled(result) && !w->done) {
 			d->kind = PLAIN;
 			return make_plainly(w);
 		}
 		if (result)
 			return result_of(w, result);
 	}
-	if (!w->is_emptied || d->ready & THE_END)
+	d->is_emptied = w->is_emptied && !(d->ready & NO_EVENT_FOLLOWS);
+	if (!d->is_emptied)
 		ferry__poller_ready(w->s, d, w->events);
 	return result_of(w, result);
+}
+
+/* The kernel moves no more in one call. */
+#define MOST_BYTES 0x7ffff000UL
+
+static size_t at_most(size_t size, size_t most)
+{
+	return size < most ? size : most;
+}
+
+/* A call whose size is nothing, or is refused, does not wait; and is not the same in other forms.
+ */
+static bool has_usual_size(const struct waiting *w)
+{
+	return w->arg[2] > 0;
+}
+
+/*
+ * Adds the RESULT of a part to what is done: a call that waits returns only once all TOTAL bytes
+ * are.  Whether the rest has to wait is for the next attempt to find out.
+ */
+static long add(struct waiting *w, long result, size_t total)
+{
+	if (result < 0)
+		return result;
+	w->done += (size_t)result;
+	if (!w->descriptor->is_stream || w->done >= at_most(total, MOST_BYTES) || !result)
+		return (long)w->done;
+	w->descriptor->ready |= w->events;
+	return -EAGAIN;
 }
 
 /* ---- reading ---- */
@@ -184,16 +273,24 @@ static bool is_changed(struct waiting *w, long result)
 	return true;
 }
 
-static long receive(struct waiting *w, void *data, size_t size, long flags)
+/* From a stream it receives until as many bytes are done as the plain call would wait for. */
+static long receive(struct waiting *w, long flags)
 {
+	const struct descriptor *d = w->descriptor;
+	size_t whole = at_most((size_t)w->arg[2], MOST_BYTES), size = whole - w->done;
+	size_t least = flags & MSG_WAITALL ? whole : d->least;
 	const __s64 arg[] = { w->fd,
-			      (long)data,
+			      w->arg[1] + (long)w->done,
 			      (long)size,
-			      flags | MSG_DONTWAIT,
+			      (flags & ~MSG_WAITALL) | MSG_DONTWAIT,
 			      w->nr == SYS_recvfrom ? w->arg[4] : 0,
 			      w->nr == SYS_recvfrom ? w->arg[5] : 0 };
+	long result = make(w->s, SYS_recvfrom, arg);
 
-	return make(w->s, SYS_recvfrom, arg);
+	w->is_emptied = d->kind == STREAM && !flags && result > 0 && result < (long)size;
+	if (result < 0 || !d->is_stream || flags & MSG_PEEK)
+		return result;
+	return add(w, result, at_most(least, whole));
 }
 
 /* With RWF_NOWAIT, which not all files and kernels know. */
@@ -210,15 +307,13 @@ static long attempt_read(struct waiting *w)
 	struct iovec whole = { (void *)w->arg[1], (size_t)w->arg[2] };
 	long result;
 
-	if (w->descriptor->kind == STREAM && whole.iov_len) {
-		result = receive(w, whole.iov_base, whole.iov_len, 0);
-		if (is_changed(w, result))
-			return make_plainly(w);
-	} else {
-		result = move_vector(w, SYS_preadv2, &whole, 1);
+	if (!has_usual_size(w))
+		return make_plainly(w);
+	if (w->descriptor->kind == STREAM) {
+		result = receive(w, 0);
+		return !w->done && is_changed(w, result) ? make_plainly(w) : result;
 	}
-	w->is_emptied = w->descriptor->is_stream && result > 0 && result < w->arg[2];
-	return result;
+	return move_vector(w, SYS_preadv2, &whole, 1);
 }
 
 static long attempt_readv(struct waiting *w)
@@ -229,16 +324,7 @@ static long attempt_readv(struct waiting *w)
 
 static long attempt_recvfrom(struct waiting *w)
 {
-	bool all = w->arg[3] & MSG_WAITALL && w->descriptor->is_stream && !(w->arg[3] & MSG_PEEK);
-	size_t size = (size_t)w->arg[2] - w->done;
-	long result = receive(w, (char *)w->arg[1] + w->done, size, w->arg[3] & ~MSG_WAITALL);
-
-	if (result > 0)
-		w->is_emptied = w->descriptor->is_stream && !w->arg[3] && result < (long)size;
-	if (!all || result < 0)
-		return result;
-	w->done += (unsigned long)result;
-	return result && w->done < (size_t)w->arg[2] ? -EAGAIN : (long)w->done;
+	return receive(w, w->arg[3]);
 }
 
 static long attempt_recvmsg(struct waiting *w)
@@ -279,31 +365,24 @@ static long attempt_recvmmsg(struct waiting *w)
 
 /* ---- writing ---- */
 
-/*
- * Adds the RESULT of a part to what is done: a call that waits returns only once all TOTAL bytes
- * are.  Whether the rest has to wait is for the next attempt to find out.
- */
-static long add(struct waiting *w, long result, size_t total)
+/* The flags of a part: only the first raises SIGPIPE, as one call would. */
+static long flags_of(const struct waiting *w, long flags)
 {
-	if (result < 0)
-		return result;
-	w->done += (size_t)result;
-	if (!w->descriptor->is_stream || w->done >= total || !result)
-		return (long)w->done;
-	w->descriptor->ready |= w->events;
-	return -EAGAIN;
+	return flags | MSG_DONTWAIT | (w->done ? MSG_NOSIGNAL : 0);
 }
 
 static long attempt_write(struct waiting *w)
 {
-	size_t size = (size_t)w->arg[2];
+	size_t size = at_most((size_t)w->arg[2], MOST_BYTES);
 	struct iovec rest = { (char *)w->arg[1] + w->done, size - w->done };
 	long result;
 
-	if (w->descriptor->kind == STREAM && size) {
+	if (!has_usual_size(w))
+		return make_plainly(w);
+	if (w->descriptor->kind == STREAM) {
 		result = make(w->s, SYS_sendto,
 			      (const __s64[]){ w->fd, (long)rest.iov_base, (long)rest.iov_len,
-					       MSG_DONTWAIT, 0, 0 });
+					       flags_of(w, 0), 0, 0 });
 		if (is_changed(w, result) && !w->done)
 			return make_plainly(w);
 	} else {
@@ -352,21 +431,22 @@ static long attempt_writev(struct waiting *w)
 
 static long attempt_sendto(struct waiting *w)
 {
+	size_t size = at_most((size_t)w->arg[2], MOST_BYTES);
 	const __s64 arg[] = { w->fd,
 			      w->arg[1] + (long)w->done,
-			      w->arg[2] - (long)w->done,
-			      w->arg[3] | MSG_DONTWAIT,
+			      (long)(size - w->done),
+			      flags_of(w, w->arg[3]),
 			      w->arg[4],
 			      w->arg[5] };
 
-	return add(w, make(w->s, SYS_sendto, arg), (size_t)w->arg[2]);
+	return add(w, make(w->s, SYS_sendto, arg), size);
 }
 
 /* Control data goes with the first part. */
 static long attempt_sendmsg(struct waiting *w)
 {
 	const struct msghdr *whole = (const struct msghdr *)w->arg[1];
-	__s64 arg[] = { w->fd, (long)whole, w->arg[2] | MSG_DONTWAIT, 0, 0, 0 };
+	__s64 arg[] = { w->fd, (long)whole, flags_of(w, w->arg[2]), 0, 0, 0 };
 	struct msghdr part;
 	unsigned long count;
 	struct iovec rest;
@@ -400,6 +480,26 @@ static long attempt_sendmmsg(struct waiting *w)
 	return -EAGAIN;
 }
 
+/* What one sendfile() moves: as much as the kernel moves at a time. */
+#define PIECE 65536
+
+/* There is no form that does not wait, so a runner still waits if there is room for a part only. */
+static long attempt_sendfile(struct waiting *w)
+{
+	const __s64 *whole = w->arg;
+	size_t size = at_most((size_t)whole[3], MOST_BYTES);
+	const __s64 piece[] = { whole[0], whole[1], whole[2], (long)at_most(size - w->done, PIECE),
+				0,	  0 };
+	long result;
+
+	if (w->descriptor->kind != STREAM)
+		return make_if_ready(w);
+	w->arg = piece;
+	result = make_if_ready(w);
+	w->arg = whole;
+	return add(w, result, size);
+}
+
 /* ---- one descriptor ---- */
 
 /* Flags of calls that do not wait, or wait for something else. */
@@ -415,10 +515,11 @@ static const struct kind_of_call {
 	{ SYS_read, EPOLLIN, attempt_read, 0, 0 },
 	{ SYS_readv, EPOLLIN, attempt_readv, 0, 0 },
 	{ SYS_recvfrom, EPOLLIN, attempt_recvfrom, 3, UNUSUAL_RECEIVE },
-	{ SYS_recvmsg, EPOLLIN, attempt_recvmsg, 2, UNUSUAL_RECEIVE | MSG_WAITALL },
+	{ SYS_recvmsg, EPOLLIN, attempt_recvmsg, 2, UNUSUAL_RECEIVE },
 	{ SYS_recvmmsg, EPOLLIN, attempt_recvmmsg, 3, UNUSUAL_RECEIVE },
 	{ SYS_accept4, EPOLLIN, make_if_ready, 0, 0 },
 	{ SYS_accept, EPOLLIN, make_if_ready, 0, 0 },
+	{ SYS_sendfile, EPOLLOUT, attempt_sendfile, 0, 0 },
 	{ SYS_write, EPOLLOUT, attempt_write, 0, 0 },
 	{ SYS_writev, EPOLLOUT, attempt_writev, 0, 0 },
 	{ SYS_sendto, EPOLLOUT, attempt_sendto, 3, MSG_DONTWAIT | MSG_OOB },
@@ -435,6 +536,15 @@ static const struct kind_of_call *find(long nr)
 	return call;
 }
 
+/* Whether a receive waits for more than some bytes, in a form that cannot go on after a part. */
+static bool waits_as_a_whole(const struct waiting *w, long flags)
+{
+	if (w->descriptor->kind != STREAM || (w->descriptor->least <= 1 && !(flags & MSG_WAITALL)))
+		return false;
+	return w->nr == SYS_readv || w->nr == SYS_recvmsg || w->nr == SYS_recvmmsg ||
+	       (w->nr == SYS_recvfrom && flags & MSG_PEEK);
+}
+
 static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 {
 	const struct kind_of_call *call = find(nr);
@@ -442,11 +552,12 @@ static long wait_for_one(struct scheduler *s, long nr, const __s64 arg[])
 	struct waiting w = {
 		s, d, arg, nr, (int)arg[0], call->events, call->attempt, .forks = s->poller.forks
 	};
+	long flags = call->flags_arg ? arg[call->flags_arg] : 0;
 
 	if (d && d->kind == UNKNOWN)
 		ferry__poller_classify(&s->poller, d, w.fd);
-	if (!d || d->kind == UNKNOWN || d->kind == PLAIN ||
-	    (call->flags_arg && arg[call->flags_arg] & call->unusual))
+	if (!d || d->kind == UNKNOWN || d->kind == PLAIN || flags & call->unusual ||
+	    waits_as_a_whole(&w, flags))
 		return make_plainly(&w);
 	return wait_and_make(&w);
 }
@@ -516,7 +627,7 @@ static long connect_socket(struct scheduler *s, const __s64 arg[])
 /* ---- changes ---- */
 
 /* Threads that wait for FD see what has happened so far, such as a shutdown(). */
-static void let_go(struct scheduler *s, long fd)
+static void let_see(struct scheduler *s, long fd)
 {
 	struct descriptor *d = fd < 0 ? NULL : ferry__poller_find(&s->poller, fd);
 
@@ -525,22 +636,27 @@ static void let_go(struct scheduler *s, long fd)
 		queue_put(&s->ready, s->current);
 		ferry__scheduler_wait(s);
 	}
-	ferry__poller_forget(s, (int)fd);
 }
+
+#ifdef SYS_dup2
+#define IS_DUP2(nr) ((nr) == SYS_dup2)
+#else
+#define IS_DUP2(nr) false
+#endif
 
 static long change(struct scheduler *s, long nr, const __s64 arg[])
 {
 	struct descriptor *d;
 	long result;
 
-	if (nr == SYS_close)
-		let_go(s, arg[0]);
-#ifdef SYS_dup2
-	if (nr == SYS_dup2 && arg[0] != arg[1])
-		let_go(s, arg[1]);
-#endif
-	if (nr == SYS_dup3)
-		let_go(s, arg[1]);
+	if (nr == SYS_close) {
+		let_see(s, arg[0]);
+		ferry__poller_forget(s, (int)arg[0]);
+	}
+	if (IS_DUP2(nr) && arg[0] == arg[1])
+		return ferry__post(s, nr, arg);
+	if (IS_DUP2(nr) || nr == SYS_dup3)
+		let_see(s, arg[1]);
 	result = ferry__post(s, nr, arg);
 	switch (nr) {
 	case SYS_close:
@@ -574,7 +690,7 @@ static const short changes[] = {
 };
 
 static const short many[] = {
-	SYS_ppoll, SYS_pselect6, SYS_splice,	 SYS_tee, SYS_vmsplice,
+	SYS_ppoll, SYS_pselect6, SYS_splice,	 SYS_tee, SYS_vmsplice, SYS_epoll_pwait,
 #ifdef SYS_poll
 	SYS_poll,  SYS_select,	 SYS_epoll_wait,
 #endif

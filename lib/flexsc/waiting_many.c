@@ -39,6 +39,33 @@ long ferry__wait_for_events(struct scheduler *s, struct interest interests[], un
 	return -ETIMEDOUT;
 }
 
+bool ferry__cannot_be_polled(long error)
+{
+	return error == -EPERM || error == -ELOOP || error == -ENOSPC || error == -ENOMEM;
+}
+
+/* ---- the caller's memory, which the kernel reports if it is none ---- */
+
+/* Asks for a change of the signal mask that does not exist, after it has been read. */
+static bool is_readable_word(const void *word)
+{
+	return ferry_rawcall(SYS_rt_sigprocmask, -1, (long)word, 0, sizeof(long), 0, 0) != -EFAULT;
+}
+
+/* Of at most a page, and of a long or more; NULL can be left out. */
+static bool is_readable(const void *memory, size_t size)
+{
+	return !memory || !size ||
+	       (is_readable_word(memory) &&
+		is_readable_word((const char *)memory + size - sizeof(long)));
+}
+
+/* Whether there is room for a struct timespec, which is overwritten. */
+static bool is_writable_time(void *time)
+{
+	return !ferry_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)time, 0, 0, 0, 0);
+}
+
 /* ---- poll ---- */
 
 static long until_of(long milliseconds)
@@ -119,14 +146,18 @@ static long until_limit(const struct timespec *limit)
 	return limit && limit->tv_sec <= INT_MAX ? clock_ns() + ns_of(limit) : LONG_MAX;
 }
 
+static struct timespec rest_until(long until)
+{
+	long left = until - clock_ns();
+
+	return timespec_of(left > 0 ? left : 0);
+}
+
+/* A constant limit stays as it is. */
 static void store_rest(struct timespec *limit, long until)
 {
-	long left;
-
-	if (!limit)
-		return;
-	left = until - clock_ns();
-	*limit = timespec_of(left > 0 ? left : 0);
+	if (limit && is_writable_time(limit))
+		*limit = rest_until(until);
 }
 
 /* Without a signal mask it is poll() with another limit, in which it stores the time left. */
@@ -135,7 +166,7 @@ static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 	struct timespec *limit = (struct timespec *)arg[2];
 	long result, until;
 
-	if (arg[3] || !is_possible(limit))
+	if (arg[3] || !is_readable(limit, sizeof(*limit)) || !is_possible(limit))
 		return ferry__call_here(SYS_ppoll, arg);
 	until = until_limit(limit);
 	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
@@ -143,14 +174,15 @@ static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 	return result;
 }
 
-#ifdef SYS_epoll_wait
-static long wait_for_epoll(struct scheduler *s, const __s64 arg[])
+static long wait_for_epoll(struct scheduler *s, long nr, const __s64 arg[])
 {
 	const __s64 now[] = { arg[0], arg[1], arg[2], 0, 0, 0 };
 	long result, until = until_of((int)arg[3]);
 	struct interest interest;
 
-	while (!(result = ferry__call_here(SYS_epoll_wait, now)) && (int)arg[3]) {
+	if (nr == SYS_epoll_pwait && arg[4])
+		return ferry__call_here(SYS_epoll_pwait, arg);
+	while (!(result = ferry__call_here(SYS_epoll_pwait, now)) && (int)arg[3]) {
 		interest = (struct interest){ .fd = (int)arg[0], .events = EPOLLIN };
 		result = ferry__wait_for_events(s, &interest, 1, false, until);
 		if (result)
@@ -159,7 +191,6 @@ static long wait_for_epoll(struct scheduler *s, const __s64 arg[])
 	ferry__scheduler_took_turn(s);
 	return result;
 }
-#endif
 
 /* ---- select ---- */
 
@@ -177,15 +208,39 @@ static size_t bytes_of_sets(const struct select *select)
 	return ((size_t)select->count + BITS - 1) / BITS * sizeof(long);
 }
 
-/* Stores the answer in the caller's sets. */
-static long select_now(struct select *select)
+/* Copies the caller's sets: false if there are too many descriptors, or no memory. */
+static bool note_sets(struct select *select, const __s64 arg[])
 {
-	struct timespec none = { 0 };
+	int i;
+
+	select->count = (int)arg[0];
+	if (select->count < 0 || select->count > FD_SETSIZE)
+		return false;
+	for (i = 0; i < SETS; i++) {
+		select->set[i] = (unsigned long *)arg[1 + i];
+		if (!is_readable(select->set[i], bytes_of_sets(select)))
+			return false;
+		if (select->set[i])
+			memcpy(select->asked[i], select->set[i], bytes_of_sets(select));
+	}
+	return true;
+}
+
+/* Stores in the caller's sets what it has asked for. */
+static void restore_sets(struct select *select)
+{
 	int i;
 
 	for (i = 0; i < SETS; i++)
 		if (select->set[i])
 			memcpy(select->set[i], select->asked[i], bytes_of_sets(select));
+}
+
+/* Stores the answer in the caller's sets. */
+static long select_now(struct select *select)
+{
+	struct timespec none = { 0 };
+
 	return ferry_rawcall(SYS_pselect6, select->count, (long)select->set[0],
 			     (long)select->set[1], (long)select->set[2], (long)&none, 0);
 }
@@ -227,37 +282,31 @@ static long select_and_wait(struct scheduler *s, struct select *select, long unt
 	if (!interests)
 		return -ENOMEM;
 	count = interests_of_select(select, interests);
-	while (!(result = select_now(select))) {
+	do {
 		result = ferry__wait_for_events(s, interests, count, false, until);
-		if (!is_to_look_again(result))
+		if (result == -ETIMEDOUT)
 			break;
-	}
+		restore_sets(select);
+		if (is_to_look_again(result))
+			result = select_now(select);
+	} while (!result);
 	free(interests);
 	ferry__scheduler_took_turn(s);
 	return result == -ETIMEDOUT ? 0 : result;
 }
 
 /* After a time limit the sets are empty, as select_now() has left them. */
-static long select_until(struct scheduler *s, const __s64 arg[], long until)
+static long select_until(struct scheduler *s, long nr, const __s64 arg[], long until)
 {
-	struct select select = { .count = (int)arg[0] };
+	struct select select = { 0 };
 	long result;
-	int i;
 
-	for (i = 0; i < SETS; i++) {
-		select.set[i] = (unsigned long *)arg[1 + i];
-		if (select.set[i])
-			memcpy(select.asked[i], select.set[i], bytes_of_sets(&select));
-	}
+	if (!note_sets(&select, arg))
+		return ferry__post(s, nr, arg);
 	result = select_now(&select);
 	if (result || until <= clock_ns())
 		return result;
 	return select_and_wait(s, &select, until);
-}
-
-static bool has_usual_count(const __s64 arg[])
-{
-	return (int)arg[0] >= 0 && (int)arg[0] <= FD_SETSIZE;
 }
 
 static long wait_in_pselect(struct scheduler *s, const __s64 arg[])
@@ -266,10 +315,11 @@ static long wait_in_pselect(struct scheduler *s, const __s64 arg[])
 	const long *mask = (const long *)arg[5];
 	long result, until;
 
-	if (!has_usual_count(arg) || (mask && *mask) || !is_possible(limit))
+	if (!is_readable(mask, sizeof(*mask)) || (mask && *mask) ||
+	    !is_readable(limit, sizeof(*limit)) || !is_possible(limit))
 		return ferry__call_here(SYS_pselect6, arg);
 	until = until_limit(limit);
-	result = select_until(s, arg, until);
+	result = select_until(s, SYS_pselect6, arg, until);
 	store_rest(limit, until);
 	return result;
 }
@@ -281,14 +331,16 @@ static long wait_in_select(struct scheduler *s, const __s64 arg[])
 	struct timespec left = { 0 };
 	long result, until;
 
+	if (!is_readable(limit, sizeof(*limit)))
+		return ferry__post(s, SYS_select, arg);
 	if (limit)
 		left = (struct timespec){ limit->tv_sec, limit->tv_usec * 1000 };
-	if (!has_usual_count(arg) || !is_possible(&left))
+	if (!is_possible(&left))
 		return ferry__post(s, SYS_select, arg);
 	until = until_limit(limit ? &left : NULL);
-	result = select_until(s, arg, until);
-	store_rest(&left, until);
-	if (limit)
+	result = select_until(s, SYS_select, arg, until);
+	left = rest_until(until);
+	if (limit && is_writable_time(limit))
 		*limit = (struct timeval){ left.tv_sec, left.tv_nsec / 1000 };
 	return result;
 }
@@ -311,6 +363,21 @@ static int ends_of(long nr, const __s64 arg[], struct pollfd ends[])
 	return 2;
 }
 
+static bool is_pipe(long fd)
+{
+	return ferry_rawcall(SYS_fcntl, fd, F_GETPIPE_SZ, 0, 0, 0, 0) >= 0;
+}
+
+/* Whether the call may wait: not if it moves nothing or is refused. */
+static bool may_wait(long nr, const __s64 arg[])
+{
+	bool from = is_pipe(arg[0]), to = nr != SYS_vmsplice && is_pipe(arg[nr == SYS_tee ? 1 : 2]);
+
+	if (nr != SYS_splice)
+		return arg[2] && from && (to || nr == SYS_vmsplice);
+	return arg[4] && (from || to) && !(from && arg[1]) && !(to && arg[3]);
+}
+
 /* A descriptor that is not open counts as one, for it does not wait either. */
 static bool is_nonblocking(const struct pollfd ends[], int count)
 {
@@ -320,16 +387,28 @@ static bool is_nonblocking(const struct pollfd ends[], int count)
 	return false;
 }
 
+/* How long a call waits for one end at most. */
+static long until_end(struct scheduler *s, const struct pollfd *end)
+{
+	struct descriptor *d = ferry__poller_find(&s->poller, end->fd);
+	long limit = 0;
+
+	if (d && !ferry__poller_settle(d, end->fd))
+		limit = end->events & POLLIN ? d->receive_ns : d->send_ns;
+	return limit ? clock_ns() + limit : LONG_MAX;
+}
+
 /* Waits until the end is ready: 0, or an error. */
 static long wait_for_end(struct scheduler *s, struct pollfd *end)
 {
 	struct interest interest = { .fd = end->fd, .events = (unsigned short)end->events };
-	long result;
+	long result, until = 0;
 
 	while (!(result = ferry__poll_now(end, 1))) {
-		result = ferry__wait_for_events(s, &interest, 1, false, LONG_MAX);
+		until = until ? until : until_end(s, end);
+		result = ferry__wait_for_events(s, &interest, 1, false, until);
 		if (result)
-			return result;
+			return result == -ETIMEDOUT ? -EAGAIN : result;
 	}
 	return result < 0 ? result : 0;
 }
@@ -356,28 +435,26 @@ static long wait_and_splice(struct scheduler *s, long nr, const __s64 arg[])
 	__s64 now[] = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] };
 	struct pollfd ends[2] = { 0 };
 	int count = ends_of(nr, arg, ends), flags = nr == SYS_splice ? 5 : 3;
-	long result;
+	long result, error;
 
-	if (now[flags] & SPLICE_F_NONBLOCK || is_nonblocking(ends, count))
+	if (now[flags] & ~(SPLICE_F_MOVE | SPLICE_F_MORE | SPLICE_F_GIFT) || !may_wait(nr, arg) ||
+	    is_nonblocking(ends, count))
 		return ferry__post(s, nr, arg);
 	now[flags] |= SPLICE_F_NONBLOCK;
 	do {
-		result = wait_for_ends(s, ends, count);
-		if (!result)
-			result = ferry__post(s, nr, now);
+		error = wait_for_ends(s, ends, count);
+		if (error)
+			return ferry__cannot_be_polled(error) ? ferry__post(s, nr, arg) : error;
+		result = ferry__post(s, nr, now);
 	} while (result == -EAGAIN);
 	return result;
 }
 
 /* ---- all of them ---- */
 
-long ferry__wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
+static long wait_for_any(struct scheduler *s, long nr, const __s64 arg[])
 {
 	switch (nr) {
-	case SYS_splice:
-	case SYS_tee:
-	case SYS_vmsplice:
-		return wait_and_splice(s, nr, arg);
 	case SYS_pselect6:
 		return wait_in_pselect(s, arg);
 	case SYS_ppoll:
@@ -386,10 +463,21 @@ long ferry__wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
 	case SYS_select:
 		return wait_in_select(s, arg);
 	case SYS_epoll_wait:
-		return wait_for_epoll(s, arg);
 #endif
+	case SYS_epoll_pwait:
+		return wait_for_epoll(s, nr, arg);
 	default:
 		return poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1],
 				  until_of((int)arg[2]));
 	}
+}
+
+long ferry__wait_for_many(struct scheduler *s, long nr, const __s64 arg[])
+{
+	long result;
+
+	if (nr == SYS_splice || nr == SYS_tee || nr == SYS_vmsplice)
+		return wait_and_splice(s, nr, arg);
+	result = wait_for_any(s, nr, arg);
+	return ferry__cannot_be_polled(result) ? ferry__post(s, nr, arg) : result;
 }

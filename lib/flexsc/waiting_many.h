@@ -17,6 +17,9 @@ long ferry__poll_now(const struct pollfd *fds, unsigned long count);
 long ferry__wait_for_events(struct scheduler *s, struct interest interests[], unsigned int count,
 			    bool takes, long until);
 
+/** Whether the error of a wait means that only a call that waits can wait for the descriptor. */
+bool ferry__cannot_be_polled(long error);
+
 /** Makes a call whose way is WAITS_FOR_FDS. */
 long ferry__wait_for_many(struct scheduler *s, long nr, const __s64 arg[]);
 

@@ -7,13 +7,11 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,58 +34,9 @@
 
 #include "fixture.h"
 #include "tests/lib/unit/child.h"
+#include "waits.h"
 
 #define MANY 500
-
-/* ThreadSanitizer reports false races in a forked child of several stacks. */
-#if defined(__SANITIZE_THREAD__)
-#define SKIP_IF_FORKS_CONFUSE skip()
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SKIP_IF_FORKS_CONFUSE skip()
-#endif
-#endif
-#ifndef SKIP_IF_FORKS_CONFUSE
-#define SKIP_IF_FORKS_CONFUSE (void)0
-#endif
-
-static int kernel_threads(void)
-{
-	DIR *folder = opendir("/proc/self/task");
-	int count = -2; /* "." and ".." */
-
-	while (readdir(folder))
-		count++;
-	closedir(folder);
-	return count;
-}
-
-static struct ferry_thread *spawn(void **state, void *(*start)(void *), void *argument)
-{
-	struct ferry_thread *thread;
-
-	assert_int_equal(ferry_thread_spawn(&thread, *state, start, argument), 0);
-	return thread;
-}
-
-static long result_of(struct ferry_thread *thread)
-{
-	void *result;
-
-	assert_int_equal(ferry_thread_join(thread, &result), 0);
-	return (long)result;
-}
-
-static void close_both(const int fds[2])
-{
-	close(fds[0]);
-	close(fds[1]);
-}
-
-static void stream_pair(int fds[2])
-{
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-}
 
 /* ---- waiting ---- */
 
@@ -257,19 +206,6 @@ static void *connect_and_write(void *address)
 		return (void *)-1;
 	ferry_send((int)fd, "x", 1, 0);
 	return (void *)ferry_close((int)fd);
-}
-
-static int listen_on(struct sockaddr_in *address)
-{
-	socklen_t size = sizeof(*address);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	*address = (struct sockaddr_in){ .sin_family = AF_INET,
-					 .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	assert_int_equal(bind(fd, (struct sockaddr *)address, size), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);
-	assert_int_equal(listen(fd, 100), 0);
-	return fd;
 }
 
 /* Accepted descriptors get the numbers of those that were closed. */

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: MIT
+/* A call of a user-level thread does what the same call alone does, also in rare cases. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <ferry_flexsc.h>
+
+#include "fixture.h"
+#include "waits.h"
+
+struct call {
+	long nr, arg[6];
+};
+
+static void *make(void *argument)
+{
+	const struct call *call = argument;
+	const long *arg = call->arg;
+
+	return (void *)ferry_thread_call(call->nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
+
+static long made(void **state, struct call call)
+{
+	return result_of(spawn(state, make, &call));
+}
+
+/* Lets THREAD run as far as it can: it must wait then. */
+static void assert_waits(struct ferry_thread *thread)
+{
+	assert_int_equal(ferry_thread_join_for(thread, NULL, 20000000), -ETIMEDOUT);
+}
+
+static void tcp_pair(int fds[2])
+{
+	struct sockaddr_in address;
+	int listener = listen_on(&address);
+
+	fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fds[1], (struct sockaddr *)&address, sizeof(address)), 0);
+	fds[0] = accept(listener, NULL, NULL);
+	close(listener);
+}
+
+/* ---- bytes that a receive waits for ---- */
+
+static void waits_for_ten(void **state, struct call call, const int fds[2], long result)
+{
+	struct ferry_thread *thread;
+	char rest[20];
+
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	thread = spawn(state, make, &call);
+	assert_waits(thread);
+	assert_int_equal(write(fds[1], "0123456789", 10), 10);
+	assert_int_equal(result_of(thread), result);
+	recv(fds[0], rest, sizeof(rest), MSG_DONTWAIT);
+}
+
+static void at_least_so_many_bytes_are_received(void **state)
+{
+	void (*make_pair[])(int fds[2]) = { stream_pair, tcp_pair };
+	char data[100], few[5];
+	struct iovec part = { data, sizeof(data) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	int fds[2], least = 10, i;
+
+	for (i = 0; i < 2; i++) {
+		make_pair[i](fds);
+		setsockopt(fds[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+		waits_for_ten(state, (struct call){ SYS_read, { fds[0], (long)data, 100 } }, fds,
+			      13);
+		assert_memory_equal(data, "abc0123456789", 13);
+		waits_for_ten(state, (struct call){ SYS_readv, { fds[0], (long)&part, 1 } }, fds,
+			      13);
+		waits_for_ten(state, (struct call){ SYS_recvfrom, { fds[0], (long)data, 100 } },
+			      fds, 13);
+		waits_for_ten(state, (struct call){ SYS_recvmsg, { fds[0], (long)&message } }, fds,
+			      13);
+		assert_int_equal(write(fds[1], "abcde", 5), 5);
+		assert_int_equal(made(state, (struct call){ SYS_read, { fds[0], (long)few, 5 } }),
+				 5);
+		assert_int_equal(write(fds[1], "abc", 3), 3);
+		close(fds[1]);
+		assert_int_equal(
+			made(state, (struct call){ SYS_read, { fds[0], (long)data, 100 } }), 3);
+		close(fds[0]);
+	}
+}
+
+static void all_bytes_are_looked_at(void **state)
+{
+	char data[13];
+	struct call peek = { SYS_recvfrom, { 0, (long)data, 13, MSG_PEEK | MSG_WAITALL } };
+	int fds[2];
+
+	tcp_pair(fds);
+	peek.arg[0] = fds[0];
+	waits_for_ten(state, peek, fds, 13);
+	close_both(fds);
+}
+
+/* ---- a part, then an error ---- */
+
+#define LARGE 3000000
+
+static void close_after_a_part(void **state, const struct call *call, const int fds[2])
+{
+	struct ferry_thread *writer = spawn(state, make, (void *)call);
+	char data[1000];
+
+	assert_waits(writer);
+	assert_int_equal(read(fds[0], data, sizeof(data)), sizeof(data));
+	close(fds[0]);
+	assert_in_range(result_of(writer), 1000, LARGE - 1);
+	close(fds[1]);
+}
+
+/* SIGPIPE is for the next call, and would end the test. */
+static void a_part_is_written_without_a_signal(void **state)
+{
+	char *data = calloc(1, LARGE);
+	struct iovec part = { data, LARGE };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	int fds[2];
+
+	stream_pair(fds);
+	close_after_a_part(state, &(struct call){ SYS_write, { fds[1], (long)data, LARGE } }, fds);
+	stream_pair(fds);
+	close_after_a_part(state, &(struct call){ SYS_writev, { fds[1], (long)&part, 1 } }, fds);
+	stream_pair(fds);
+	close_after_a_part(state, &(struct call){ SYS_sendto, { fds[1], (long)data, LARGE } }, fds);
+	stream_pair(fds);
+	close_after_a_part(state, &(struct call){ SYS_sendmsg, { fds[1], (long)&message } }, fds);
+	free(data);
+}
+
+/* A connection that is reset: the bytes are returned first, then the error, then the end. */
+static void a_part_is_received_before_the_error(void **state)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	char data[100];
+	struct call receive = { SYS_recvfrom, { 0, (long)data, 100, MSG_WAITALL } };
+	struct ferry_thread *reader;
+	int fds[2];
+
+	tcp_pair(fds);
+	receive.arg[0] = fds[0];
+	reader = spawn(state, make, &receive);
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	assert_waits(reader);
+	setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fds[1]);
+	assert_int_equal(result_of(reader), 3);
+	assert_int_equal(made(state, receive), -ECONNRESET);
+	assert_int_equal(made(state, receive), 0);
+	close(fds[0]);
+}
+
+/* ---- short reads ---- */
+
+static void *count_turns(void *argument)
+{
+	long *turns = argument;
+
+	while (*turns >= 0) {
+		++*turns;
+		ferry_thread_yield();
+	}
+	return NULL;
+}
+
+static long turns;
+
+static void *read_twice(void *fd)
+{
+	char data[100];
+	long first = ferry_read(*(const int *)fd, data, sizeof(data)), before = turns, second;
+
+	second = ferry_read(*(const int *)fd, data, sizeof(data));
+	before = turns - before;
+	turns = -1;
+	return (void *)(first == 3 && second == 2 ? before : -1L);
+}
+
+/* The reader waits until both parts have come, and not for the second one. */
+static void read_both_parts(void **state, const int fds[2], int flags)
+{
+	struct ferry_thread *other, *reader = spawn(state, read_twice, (void *)&fds[0]);
+
+	turns = 0;
+	ferry_thread_yield();
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	if (flags)
+		assert_int_equal(send(fds[1], "!", 1, flags), 1);
+	assert_int_equal(write(fds[1], "de", 2), 2);
+	other = spawn(state, count_turns, &turns);
+	assert_in_range(result_of(reader), 0, 3);
+	result_of(other);
+	close_both(fds);
+}
+
+static void urgent_data_is_no_end(void **state)
+{
+	int fds[2];
+
+	tcp_pair(fds);
+	read_both_parts(state, fds, MSG_OOB);
+}
+
+static void a_packet_is_no_end(void **state)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_DIRECT), 0);
+	read_both_parts(state, fds, 0);
+}
+
+/* ---- calls that do not wait ---- */
+
+static void what_need_not_wait_returns(void **state)
+{
+	int fds[2], tube[2], datagrams[2], counter = eventfd(0, EFD_CLOEXEC);
+	struct sockaddr_in address;
+	int listener = listen_on(&address);
+	char data[8];
+	size_t i;
+
+	stream_pair(fds);
+	assert_int_equal(pipe(tube), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, datagrams), 0);
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	const struct {
+		struct call call;
+		long result;
+	} cases[] = {
+		{ { SYS_read, { fds[0], (long)data, 8 } }, 3 },
+		{ { SYS_read, { fds[0], (long)data, 0 } }, 0 },
+		{ { SYS_read, { fds[0], (long)data, -1 } }, -EFAULT },
+		{ { SYS_read, { counter, (long)data, 0 } }, -EINVAL },
+		{ { SYS_accept4, { fds[0] } }, -EINVAL },
+		{ { SYS_accept4, { tube[0] } }, -ENOTSOCK },
+		{ { SYS_accept4, { listener, 0, 0, 1 } }, -EINVAL },
+		{ { SYS_splice, { tube[0], 0, fds[0], 0, 0 } }, 0 },
+		{ { SYS_splice, { fds[0], 0, fds[1], 0, 8 } }, -EINVAL },
+		{ { SYS_write, { datagrams[1], (long)data, 0 } }, 0 },
+		{ { SYS_recvfrom, { datagrams[0], (long)data, 8, MSG_DONTWAIT } }, 0 },
+	};
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (made(state, cases[i].call) != cases[i].result)
+			fail_msg("case %zu", i);
+	close_both(fds);
+	close_both(tube);
+	close_both(datagrams);
+	close(counter);
+	close(listener);
+}
+
+/* A call that does not wait does not find the end of a socket for datagrams. */
+static void datagrams_may_end(void **state)
+{
+	char byte;
+	struct call receive = { SYS_recvfrom, { 0, (long)&byte, 1 } };
+	struct ferry_thread *reader;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	receive.arg[0] = fds[0];
+	reader = spawn(state, make, &receive);
+	assert_waits(reader);
+	shutdown(fds[0], SHUT_RD);
+	assert_int_equal(result_of(reader), 0);
+	assert_int_equal(made(state, receive), 0);
+	close_both(fds);
+}
+
+static void a_terminal_may_return_nothing(void **state)
+{
+	struct termios mode;
+	int master, slave;
+	char byte;
+
+	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	tcgetattr(slave, &mode);
+	mode.c_lflag &= ~(tcflag_t)ICANON;
+	mode.c_cc[VMIN] = mode.c_cc[VTIME] = 0;
+	tcsetattr(slave, TCSANOW, &mode);
+	assert_int_equal(made(state, (struct call){ SYS_read, { slave, (long)&byte, 1 } }), 0);
+	mode.c_cc[VTIME] = 1;
+	tcsetattr(slave, TCSANOW, &mode);
+	assert_int_equal(made(state, (struct call){ SYS_read, { slave, (long)&byte, 1 } }), 0);
+	close(master);
+	close(slave);
+}
+
+/* ---- duplicates ---- */
+
+static void only_a_duplicate_ends_a_wait(void **state)
+{
+	int fds[2], other[2];
+	char byte;
+	struct call receive = { SYS_read, { 0, (long)&byte, 1 } };
+	struct ferry_thread *reader;
+
+	stream_pair(fds);
+	stream_pair(other);
+	receive.arg[0] = fds[0];
+	reader = spawn(state, make, &receive);
+	ferry_thread_yield();
+	assert_int_equal(made(state, (struct call){ SYS_dup3, { -1, fds[0], 0 } }), -EBADF);
+	assert_int_equal(made(state, (struct call){ SYS_dup3, { other[0], fds[0], -1 } }), -EINVAL);
+	assert_int_equal(made(state, (struct call){ SYS_dup3, { fds[0], fds[0], 0 } }), -EINVAL);
+#ifdef SYS_dup2
+	assert_int_equal(made(state, (struct call){ SYS_dup2, { -1, fds[0] } }), -EBADF);
+	assert_int_equal(made(state, (struct call){ SYS_dup2, { fds[0], fds[0] } }), fds[0]);
+#endif
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), 1);
+	reader = spawn(state, make, &receive);
+	ferry_thread_yield();
+	assert_int_equal(made(state, (struct call){ SYS_dup3, { other[0], fds[0], 0 } }), fds[0]);
+	assert_int_equal(result_of(reader), -EBADF);
+	close_both(fds);
+	close_both(other);
+}
+
+/* ---- numbers and pointers ---- */
+
+static long most_memory_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+static void a_large_number_takes_no_memory(void **state)
+{
+	long before = most_memory_kib();
+	char byte;
+
+	assert_int_equal(made(state, (struct call){ SYS_read, { INT_MAX, (long)&byte, 1 } }),
+			 -EBADF);
+	assert_int_equal(made(state, (struct call){ SYS_close, { INT_MAX } }), -EBADF);
+	assert_in_range(most_memory_kib() - before, 0, 16000);
+}
+
+static void *constant_page(const void *data, size_t size)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(page, data, size);
+	mprotect(page, 4096, size ? PROT_READ : PROT_NONE);
+	return page;
+}
+
+static void bad_pointers_are_reported(void **state)
+{
+	long nowhere = (long)constant_page("", 0), constant_set;
+	int fds[2], epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = { .events = EPOLLOUT };
+	struct timespec now = { 0 };
+	fd_set set;
+
+	stream_pair(fds);
+	FD_ZERO(&set);
+	FD_SET(fds[0], &set);
+	constant_set = (long)constant_page(&set, sizeof(set));
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event);
+	const struct call calls[] = {
+		{ SYS_ppoll, { nowhere, 1 } },
+		{ SYS_ppoll, { 0, 0, nowhere } },
+		{ SYS_pselect6, { fds[0] + 1, nowhere } },
+		{ SYS_pselect6, { fds[0] + 1, constant_set, 0, 0, (long)&now } },
+		{ SYS_pselect6, { 1, 0, 0, 0, nowhere } },
+		{ SYS_pselect6, { 1, 0, 0, 0, 0, nowhere } },
+		{ SYS_epoll_pwait, { epoll, nowhere, 1, -1 } },
+#ifdef SYS_poll
+		{ SYS_poll, { nowhere, 1, -1 } },
+		{ SYS_select, { fds[0] + 1, 0, nowhere } },
+		{ SYS_select, { 1, 0, 0, 0, nowhere } },
+		{ SYS_epoll_wait, { epoll, nowhere, 1, -1 } },
+#endif
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (made(state, calls[i]) != -EFAULT)
+			fail_msg("call %zu", i);
+	munmap((void *)nowhere, 4096);
+	munmap((void *)constant_set, 4096);
+	close(epoll);
+	close_both(fds);
+}
+
+static void time_limits_may_be_constant(void **state)
+{
+	static const struct timespec limit = { .tv_nsec = 1000000 };
+	static const struct timeval older = { .tv_usec = 1000 };
+	long constant = (long)constant_page(&limit, sizeof(limit));
+
+	assert_int_equal(made(state, (struct call){ SYS_ppoll, { 0, 0, constant } }), 0);
+	assert_int_equal(made(state, (struct call){ SYS_pselect6, { 0, 0, 0, 0, constant } }), 0);
+	munmap((void *)constant, 4096);
+	constant = (long)constant_page(&older, sizeof(older));
+#ifdef SYS_select
+	assert_int_equal(made(state, (struct call){ SYS_select, { 0, 0, 0, 0, constant } }), 0);
+#endif
+	munmap((void *)constant, 4096);
+}
+
+/* ---- epolls of epolls ---- */
+
+#define NESTED 6
+
+static void *write_later(void *fd)
+{
+	ferry_thread_sleep(5000000);
+	return (void *)ferry_write(*(const int *)fd, "x", 1);
+}
+
+/* The scheduler's epoll cannot take one so deep, and others run all the same. */
+static void epolls_may_be_nested(void **state)
+{
+	int fds[2], epoll[NESTED], i;
+	struct epoll_event event = { .events = EPOLLIN };
+	struct pollfd polled = { .events = POLLIN };
+	struct ferry_thread *writer;
+	char byte;
+	fd_set set;
+
+	stream_pair(fds);
+	for (i = 0; i < NESTED; i++) {
+		epoll[i] = epoll_create1(EPOLL_CLOEXEC);
+		epoll_ctl(epoll[i], EPOLL_CTL_ADD, i ? epoll[i - 1] : fds[0], &event);
+	}
+	polled.fd = epoll[NESTED - 2]; /* the deepest that a plain poll() takes is less deep */
+	const struct call calls[] = {
+		{ SYS_ppoll, { (long)&polled, 1 } },
+		{ SYS_pselect6, { polled.fd + 1, (long)&set } },
+		{ SYS_epoll_pwait, { epoll[NESTED - 2], (long)&event, 1, -1 } },
+#ifdef SYS_poll
+		{ SYS_poll, { (long)&polled, 1, -1 } },
+		{ SYS_select, { polled.fd + 1, (long)&set } },
+		{ SYS_epoll_wait, { epoll[NESTED - 2], (long)&event, 1, -1 } },
+#endif
+	};
+	for (i = 0; i < (int)(sizeof(calls) / sizeof(calls[0])); i++) {
+		FD_ZERO(&set);
+		FD_SET(polled.fd, &set);
+		writer = spawn(state, write_later, &fds[1]);
+		assert_int_equal(made(state, calls[i]), 1);
+		assert_int_equal(result_of(writer), 1);
+		assert_int_equal(read(fds[0], &byte, 1), 1);
+	}
+	for (i = 0; i < NESTED; i++)
+		close(epoll[i]);
+	close_both(fds);
+}
+
+/* ---- calls that move data ---- */
+
+#define SENDERS 3
+
+static void no_runner_waits_to_send_a_file(void **state)
+{
+	int before = kernel_threads(), file = memfd_create("file", MFD_CLOEXEC), fds[SENDERS][2], i;
+	struct ferry_thread *senders[SENDERS];
+	struct call calls[SENDERS];
+	char *data = malloc(LARGE);
+	long offsets[SENDERS] = { 0 };
+
+	assert_int_equal(ftruncate(file, LARGE), 0);
+	assert_int_equal(pwrite(file, "end", 3, LARGE - 3), 3);
+	for (i = 0; i < SENDERS; i++) {
+		stream_pair(fds[i]);
+		calls[i] = (struct call){ SYS_sendfile,
+					  { fds[i][1], file, (long)&offsets[i], LARGE + 1 } };
+		senders[i] = spawn(state, make, &calls[i]);
+	}
+	assert_waits(senders[0]);
+	assert_int_equal(kernel_threads(), before);
+	for (i = 0; i < SENDERS; i++) {
+		assert_int_equal(
+			made(state, (struct call){ SYS_recvfrom,
+						   { fds[i][0], (long)data, LARGE, MSG_WAITALL } }),
+			LARGE);
+		assert_memory_equal(data + LARGE - 3, "end", 3);
+		assert_int_equal(result_of(senders[i]), LARGE);
+		assert_int_equal(offsets[i], LARGE);
+		close_both(fds[i]);
+	}
+	free(data);
+	close(file);
+}
+
+static void splicing_ends_with_its_time_limit(void **state)
+{
+	const struct timeval limit = { .tv_usec = 20000 };
+	int fds[2], tube[2];
+
+	tcp_pair(fds);
+	assert_int_equal(pipe(tube), 0);
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	assert_int_equal(made(state, (struct call){ SYS_splice, { fds[0], 0, tube[1], 0, 10 } }),
+			 -EAGAIN);
+	close_both(fds);
+	close_both(tube);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_defaults, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(at_least_so_many_bytes_are_received),
+		TEST(all_bytes_are_looked_at),
+		TEST(a_part_is_written_without_a_signal),
+		TEST(a_part_is_received_before_the_error),
+		TEST(urgent_data_is_no_end),
+		TEST(a_packet_is_no_end),
+		TEST(what_need_not_wait_returns),
+		TEST(datagrams_may_end),
+		TEST(a_terminal_may_return_nothing),
+		TEST(only_a_duplicate_ends_a_wait),
+		TEST(a_large_number_takes_no_memory),
+		TEST(bad_pointers_are_reported),
+		TEST(time_limits_may_be_constant),
+		TEST(epolls_may_be_nested),
+		TEST(no_runner_waits_to_send_a_file),
+		TEST(splicing_ends_with_its_time_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
