@@ -347,8 +347,6 @@ static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
 	int i;
 
 	(void)state;
-	if (!strcmp(way->name, "uring") || !strcmp(way->name, "auto"))
-		suite_skip("the uring engine looks at slots ahead of time");
 	slots_to_unmap =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	expect(slots_to_unmap != MAP_FAILED);
