@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <termios.h>
 
 #include <ferry_flexsc.h>
@@ -115,11 +117,20 @@ static bool reads_nothing(int fd)
 	return is_terminal && !(mode.c_lflag & ICANON) && !mode.c_cc[VMIN];
 }
 
+/* A pipe with a name: poll() does not report that nobody has opened it for writing yet. */
+static bool has_name(int fd)
+{
+	struct statfs system = { 0 };
+
+	ferry_rawcall(SYS_fstatfs, fd, (long)&system, 0, 0, 0, 0);
+	return system.f_type != PIPEFS_MAGIC;
+}
+
 /* Whether the plain call may return although poll() finds nothing. */
 static bool may_return_anyway(const struct waiting *w)
 {
 	if (w->nr == SYS_read || w->nr == SYS_readv)
-		return reads_nothing(w->fd);
+		return w->descriptor->is_stream ? has_name(w->fd) : reads_nothing(w->fd);
 	if (w->nr == SYS_accept4 && w->arg[3] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
 		return true;
 	return w->events == EPOLLIN && !ferry__socket_option(w->fd, SO_ACCEPTCONN);
@@ -213,10 +224,10 @@ static long wait_and_make(struct waiting *w)
 			if (result != -EAGAIN)
 				break;
 		}
-		if (!w->done && (w->events & EPOLLOUT ? w->events_seen > MOST_FALSE_EVENTS :
-							(d->ready & THE_END) != 0)) {
+		if (w->events & EPOLLOUT ? w->events_seen > MOST_FALSE_EVENTS && !w->done :
+					   d->ready & THE_END) {
 			d->ready &= ~THE_END;
-			return make_plainly(w);
+			return w->done ? (long)w->done : make_plainly(w);
 		}
 		result = wait_for_event(w);
 		if (ferry__cannot_be_polled(result) && !w->done) {
@@ -504,6 +515,7 @@ static long attempt_sendfile(struct waiting *w)
 
 /* Flags of calls that do not wait, or wait for something else. */
 #define UNUSUAL_RECEIVE (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
+#define UNUSUAL_SEND (MSG_DONTWAIT | MSG_OOB | MSG_FASTOPEN)
 
 static const struct kind_of_call {
 	long nr;
@@ -522,9 +534,9 @@ static const struct kind_of_call {
 	{ SYS_sendfile, EPOLLOUT, attempt_sendfile, 0, 0 },
 	{ SYS_write, EPOLLOUT, attempt_write, 0, 0 },
 	{ SYS_writev, EPOLLOUT, attempt_writev, 0, 0 },
-	{ SYS_sendto, EPOLLOUT, attempt_sendto, 3, MSG_DONTWAIT | MSG_OOB },
-	{ SYS_sendmsg, EPOLLOUT, attempt_sendmsg, 2, MSG_DONTWAIT | MSG_OOB },
-	{ SYS_sendmmsg, EPOLLOUT, attempt_sendmmsg, 3, MSG_DONTWAIT | MSG_OOB },
+	{ SYS_sendto, EPOLLOUT, attempt_sendto, 3, UNUSUAL_SEND },
+	{ SYS_sendmsg, EPOLLOUT, attempt_sendmsg, 2, UNUSUAL_SEND },
+	{ SYS_sendmmsg, EPOLLOUT, attempt_sendmmsg, 3, UNUSUAL_SEND },
 };
 
 static const struct kind_of_call *find(long nr)
@@ -661,6 +673,11 @@ static long change(struct scheduler *s, long nr, const __s64 arg[])
 	switch (nr) {
 	case SYS_close:
 		break;
+	case SYS_shutdown: /* not all sockets report it to a writer */
+		d = ferry__poller_find(&s->poller, (int)arg[0]);
+		if (d)
+			ferry__poller_ready(s, d, EPOLLIN | EPOLLOUT);
+		break;
 	case SYS_fcntl:
 	case SYS_ioctl:
 	case SYS_setsockopt:
@@ -682,10 +699,11 @@ static long change(struct scheduler *s, long nr, const __s64 arg[])
 unsigned char ferry__way[FERRY_BLOCKED_LIMIT];
 
 static const short changes[] = {
-	SYS_close,  SYS_dup3, SYS_fcntl,    SYS_ioctl,	       SYS_setsockopt,	   SYS_openat,
-	SYS_socket, SYS_dup,  SYS_eventfd2, SYS_epoll_create1, SYS_timerfd_create, SYS_signalfd4,
+	SYS_close,	   SYS_dup3,	       SYS_fcntl,     SYS_ioctl, SYS_setsockopt,
+	SYS_shutdown,	   SYS_openat,	       SYS_socket,    SYS_dup,	 SYS_eventfd2,
+	SYS_epoll_create1, SYS_timerfd_create, SYS_signalfd4,
 #ifdef SYS_dup2
-	SYS_dup2,   SYS_open,
+	SYS_dup2,	   SYS_open,
 #endif
 };
 

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <termios.h>
 #include <unistd.h>
@@ -296,6 +297,74 @@ static void datagrams_may_end(void **state)
 	close_both(fds);
 }
 
+/* Messages that are received before the end are counted. */
+static void several_datagrams_may_end(void **state)
+{
+	char data[2];
+	struct iovec parts[2] = { { &data[0], 1 }, { &data[1], 1 } };
+	struct mmsghdr messages[2] = { { .msg_hdr = { .msg_iov = &parts[0], .msg_iovlen = 1 } },
+				       { .msg_hdr = { .msg_iov = &parts[1], .msg_iovlen = 1 } } };
+	struct call receive = { SYS_recvmmsg, { 0, (long)messages, 2 } };
+	struct ferry_thread *reader;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	receive.arg[0] = fds[0];
+	reader = spawn(state, make, &receive);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_waits(reader);
+	shutdown(fds[0], SHUT_RD);
+	assert_in_range(result_of(reader), 1, 2);
+	close_both(fds);
+}
+
+/* poll() does not report the end of a named pipe that nobody has opened for writing. */
+static void a_named_pipe_may_have_no_writer(void **state)
+{
+	char path[] = "/tmp/ferry-fifo-XXXXXX", byte;
+	int fd;
+
+	assert_non_null(mkdtemp(path));
+	rmdir(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	unlink(path);
+	fcntl(fd, F_SETFL, 0);
+	assert_int_equal(made(state, (struct call){ SYS_read, { fd, (long)&byte, 1 } }), 0);
+	close(fd);
+}
+
+/* A socket of AF_UNIX does not report that it cannot be written any more. */
+static void a_shutdown_ends_a_write(void **state)
+{
+	char *data = calloc(1, LARGE);
+	struct call send = { SYS_write, { 0, (long)data, LARGE } };
+	struct ferry_thread *writer;
+	int fds[2];
+
+	stream_pair(fds);
+	send.arg[0] = fds[0];
+	writer = spawn(state, make, &send);
+	assert_waits(writer);
+	assert_int_equal(made(state, (struct call){ SYS_shutdown, { fds[0], SHUT_WR } }), 0);
+	assert_in_range(result_of(writer), 1, LARGE - 1);
+	close_both(fds);
+	free(data);
+}
+
+static void data_may_open_a_connection(void **state)
+{
+	struct sockaddr_in address;
+	int listener = listen_on(&address), fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(made(state, (struct call){ SYS_sendto,
+						    { fd, (long)"abc", 3, MSG_FASTOPEN,
+						      (long)&address, sizeof(address) } }),
+			 3);
+	close(fd);
+	close(listener);
+}
+
 static void a_terminal_may_return_nothing(void **state)
 {
 	struct termios mode;
@@ -543,6 +612,10 @@ int main(void)
 		TEST(a_packet_is_no_end),
 		TEST(what_need_not_wait_returns),
 		TEST(datagrams_may_end),
+		TEST(several_datagrams_may_end),
+		TEST(a_named_pipe_may_have_no_writer),
+		TEST(a_shutdown_ends_a_write),
+		TEST(data_may_open_a_connection),
 		TEST(a_terminal_may_return_nothing),
 		TEST(only_a_duplicate_ends_a_wait),
 		TEST(a_large_number_takes_no_memory),
