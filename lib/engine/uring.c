@@ -32,7 +32,9 @@ struct flight {
 	long nr;
 	int fd;
 	bool silent;	     /* requests complete within the submission and report only failures */
+	unsigned int tail;   /* where its first request is in the ring */
 	unsigned long whole; /* leading slots that transferred their full length */
+	int shortfall;	     /* the result of the slot behind these */
 };
 
 static bool overlaps(unsigned long start, unsigned long length, const void *array,
@@ -151,7 +153,7 @@ static void add_close(struct io_uring *io)
  * be sent.  The file is looked up once: a file slot of the ring holds it only while the run
  * is issued, so that a later close() of the descriptor closes the file.
  */
-static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
+static void fill_ring(struct io_uring *io, struct flight *flight, const long rets[],
 		      const struct ferry_slot calls[], unsigned long ncall)
 {
 	/* Copies, which stores through pointers cannot change: this loop dominates the cost. */
@@ -179,9 +181,9 @@ static void fill_ring(struct io_uring *io, struct flight *flight, long rets[],
 		sqe->flags = flags;
 		sqe->rw_flags = RWF_NOWAIT;
 		sqe->user_data = k;
-		rets[first + k] = args[2]; /* unless its completion says otherwise */
 	}
 	io->sq.sqe_tail = tail + k;
+	flight->tail = tail;
 	flight->run.length = k;
 	flight->whole = k;
 	add_close(io);
@@ -193,8 +195,15 @@ static void discard(struct io_uring *io)
 	io->sq.sqe_tail = io->sq.sqe_head;
 }
 
-/* Stores the results that have arrived; returns for how many slots. */
-static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[])
+/* What slot K of the run transfers at most. */
+static unsigned int wanted_length(const struct io_uring *io, const struct flight *flight,
+				  unsigned long k)
+{
+	return io->sq.sqes[(flight->tail + k) & io->sq.ring_mask].len;
+}
+
+/* Notes the completions that have arrived; returns for how many slots. */
+static unsigned long reap(struct io_uring *io, struct flight *flight)
 {
 	unsigned int head = *io->cq.khead;
 	unsigned int tail = io_uring_smp_load_acquire(io->cq.ktail);
@@ -206,11 +215,11 @@ static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[
 		if (cqe->user_data == HOUSEKEEPING)
 			continue;
 		slots++;
-		if (cqe->res == rets[flight->run.first + cqe->user_data])
+		if (flight->whole <= cqe->user_data ||
+		    cqe->res == (int)wanted_length(io, flight, cqe->user_data))
 			continue;
-		rets[flight->run.first + cqe->user_data] = cqe->res;
-		if (flight->whole > cqe->user_data)
-			flight->whole = cqe->user_data;
+		flight->whole = cqe->user_data;
+		flight->shortfall = cqe->res;
 	}
 	io_uring_smp_store_release(io->cq.khead, tail);
 	return slots;
@@ -221,7 +230,7 @@ static unsigned long reap(struct io_uring *io, struct flight *flight, long rets[
  * bypass the page cache (O_DIRECT) do not complete within the submission.  They end in any order,
  * as those into one buffer must not, so none of them counts.
  */
-static bool issue(struct io_uring *io, struct flight *flight, long rets[])
+static bool issue(struct io_uring *io, struct flight *flight)
 {
 	unsigned long completed;
 	int result;
@@ -231,14 +240,14 @@ static bool issue(struct io_uring *io, struct flight *flight, long rets[])
 		if (result <= 0 && result != -EINTR)
 			return false;
 	}
-	completed = reap(io, flight, rets);
+	completed = reap(io, flight);
 	if (!flight->silent && completed < flight->run.length)
 		flight->whole = 0;
 	while (!flight->silent && completed < flight->run.length) {
 		result = io_uring_submit_and_wait(io, 1);
 		if (result < 0 && result != -EINTR)
 			return false;
-		completed += reap(io, flight, rets);
+		completed += reap(io, flight);
 	}
 	return true;
 }
@@ -256,19 +265,25 @@ static void adapt(struct uring_ring *ring, bool fell_short)
 	ring->runs_to_skip = ring->penalty;
 }
 
-/* Submits the requests in the ring; returns how many slots of the run are done. */
+/*
+ * Submits the requests in the ring; returns how many slots of the run are done.  Their results are
+ * stored after the calls: a handler or another thread may look at them meanwhile.
+ */
 static unsigned long send_flight(struct uring_ring *ring, struct flight *flight, dev_t device,
 				 long rets[])
 {
 	bool fell_short;
+	unsigned long k;
 
-	if (!issue(&ring->io, flight, rets)) {
+	if (!issue(&ring->io, flight)) {
 		ferry__uring_ring_abandon(ring);
 		return 0;
 	}
+	for (k = 0; k < flight->whole; k++)
+		rets[flight->run.first + k] = wanted_length(&ring->io, flight, k);
 	fell_short = flight->whole < flight->run.length;
 	adapt(ring, fell_short);
-	if (fell_short && rets[flight->run.first + flight->whole] == -EOPNOTSUPP)
+	if (fell_short && flight->shortfall == -EOPNOTSUPP)
 		remember_refusal(ring, device);
 	ferry__uring_ring_release(ring);
 	return flight->whole;
@@ -309,6 +324,7 @@ static unsigned long try_run(struct uring_run run, int *refused_fd, long rets[],
 		return 0;
 	}
 	flight.silent = S_ISCHR(st.st_mode);
+	flight.shortfall = 0;
 	ring = ferry__uring_ring_acquire();
 	if (!ring)
 		return 0;

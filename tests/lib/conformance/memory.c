@@ -297,11 +297,34 @@ static void store_half(void *arg)
 	expect_run(calls, 2, ((const long[]){ 1, 1 }));
 }
 
+/* The same with reads: a result that is stored is that of a call that was made. */
+static void store_half_of_reads(void *arg)
+{
+	struct sigaction action = { .sa_handler = leave };
+	long *rets = (long *)(map_pages(2) + PAGE) - 40;
+	struct ferry_slot calls[80];
+	unsigned char bytes[80] = { 0 };
+	int file = disk_file();
+	long i;
+
+	(void)arg;
+	expect_equal(write(file, pattern(80), 80), 80);
+	for (i = 0; i < 80; i++)
+		calls[i] = SLOT(SYS_pread64, file, &bytes[i], 1, i);
+	expect(!mprotect(rets + 40, PAGE, PROT_NONE));
+	sigaction(SIGSEGV, &action, NULL);
+	if (!sigsetjmp(after_fault, 1))
+		run_batch(rets, calls, 80);
+	for (i = 0; i < 40; i++)
+		expect(!rets[i] || (rets[i] == 1 && bytes[i] == pattern(80)[i]));
+}
+
 static void results_before_one_that_cannot_be_stored_are_stored(void **state)
 {
 	(void)state;
 	expect_child(store_half, NULL);
 	expect_child(store_half, "");
+	expect_child(store_half_of_reads, NULL);
 }
 
 /* Slot 1 unmaps the page of result 0, and slot 2 forwards that result. */
