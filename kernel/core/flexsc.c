@@ -331,7 +331,8 @@ void ferry_flexsc_sleeps(void *server)
 
 	ferry_report_sleep(NULL); /* once in a call */
 	s->blocked = true;
-	if (copy_to_user_nofault(&s->set->runner, &blocked, sizeof(blocked)))
+	/* A call may end the thread.  It then runs on the memory of some other process. */
+	if (!current->mm || copy_to_user_nofault(&s->set->runner, &blocked, sizeof(blocked)))
 		return;
 	smp_mb(); /* pairs with user space's, after it stores alert */
 	if (!copy_from_user_nofault(&alert, &s->set->alert, sizeof(alert)) && alert)

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A runner whose call sleeps says so at once; and the eventfd of a set. */
 #include <poll.h>
+#include <stddef.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include "flexsc_test.h"
 
@@ -150,6 +156,44 @@ TEST_F(blocked, calls_behind_can_be_moved)
 	EXPECT_EQ(1, made(other, *behind));
 	EXPECT_EQ(1, collect(read_call));
 	EXPECT_EQ(0, stop(&runner));
+}
+
+/* The thread ends in its call, and sleeps when it closes the last descriptor of an inotify. */
+static void *serve_and_die(void *set)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+	if (unshare(CLONE_FILES) || inotify_add_watch(inotify_init1(0), "/", IN_CREATE) < 0)
+		return set;
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	post(set, 0, ENTRY(__NR_getppid));
+	flexsc_serve(set);
+	return set;
+}
+
+/* By then the address of the set may be one in another process. */
+TEST_F(blocked, a_thread_that_has_lost_its_memory_reports_nothing)
+{
+	struct ferry_flexsc_set *set = new_set(0);
+	pthread_t thread;
+	void *lived;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, serve_and_die, set));
+		pthread_join(thread, &lived);
+		if (lived)
+			SKIP(return, "no inotify");
+		usleep(10000);
+		ASSERT_EQ(FERRY_RUNNER_RUNNING, LOAD(set->runner));
+	}
 }
 
 TEST(an_eventfd_must_be_one)
