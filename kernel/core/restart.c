@@ -41,7 +41,8 @@ void ferry_keep_call(const struct ferry_slot __user *slot, const struct ferry_he
 		.task = current,
 		.start_time = current->start_time,
 		.slot = slot,
-		.head = *head,
+		/* Without the rest: results have been forwarded to its arguments already. */
+		.head.first_word = head->first_word,
 	};
 
 	syscall_get_arguments(current, regs, call.args);
