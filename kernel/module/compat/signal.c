@@ -57,16 +57,18 @@ void ferry_unwatch_signals(void)
 
 static bool is_held_back(int sig)
 {
+	__sighandler_t handler;
 	bool held_back;
 
 	spin_lock_irq(&current->sighand->siglock);
-	held_back = sigismember(&current->blocked, sig) ||
-		    current->sighand->action[sig - 1].sa.sa_handler == SIG_IGN;
+	handler = current->sighand->action[sig - 1].sa.sa_handler;
+	held_back = sigismember(&current->blocked, sig) || handler == SIG_IGN ||
+		    (handler == SIG_DFL && current->signal->flags & SIGNAL_UNKILLABLE);
 	spin_unlock_irq(&current->sighand->siglock);
 	return held_back;
 }
 
-/* force_sig() overrides blocking and ignoring SIG, but cannot pass CODE and ADDRESS. */
+/* force_sig() overrides what holds SIG back, but cannot pass CODE and ADDRESS. */
 void ferry_force_sig_fault(int sig, int code, void __user *address)
 {
 	struct kernel_siginfo info;

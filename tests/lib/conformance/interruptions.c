@@ -298,6 +298,30 @@ static void init_ignores_what_would_end_others(void **state)
 	}
 }
 
+static int store_nowhere(void *arg)
+{
+	const struct ferry_slot call = SLOT(SYS_getpid);
+
+	signal(SIGSEGV, SIG_DFL);
+	run_batch(arg, &call, 1);
+	return 0;
+}
+
+static void init_does_not_survive_a_bad_array_of_results(void **state)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = clone(store_nowhere, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, (void *)8);
+	if (pid < 0)
+		suite_skip("a namespace takes privileges");
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(WIFSIGNALED(status));
+	expect_equal(WTERMSIG(status), SIGSEGV);
+}
+
 /* ---- handlers that change the slots ---- */
 
 static struct ferry_slot changing[1];
@@ -327,6 +351,39 @@ static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
 		expect(!setitimer(ITIMER_REAL, &soon, NULL));
 		expect_equal(run_batch(&ret, changing, 1), 0);
 		expect_equal(ret, 1);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static long results[2];
+
+static void change_result(int sig)
+{
+	(void)sig;
+	results[0] = -1;
+	(void)!write(wake_fd, "w", 1);
+}
+
+static void a_restarted_call_keeps_the_result_it_was_given(void **state)
+{
+	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+	struct ferry_slot calls[2];
+	int ends[2];
+	char byte;
+	int i;
+
+	(void)state;
+	expect(!pipe2(ends, O_CLOEXEC));
+	wake_fd = ends[1];
+	catch_signal(SIGALRM, change_result, SA_RESTART);
+	calls[0] = SLOT(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 0);
+	calls[1] = forwarding(SLOT(SYS_read, 0, &byte, 1), 0, 1);
+	for (i = 0; i < repeats(); i++) {
+		expect(!setitimer(ITIMER_REAL, &soon, NULL));
+		expect_equal(run_batch(results, calls, 2), 1);
+		expect_equal(results[0], -1);
+		expect_equal(results[1], 1);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -401,7 +458,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_signal_that_a_tracer_sends_ends_the_call),
 	cmocka_unit_test(a_signal_that_a_tracer_takes_away_does_not),
 	cmocka_unit_test(init_ignores_what_would_end_others),
+	cmocka_unit_test(init_does_not_survive_a_bad_array_of_results),
 	cmocka_unit_test(a_restarted_call_is_the_one_that_was_interrupted),
+	cmocka_unit_test(a_restarted_call_keeps_the_result_it_was_given),
 	cmocka_unit_test(a_slot_that_a_handler_unmaps_does_not_run),
 	cmocka_unit_test(a_result_may_look_like_a_restart),
 };
