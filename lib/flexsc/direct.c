@@ -216,7 +216,6 @@ static const struct row {
 	CHECK(acct, SYSTEM)
 	CHECK(swapon, SYSTEM)
 	CHECK(swapoff, SYSTEM)
-	CHECK(reboot, SYSTEM)
 	CHECK(kexec_load, SYSTEM)
 	CHECK(init_module, SYSTEM)
 	CHECK(finit_module, SYSTEM)

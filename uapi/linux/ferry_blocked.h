@@ -68,6 +68,8 @@
 	  "ends the caller: no result could be stored") \
 	X(ctx, __NR_exit_group, "exit_group", \
 	  "ends the caller: no result could be stored") \
+	X(ctx, __NR_reboot, "reboot", \
+	  "may end the caller: no result could be stored") \
 	X(ctx, __NR_rt_sigreturn, "rt_sigreturn", \
 	  "replaces every register: it has no result") \
 	X(ctx, __NR_restart_syscall, "restart_syscall", \
