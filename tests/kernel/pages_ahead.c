@@ -5,6 +5,7 @@
  * this kernel does not have the call.
  */
 #include <err.h>
+#include <liburing.h>
 #include <sys/klog.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -517,6 +518,45 @@ static void pages_in_swap_stay_there(void **state)
 	expect_equal(complaints(), before);
 }
 
+/* Has io_uring write to pages that it pins for that: the CPU's dirty bits stay clear. */
+static void fill_pinned(char *map, size_t size)
+{
+	const struct iovec buffer = { map, size };
+	int file = memfd_create("data", MFD_CLOEXEC);
+	struct io_uring_cqe *done;
+	struct io_uring ring;
+
+	for (size_t i = 0; i < size; i += PAGE)
+		expect_equal(pwrite(file, "data", 4, (long)i), 4);
+	expect(!ftruncate(file, (long)size));
+	if (io_uring_queue_init(1, &ring, 0))
+		suite_skip("no io_uring here");
+	expect(!io_uring_register_buffers(&ring, &buffer, 1));
+	io_uring_prep_read_fixed(io_uring_get_sqe(&ring), file, map, (unsigned int)size, 0, 0);
+	expect_equal(io_uring_submit_and_wait(&ring, 1), 1);
+	expect(!io_uring_peek_cqe(&ring, &done));
+	expect_equal(done->res, size);
+	expect(!io_uring_unregister_buffers(&ring));
+	io_uring_queue_exit(&ring);
+	close(file);
+}
+
+static void what_a_device_writes_stays(void **state)
+{
+	char *map = map_pages(WINDOW);
+	int i;
+
+	(void)state;
+	expect_equal(multi_page_alloc(64), 0);
+	map[0] = 1;
+	fill_pinned(map, 64 * PAGE);
+	for (i = 0; i < 10; i++)
+		madvise(map, 64 * PAGE, MADV_PAGEOUT);
+	for (i = 0; i < 64; i++)
+		expect_bytes(map + i * PAGE, "data", 4);
+	expect_equal(munmap(map, WINDOW * PAGE), 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_limit_within_a_batch_is_no_error),
 	cmocka_unit_test(what_a_limit_refuses_is_not_lost),
@@ -527,6 +567,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(committed_memory_stays),
 	cmocka_unit_test(a_thousand_processes_leave_nothing),
 	cmocka_unit_test(pages_in_swap_stay_there),
+	cmocka_unit_test(what_a_device_writes_stays),
 };
 
 GROUP(pages_ahead_group, tests);
