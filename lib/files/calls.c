@@ -28,7 +28,7 @@ long ferry__call_statx(struct member *member, int dir, const char *name, int fla
 	return call(member, (struct proxy_call){
 				    .nr = SYS_statx,
 				    .args = { dir, (long)name, flags, mask, (long)into },
-				    .has_name = true,
+				    .has_name = name, /* with AT_EMPTY_PATH, maybe not */
 				    .output = 4,
 				    .output_size = sizeof(*into),
 			    });

@@ -13,6 +13,7 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +60,10 @@ static long compare(int dir, const char *const names[], size_t count, int flags,
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		int error = statx(dir, names[i], flags, STATX_BASIC_STATS, &one) ? -errno : 0;
+		/* Not by the C library's function, which no name may be NULL for. */
+		int error = syscall(SYS_statx, dir, names[i], flags, STATX_BASIC_STATS, &one) ?
+				    -errno :
+				    0;
 
 		assert_int_equal(errors[i], error);
 		if (!error)
@@ -134,6 +138,17 @@ static void test_many_with_any_number_of_threads(void **state)
 		assert_int_equal(compare(dir, constant(names), MANY, 0, all[i]), MANY / 3 + 1);
 	close(dir);
 	free_names(names, MANY);
+}
+
+/* Since Linux 6.11, NULL means the descriptor itself. */
+static void test_no_name(void **state)
+{
+	const struct ferry_files_options timed = { .timeout_ms = 60000 };
+	const char *names[] = { NULL, "" };
+
+	(void)state;
+	compare(STDIN_FILENO, names, 2, AT_EMPTY_PATH, NULL);
+	compare(STDIN_FILENO, names, 2, AT_EMPTY_PATH, &timed);
 }
 
 static void test_errors_alone(void **state)
@@ -441,6 +456,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, tree_begin,
 						tree_end),
 		cmocka_unit_test_setup_teardown(test_errors_alone, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_no_name, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_mistakes, tree_begin, tree_end),
 		cmocka_unit_test(test_cancelled_before_it_starts),
