@@ -109,8 +109,8 @@ static void show_losses(const struct collected *collected)
 					     "counts have them.",
 					     collected->lost));
 	if (collected->not_followed)
-		show_paragraph("", keep_text("%ld threads were not followed, and their calls are "
-					     "not counted: too many were alive at once.",
+		show_paragraph("", keep_text("Threads that were not followed: %ld. Their calls "
+					     "are not counted. Too many were alive at once.",
 					     collected->not_followed));
 	if (collected->uncounted)
 		show_paragraph("", keep_text("The kernel missed %ld calls, perhaps of other "

@@ -68,7 +68,7 @@ def trace(ferry_path: Path, method: str) -> Trace:
             check=True,
         )
         report = json.loads(done.stdout)
-        assert (report["method"], report["uncounted"]) == (method, 0)
+        assert (report["method"], report["uncounted"], report["lost_threads"]) == (method, 0, 0)
         return report
 
     return run

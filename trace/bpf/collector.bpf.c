@@ -351,9 +351,9 @@ static __always_inline bool follow(const struct task_struct *task, bool in_call,
 {
 	const struct followed thread = { .is_new = in_call, .is_held = held };
 	const uint64_t key = (uint64_t)task;
-	long error;
+	/* Before 6.4, the upper half of what the helper returns is undefined. */
+	int error = (int)bpf_map_update_elem(&threads, &key, &thread, BPF_NOEXIST);
 
-	error = bpf_map_update_elem(&threads, &key, &thread, BPF_NOEXIST);
 	if (!error) {
 		__sync_fetch_and_add(&state.alive, 1);
 		__sync_fetch_and_add(&state.threads, 1);
