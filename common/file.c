@@ -86,17 +86,19 @@ static int write_and_rename(const char *path, char *temporary, const void *bytes
 /* Ctrl-C waits until the file is whole, or gone.  Without BYTES it is only tried out. */
 static int replace(const char *path, const void *bytes, size_t length)
 {
+	char *file = realpath(path, NULL); /* where a symbolic link leads */
 	sigset_t all, before;
 	char *temporary;
-	int error;
+	int error = -ENOMEM;
 
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	error = write_and_rename(path, temporary, bytes, length);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	free(temporary);
+	if (asprintf(&temporary, "%s.XXXXXX", file ? file : path) >= 0) {
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &before);
+		error = write_and_rename(file ? file : path, temporary, bytes, length);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		free(temporary);
+	}
+	free(file);
 	return error;
 }
 

@@ -182,7 +182,7 @@ def write(name: str, content: bytes) -> None:
         elif path.exists() and not path.is_file():
             path.write_bytes(content)
         else:
-            replace_undisturbed(path, content)
+            replace_undisturbed(Path(os.path.realpath(path)), content)
     except OSError as error:
         place = "standard output" if name == "-" else name
         raise BadInput(f"{place}: cannot write: {error.strerror}") from None

@@ -155,6 +155,17 @@ def test_an_earlier_file_stays_when_the_new_one_cannot_be_made(
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
+def test_an_output_that_is_a_link_stays_one(ferry: Ferry, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "run.json").write_text("old")
+    link = tmp_path / "latest.json"
+    link.symlink_to("elsewhere/run.json")
+    assert ferry("dispatch", "--calls", "10", "--trials", "2", "--json", link).returncode == 0
+    assert link.is_symlink()
+    assert json.loads(link.read_text())["bench"] == "dispatch"
+    assert sorted(path.name for path in tmp_path.rglob("*.json*")) == ["latest.json", "run.json"]
+
+
 class TestAgainst:
     """--against with files that are none of ours, or no longer."""
 

@@ -55,6 +55,18 @@ def test_the_same_runs_make_the_same_page_also_on_standard_output(
     assert pages[0].startswith("<!DOCTYPE html>")
 
 
+def test_an_output_that_is_a_link_stays_one(
+    command: Report, results: Write, tmp_path: Path
+) -> None:
+    directory = results({"dispatch": sample.dispatch()})
+    page, link = tmp_path / "page.html", tmp_path / "latest.html"
+    page.write_text("old")
+    link.symlink_to("page.html")
+    assert command("--output", link, directory).returncode == 0
+    assert link.is_symlink()
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
 def test_the_command_refuses_bad_input(command: Report, results: Write) -> None:
     directory = results({"new": sample.dispatch() | {"version": 3}})
     done = command(directory)
