@@ -46,6 +46,7 @@ struct waiting {
 	unsigned int events_seen;
 	unsigned int forks; /* when the call began */
 	long began;	    /* waiting with a time limit, ns; 0: not yet */
+	long until;	    /* of recvmmsg(), ns; 0: not known yet */
 };
 
 /* ---- making calls ---- */
@@ -345,31 +346,39 @@ static long attempt_recvmsg(struct waiting *w)
 }
 
 /* Receives or sends messages after those that are done, as far as that does not wait. */
-static long make_for_rest(struct waiting *w, long nr)
+static long make_for_rest(struct waiting *w, long nr, struct timespec *limit)
 {
 	const __s64 arg[] = { w->fd,
 			      (long)((struct mmsghdr *)w->arg[1] + w->done),
 			      w->arg[2] - (long)w->done,
 			      w->arg[3] | MSG_DONTWAIT,
-			      0,
+			      (long)limit,
 			      0 };
 
 	return make(w->s, nr, arg);
 }
 
-/* Receives until there are as many messages as asked for; without MSG_WAITFORONE, it waits for all.
+/*
+ * Receives until there are as many messages as asked for; without MSG_WAITFORONE, it waits for all.
+ * The kernel looks at the time limit after a message only.
  */
 static long attempt_recvmmsg(struct waiting *w)
 {
+	struct timespec *limit = (struct timespec *)w->arg[4], left;
 	long result;
 
-	if (w->arg[4]) /* its limit is looked at after each message only */
+	if (!ferry__is_limit(limit))
 		return make_plainly(w);
-	result = make_for_rest(w, SYS_recvmmsg);
+	if (!w->until)
+		w->until = ferry__until_limit(limit);
+	left = ferry__rest_until(w->until);
+	result = make_for_rest(w, SYS_recvmmsg, limit ? &left : NULL);
 	if (result < 0)
 		return result;
 	w->done += (unsigned long)result;
-	if (!result || w->arg[3] & MSG_WAITFORONE || (long)w->done >= w->arg[2])
+	ferry__store_rest(limit, w->until);
+	if (!result || w->arg[3] & MSG_WAITFORONE || (long)w->done >= w->arg[2] ||
+	    (!left.tv_sec && !left.tv_nsec))
 		return (long)w->done;
 	return -EAGAIN;
 }
@@ -480,7 +489,7 @@ static long attempt_sendmsg(struct waiting *w)
 /* Of datagrams, each of which is sent as a whole. */
 static long attempt_sendmmsg(struct waiting *w)
 {
-	long result = make_for_rest(w, SYS_sendmmsg);
+	long result = make_for_rest(w, SYS_sendmmsg, NULL);
 
 	if (result < 0)
 		return result;

@@ -140,24 +140,28 @@ static bool is_possible(const struct timespec *limit)
 	       (limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000L);
 }
 
+bool ferry__is_limit(const struct timespec *limit)
+{
+	return is_readable(limit, sizeof(*limit)) && is_possible(limit);
+}
+
 /* Decades count as no limit: so many nanoseconds might not fit a long. */
-static long until_limit(const struct timespec *limit)
+long ferry__until_limit(const struct timespec *limit)
 {
 	return limit && limit->tv_sec <= INT_MAX ? clock_ns() + ns_of(limit) : LONG_MAX;
 }
 
-static struct timespec rest_until(long until)
+struct timespec ferry__rest_until(long until)
 {
 	long left = until - clock_ns();
 
 	return timespec_of(left > 0 ? left : 0);
 }
 
-/* A constant limit stays as it is. */
-static void store_rest(struct timespec *limit, long until)
+void ferry__store_rest(struct timespec *limit, long until)
 {
 	if (limit && is_writable_time(limit))
-		*limit = rest_until(until);
+		*limit = ferry__rest_until(until);
 }
 
 /* Without a signal mask it is poll() with another limit, in which it stores the time left. */
@@ -166,11 +170,11 @@ static long poll_with_timespec(struct scheduler *s, const __s64 arg[])
 	struct timespec *limit = (struct timespec *)arg[2];
 	long result, until;
 
-	if (arg[3] || !is_readable(limit, sizeof(*limit)) || !is_possible(limit))
+	if (arg[3] || !ferry__is_limit(limit))
 		return ferry__call_here(SYS_ppoll, arg);
-	until = until_limit(limit);
+	until = ferry__until_limit(limit);
 	result = poll_until(s, (struct pollfd *)arg[0], (unsigned int)arg[1], until);
-	store_rest(limit, until);
+	ferry__store_rest(limit, until);
 	return result;
 }
 
@@ -315,12 +319,11 @@ static long wait_in_pselect(struct scheduler *s, const __s64 arg[])
 	const long *mask = (const long *)arg[5];
 	long result, until;
 
-	if (!is_readable(mask, sizeof(*mask)) || (mask && *mask) ||
-	    !is_readable(limit, sizeof(*limit)) || !is_possible(limit))
+	if (!is_readable(mask, sizeof(*mask)) || (mask && *mask) || !ferry__is_limit(limit))
 		return ferry__call_here(SYS_pselect6, arg);
-	until = until_limit(limit);
+	until = ferry__until_limit(limit);
 	result = select_until(s, SYS_pselect6, arg, until);
-	store_rest(limit, until);
+	ferry__store_rest(limit, until);
 	return result;
 }
 
@@ -337,9 +340,9 @@ static long wait_in_select(struct scheduler *s, const __s64 arg[])
 		left = (struct timespec){ limit->tv_sec, limit->tv_usec * 1000 };
 	if (!is_possible(&left))
 		return ferry__post(s, SYS_select, arg);
-	until = until_limit(limit ? &left : NULL);
+	until = ferry__until_limit(limit ? &left : NULL);
 	result = select_until(s, SYS_select, arg, until);
-	left = rest_until(until);
+	left = ferry__rest_until(until);
 	if (limit && is_writable_time(limit))
 		*limit = (struct timeval){ left.tv_sec, left.tv_nsec / 1000 };
 	return result;

@@ -238,6 +238,9 @@ static void a_packet_is_no_end(void **state)
 	read_both_parts(state, fds, 0);
 }
 
+/* So many that stand-ins would begin if runners waited. */
+#define SENDERS 3
+
 /* ---- calls that do not wait ---- */
 
 static void what_need_not_wait_returns(void **state)
@@ -295,6 +298,65 @@ static void datagrams_may_end(void **state)
 	assert_int_equal(result_of(reader), 0);
 	assert_int_equal(made(state, receive), 0);
 	close_both(fds);
+}
+
+/* Its limit is looked at after each message: the first is waited for as long as it takes. */
+static void messages_have_a_time_limit(void **state)
+{
+	char data[3];
+	struct iovec parts[3] = { { &data[0], 1 }, { &data[1], 1 }, { &data[2], 1 } };
+	struct mmsghdr messages[3] = { { .msg_hdr = { .msg_iov = &parts[0], .msg_iovlen = 1 } },
+				       { .msg_hdr = { .msg_iov = &parts[1], .msg_iovlen = 1 } },
+				       { .msg_hdr = { .msg_iov = &parts[2], .msg_iovlen = 1 } } };
+	struct timespec limit = { .tv_nsec = 1000000 };
+	struct call receive = { SYS_recvmmsg, { 0, (long)messages, 3, 0, (long)&limit } };
+	struct ferry_thread *reader;
+	int fds[2], i;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	receive.arg[0] = fds[0];
+	reader = spawn(state, make, &receive);
+	assert_waits(reader);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), 1);
+	assert_int_equal(limit.tv_sec + limit.tv_nsec, 0);
+	limit.tv_sec = 1000;
+	reader = spawn(state, make, &receive);
+	assert_waits(reader); /* for the third */
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(reader), 3);
+	assert_in_range(limit.tv_sec, 900, 999);
+	limit.tv_nsec = -1;
+	assert_int_equal(made(state, receive), -EINVAL);
+	receive.arg[4] = 8;
+	assert_int_equal(made(state, receive), -EFAULT);
+	close_both(fds);
+}
+
+static void no_runner_waits_for_messages_with_a_limit(void **state)
+{
+	struct mmsghdr messages[SENDERS] = { 0 };
+	struct timespec limits[SENDERS];
+	struct call calls[SENDERS];
+	struct ferry_thread *readers[SENDERS];
+	int fds[SENDERS][2], before = kernel_threads(), i;
+
+	for (i = 0; i < SENDERS; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds[i]), 0);
+		limits[i] = (struct timespec){ .tv_sec = 1000 };
+		calls[i] =
+			(struct call){ SYS_recvmmsg,
+				       { fds[i][0], (long)&messages[i], 1, 0, (long)&limits[i] } };
+		readers[i] = spawn(state, make, &calls[i]);
+	}
+	assert_waits(readers[0]);
+	assert_int_equal(kernel_threads(), before);
+	for (i = 0; i < SENDERS; i++) {
+		assert_int_equal(write(fds[i][1], "x", 1), 1);
+		assert_int_equal(result_of(readers[i]), 1);
+		close_both(fds[i]);
+	}
 }
 
 /* Messages that are received before the end are counted. */
@@ -551,8 +613,6 @@ static void epolls_may_be_nested(void **state)
 
 /* ---- calls that move data ---- */
 
-#define SENDERS 3
-
 static void no_runner_waits_to_send_a_file(void **state)
 {
 	int before = kernel_threads(), file = memfd_create("file", MFD_CLOEXEC), fds[SENDERS][2], i;
@@ -612,6 +672,8 @@ int main(void)
 		TEST(a_packet_is_no_end),
 		TEST(what_need_not_wait_returns),
 		TEST(datagrams_may_end),
+		TEST(messages_have_a_time_limit),
+		TEST(no_runner_waits_for_messages_with_a_limit),
 		TEST(several_datagrams_may_end),
 		TEST(a_named_pipe_may_have_no_writer),
 		TEST(a_shutdown_ends_a_write),
