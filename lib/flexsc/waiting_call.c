@@ -200,8 +200,7 @@ static bool is_broken(const struct waiting *w)
 	return !left;
 }
 
-/* Whether an attempt would find nothing: what returns at once, such as a read of no bytes, may not.
- */
+/* Whether an attempt would find nothing.  A read of no bytes returns at once. */
 static bool has_to_wait(const struct waiting *w)
 {
 	return w->descriptor->is_emptied && w->arg[2] &&
@@ -252,8 +251,7 @@ static size_t at_most(size_t size, size_t most)
 	return size < most ? size : most;
 }
 
-/* A call whose size is nothing, or is refused, does not wait; and is not the same in other forms.
- */
+/* Other sizes, none or too many, mean something else in other forms of the call. */
 static bool has_usual_size(const struct waiting *w)
 {
 	return w->arg[2] > 0;
