@@ -346,6 +346,7 @@ SYSCALL_DEFINE1(multi_page_alloc, long, pages)
 {
 	if (pages < 0 || pages > MAX_PAGES)
 		return -EINVAL;
-	WRITE_ONCE(current->mm->multi_page_alloc, pages);
+	/* Not 0, for faults that have begun to map pages ahead: they would map none. */
+	WRITE_ONCE(current->mm->multi_page_alloc, pages ?: 1);
 	return 0;
 }
