@@ -52,9 +52,9 @@ def run_in_guest(
     METER measures the CPU time of the guest.
     """
     check(options)
-    run = new_run(kernel.target.name)
-    write_command(run, kernel, command, options)
     with contextlib.ExitStack() as stack:
+        run = stack.enter_context(new_run(kernel.target.name))
+        write_command(run, kernel, command, options)
         console, out_pipe, err_pipe = (stack.enter_context(pipe()) for _ in range(3))
         keys = stack.enter_context(Keys()) if options.terminal else None
         lines = Lines(
@@ -93,8 +93,8 @@ def run_in_guest(
         guest.end()
         # What was on its way when the guest was ended.
         pump({s: f for s, f in streams.items() if not keys or s is not keys.user_end})
-    watch.watcher.close()
-    return watch.outcome()
+        watch.watcher.close()
+        return watch.outcome()
 
 
 def check(options: Options) -> None:

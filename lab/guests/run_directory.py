@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The directory of a run, which the host and its guest share: the command and its status."""
 
+import contextlib
+import fcntl
 import os
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lab import REPOSITORY
@@ -21,14 +23,34 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "TERM", "COLORTERM")
 PREFIXES = ("FERRY_", "BATCH_")
 
 
-def new_run(name: str) -> Path:
-    """A directory for this run; the oldest ones go."""
+@contextlib.contextmanager
+def new_run(name: str) -> Iterator[Path]:
+    """A directory for this run; the oldest ones that have ended go."""
     runs = make_directory(cache_root() / "runs")
     past = sorted((path for path in runs.iterdir()), key=lambda path: path.stat().st_mtime)
     for path in past[: -KEPT_RUNS or None]:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_if_ended(path)
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    return make_directory(runs / f"{stamp}-{name}-{os.getpid()}-{time.monotonic_ns() % 10**6}")
+    run = make_directory(runs / f"{stamp}-{name}-{os.getpid()}-{time.monotonic_ns() % 10**6}")
+    with opened(run) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield run
+
+
+def remove_if_ended(run: Path) -> None:
+    with contextlib.suppress(BlockingIOError, FileNotFoundError), opened(run) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(run, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def opened(directory: Path) -> Iterator[int]:
+    """A descriptor that guests do not inherit."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Options) -> None:

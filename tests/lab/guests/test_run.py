@@ -213,3 +213,14 @@ def test_old_runs_go(fake_guest: Kernel, cache: Path, monkeypatch: pytest.Monkey
     consoles = [run(fake_guest, "run_command")[0].console for _ in range(4)]
     assert [path.exists() for path in consoles] == [False, True, True, True]
     assert len(list((cache / "runs").iterdir())) == 3
+
+
+def test_a_run_that_goes_on_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_directory, "KEPT_RUNS", 1)
+    with run_directory.new_run("long") as long_run:
+        for _ in range(3):
+            with run_directory.new_run("short") as short_run:
+                assert short_run.exists()
+        assert long_run.exists()
+    with run_directory.new_run("short"):
+        assert not long_run.exists()
