@@ -137,6 +137,9 @@ int check_writable(const char *path)
 	return error;
 }
 
+/* Of a file that is read, in bytes: /dev/zero would take all memory. */
+#define LONGEST ((size_t)256 << 20)
+
 static int read_all(int fd, char **bytes, size_t *length)
 {
 	size_t room = 0;
@@ -162,6 +165,8 @@ static int read_all(int fd, char **bytes, size_t *length)
 		if (!got)
 			return 0;
 		*length += got;
+		if (*length > LONGEST)
+			return -EFBIG;
 	}
 }
 

@@ -100,3 +100,9 @@ def test_warnings_alone_are_no_failure(ferry: Ferry) -> None:
     done = ferry("check", input=b"getpid() any -> end\ngetpid()\n")
     assert done.returncode == 0
     assert b"warning" in done.stdout
+
+
+def test_a_file_without_end_is_refused(ferry: Ferry) -> None:
+    done = ferry("check", "/dev/zero")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"/dev/zero: cannot read: File too large" in done.stderr
