@@ -51,6 +51,7 @@ static bool is_blocked(long nr, enum bug bug)
 	case SYS_execveat:
 	case SYS_exit:
 	case SYS_exit_group:
+	case SYS_reboot:
 	case SYS_rt_sigreturn:
 	case FERRY_NR_BATCH:
 	case FERRY_NR_FLEXSC_REGISTER:
