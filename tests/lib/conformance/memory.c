@@ -52,6 +52,17 @@ static void make_unreadable(void *address)
 	       address);
 }
 
+/* Slot I gives I. */
+static void fill(struct ferry_slot calls[], long rets[], long count)
+{
+	long i;
+
+	for (i = 0; i < count; i++) {
+		calls[i] = result_of(i);
+		rets[i] = UNTOUCHED;
+	}
+}
+
 /* N slots whose memory ends after CUT bytes, at an unreadable page. */
 static void expect_cut(unsigned long n, size_t cut)
 {
@@ -107,10 +118,7 @@ static void slots_may_straddle_pages(void **state)
 		long rets[180];
 		long i;
 
-		for (i = 0; i < 180; i++) {
-			calls[i] = result_of(i);
-			rets[i] = UNTOUCHED;
-		}
+		fill(calls, rets, 180);
 		expect_equal(run_batch(rets, calls, 180), 179);
 		for (i = 0; i < 180; i++)
 			expect_equal(rets[i], i);
@@ -126,10 +134,7 @@ static void a_jump_over_pages_that_cannot_be_read_goes_on_behind_them(void **sta
 	long i;
 
 	(void)state;
-	for (i = 0; i < 256; i++) {
-		calls[i] = result_of(i);
-		rets[i] = UNTOUCHED;
-	}
+	fill(calls, rets, 256);
 	calls[10] = jumping(result_of(10), 0, 0, 256 - 30 - 11);
 	munmap(map + PAGE, PAGE);
 	make_unreadable(map + 2 * PAGE);
@@ -147,10 +152,7 @@ static void a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there(void **s
 	long i;
 
 	(void)state;
-	for (i = 0; i < 192; i++) {
-		calls[i] = result_of(i);
-		rets[i] = UNTOUCHED;
-	}
+	fill(calls, rets, 192);
 	calls[20] = jumping(result_of(20), 0, 0, 79);
 	munmap(map + PAGE, PAGE);
 	expect_equal(run_batch(rets, calls, 192), 20);
@@ -168,10 +170,7 @@ static void a_slot_may_remove_the_pages_to_come(void **state)
 	long i;
 
 	(void)state;
-	for (i = 0; i < 256; i++) {
-		calls[i] = result_of(i);
-		rets[i] = UNTOUCHED;
-	}
+	fill(calls, rets, 256);
 	calls[10] = SLOT(SYS_mmap, map + PAGE, 3 * PAGE, PROT_NONE,
 			 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	expect_equal(run_batch(rets, calls, 256), 63);
@@ -192,10 +191,7 @@ static void calls_beyond_the_end_of_a_mapped_file_cannot_be_read(void **state)
 	expect(!ftruncate(file, 2 * PAGE));
 	calls = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	expect(calls != MAP_FAILED);
-	for (i = 0; i < 100; i++) {
-		calls[i] = result_of(i);
-		rets[i] = UNTOUCHED;
-	}
+	fill(calls, rets, 100);
 	expect(!ftruncate(file, PAGE));
 	expect_equal(run_batch(rets, calls, 100), 63);
 	for (i = 0; i < 100; i++)
