@@ -27,7 +27,8 @@ PREFIXES = ("FERRY_", "BATCH_")
 def new_run(name: str) -> Iterator[Path]:
     """A directory for this run; the oldest ones that have ended go."""
     runs = make_directory(cache_root() / "runs")
-    past = sorted((path for path in runs.iterdir()), key=lambda path: path.stat().st_mtime)
+    # Anything else there is not ours.
+    past = sorted(filter(Path.is_dir, runs.iterdir()), key=lambda path: path.stat().st_mtime)
     for path in past[: -KEPT_RUNS or None]:
         remove_if_ended(path)
     stamp = time.strftime("%Y%m%d-%H%M%S")

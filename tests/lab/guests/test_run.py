@@ -215,6 +215,17 @@ def test_old_runs_go(fake_guest: Kernel, cache: Path, monkeypatch: pytest.Monkey
     assert len(list((cache / "runs").iterdir())) == 3
 
 
+def test_a_file_among_the_runs_does_not_stop_new_ones(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_directory, "KEPT_RUNS", 1)
+    (cache / "runs").mkdir(parents=True)
+    (cache / "runs" / "file").touch()
+    for _ in range(3):
+        with run_directory.new_run("short"):
+            pass
+
+
 def test_a_run_that_goes_on_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_directory, "KEPT_RUNS", 1)
     with run_directory.new_run("long") as long_run:
