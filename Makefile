@@ -86,9 +86,9 @@ GUESTS := x86-6.12 uml-7.3 debian-6.12
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
 	@rm -f build/times
 	@# Set-up mostly waits for downloads.
-	$(STEP) 'set-up in minimal roots, and lint' \
-		$(MAKE) --no-print-directory --jobs=2 --output-sync=line check-setup lint
-	$(STEP) 'build with sanitizers' $(MAKE) --no-print-directory build-asan build-tsan/build.ninja
+	$(STEP) 'set-up in minimal roots, lint, build with sanitizers' \
+		$(MAKE) --no-print-directory --jobs=3 --output-sync=line \
+		check-setup-12 check-setup-13 lint build-asan build-tsan/build.ninja
 	$(STEP) 'tests on this machine' $(MESON_TEST) -C build --suite fast --suite check
 	$(STEP) 'tests with AddressSanitizer' $(MESON_TEST) -C build-asan --suite fast --suite check --suite fuzz
 	@# Without a name, which is '*' here, meson test would build all of it.
@@ -117,17 +117,19 @@ STEPS := run check
 check-fresh: setup-check ## make run and make check in minimal roots; RELEASE="12 13" STEPS="run check"
 	@PYTHONPATH=. python3 tests/setup/fresh.py --release $(RELEASE) --steps $(STEPS)
 
-.PHONY: check-setup
-check-setup: setup-check ## check set-up itself: its packages exist, and suffice to build in a minimal root
+.PHONY: check-setup check-setup-12 check-setup-13
+check-setup: check-setup-12 check-setup-13 ## check set-up itself: its packages exist, and suffice to build in a minimal root
+check-setup-12: SETUP_STEPS := names build module
+check-setup-13: SETUP_STEPS := names compilers
+check-setup-12 check-setup-13: setup-check
 ifdef FERRY_FRESH
-	@echo "check-setup: skipped, because this is such a root"
+	@echo "$@: skipped, because this is such a root"
 else ifneq ($(shell id -u),0)
-	@echo "check-setup: skipped, because it needs root"
+	@echo "$@: skipped, because it needs root"
 else ifneq ($(shell unshare --mount --pid --fork true 2>/dev/null && echo possible),possible)
-	@echo "check-setup: skipped, because this machine allows no mount namespaces"
+	@echo "$@: skipped, because this machine allows no mount namespaces"
 else
-	@PYTHONPATH=. python3 tests/setup/fresh.py --release 13 --steps names compilers
-	@PYTHONPATH=. python3 tests/setup/fresh.py --release 12 --steps names build module
+	@PYTHONPATH=. python3 tests/setup/fresh.py --release $(@:check-setup-%=%) --steps $(SETUP_STEPS)
 endif
 
 .PHONY: check-packages
@@ -142,8 +144,7 @@ lint: build-tests ## formatting, clang-tidy, ruff, mypy, shellcheck, manual page
 	mypy --no-error-summary lab
 	mypy --no-error-summary $(wildcard tests/lab/*.py tests/lab/*/*.py)
 	@echo "mypy in each folder ..."
-	@printf '%s\n' $(PYTHON_FOLDERS) | xargs -P 2 -I FOLDER sh -c \
-		'mypy --no-error-summary --cache-dir .mypy_cache/FOLDER FOLDER/*.py'
+	@printf '%s\n' $(PYTHON_FOLDERS) | xargs -P 2 -I FOLDER sh -c 'mypy --no-error-summary FOLDER/*.py'
 	shellcheck $(SHELL_SOURCES)
 	mandoc -Tlint -Wwarning man/*.[1-9] > /dev/null
 	@echo "clang-tidy ..."
