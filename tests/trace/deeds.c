@@ -161,8 +161,8 @@ static void read_file(void)
 	long file = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
 	char status[256];
 
-	syscall(SYS_fstat, file, status);
 	syscall(SYS_read, file, buffer, sizeof(buffer));
+	syscall(SYS_newfstatat, file, "", status, AT_EMPTY_PATH);
 	syscall(SYS_close, file);
 }
 

@@ -27,7 +27,7 @@ def saving(report: dict[str, Any], name: str) -> dict[str, Any]:
 def test_a_loop_is_found_as_one_turn_with_its_flow(trace: Trace, deeds: Path) -> None:
     report = trace(deeds, "read_file")
     sequence = report["sequences"][0]
-    assert names(sequence) == ["openat", "fstat", "read", "close"]
+    assert names(sequence) == ["openat", "read", "newfstatat", "close"]
     # A window of 256 calls ends between two turns.
     assert sequence["turns"] == pytest.approx(TURNS, abs=6)
     assert sequence["verdict"] == "entirely"

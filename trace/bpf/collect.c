@@ -148,7 +148,7 @@ static void take(void *context, const struct bpf_call *sent)
 		return;
 	}
 	memcpy(call.args, sent->args, sizeof(call.args));
-	if (sent->path[0])
+	if (sent->has_path)
 		call.paths[0] = strdup(sent->path);
 	call.file = name_of_file(&sent->file);
 	open = find_or_add(session, sent->window);

@@ -235,7 +235,6 @@ static __always_inline struct bpf_call *new_call(const struct followed *thread, 
 		return NULL;
 	call->window = thread->window;
 	call->nr = nr;
-	call->path[0] = '\0';
 	return call;
 }
 
@@ -276,10 +275,9 @@ static __always_inline void send_call(struct followed *thread, const struct task
 	if (kinds.path != NO_ARGUMENT)
 		length = bpf_probe_read_user_str(call->path, PATH_ROOM - 1,
 						 (const void *)call->args[kinds.path & 7]);
-	if (length < 1) {
-		call->path[0] = '\0';
-		length = 1;
-	}
+	call->has_path = length > 0;
+	if (length < 0)
+		length = 0;
 	/* The mask is for the verifier. */
 	send(thread, call, offsetof(struct bpf_call, path) + (length & (PATH_ROOM - 1)));
 }

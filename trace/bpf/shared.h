@@ -51,6 +51,7 @@ struct bpf_call {
 	uint64_t args[8]; /* two are not used: the verifier wants a power of two */
 	int64_t result;
 	int32_t nr; /* -1: the thread of this window has ended */
+	uint32_t has_path;
 	struct bpf_file file;
 	char path[PATH_ROOM]; /* what follows its NUL is not sent */
 };
