@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <linux/bpf.h>
+#include <linux/stat.h>
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -252,8 +253,10 @@ static __always_inline void look_at_file(struct bpf_file *found, const struct ta
 	inode = BPF_CORE_READ(file, f_inode);
 	found->is_open = true;
 	found->mode = BPF_CORE_READ(inode, i_mode);
-	found->device = BPF_CORE_READ(inode, i_rdev);
-	found->magic = (uint32_t)BPF_CORE_READ(inode, i_sb, s_magic);
+	if (S_ISCHR(found->mode))
+		found->device = BPF_CORE_READ(inode, i_rdev);
+	else if (!S_ISSOCK(found->mode))
+		found->magic = (uint32_t)BPF_CORE_READ(inode, i_sb, s_magic);
 }
 
 /* The kernel has just read the path, so it is in memory, unless execve() has changed all of that.
@@ -269,7 +272,7 @@ static __always_inline void send_call(struct followed *thread, const struct task
 		return;
 	copy_arguments(call->args, regs);
 	call->result = result;
-	call->file.is_open = false;
+	call->file = (struct bpf_file){ 0 };
 	if (kinds.descriptor != NO_ARGUMENT)
 		look_at_file(&call->file, task, (uint32_t)call->args[kinds.descriptor & 7]);
 	if (kinds.path != NO_ARGUMENT)
