@@ -12,7 +12,7 @@ const char *name_of_call(int nr)
 	char name[CALL_NAME_SIZE];
 
 	if (nr == CALL_OTHER)
-		return "calls of another architecture";
+		return "(no native number)";
 	return keep_text("%s", call_name((short)nr, name));
 }
 
