@@ -17,6 +17,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,15 +115,15 @@ def prune_builds(name: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def remove_contents(directory: Path, keep: str = "") -> None:
+    """Removes what is in DIRECTORY, but for KEEP; this takes a while for a kernel tree."""
+    for path in directory.iterdir():
+        if path.name != keep:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def size_on_disk(path: Path) -> int:
     """Bytes that removing PATH gives back; hard links count once."""
-    seen: set[tuple[int, int]] = set()
-    total = 0
-    for folder, _, files in os.walk(path):
-        for name in files:
-            status = os.lstat(os.path.join(folder, name))
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            total += status.st_blocks * 512
-    return total
+    command = ["du", "--summarize", "--block-size=1", str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    return int(done.stdout.split()[0])

@@ -6,7 +6,6 @@ import fnmatch
 import itertools
 import json
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from lab import REPOSITORY, LabError
-from lab.cache import cache_root, locked, make_directory, size_on_disk, write_whole
+from lab.cache import (
+    cache_root,
+    locked,
+    make_directory,
+    remove_contents,
+    size_on_disk,
+    write_whole,
+)
 from lab.completion import show_candidates
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
@@ -275,9 +281,7 @@ def run_style(args: argparse.Namespace) -> int:
 def run_clean(_args: argparse.Namespace) -> int:
     root = cache_root()
     freed = size_on_disk(root)
-    for path in root.iterdir():
-        if path.name != "locks":
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    remove_contents(root, keep="locks")
     print(f"ferry-lab: removed {freed / 1e9:.1f} GB from {root}")
     return 0
 

@@ -89,6 +89,30 @@ class Kept:
             os.kill(first, signal.SIGKILL)
 
 
+def run_to(
+    log: Path,
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    feed: Callable[[bytes], object] = lambda _: None,
+) -> int:
+    """Runs COMMAND, whose output goes to the end of LOG and to FEED; its exit status."""
+    with (
+        log.open("ab") as file,
+        Kept(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as kept,
+    ):
+        assert kept.process.stdout
+
+        def take(output: bytes) -> None:
+            file.write(output)
+            file.flush()
+            feed(output)
+
+        pump({kept.process.stdout: take})
+        return kept.process.wait()
+
+
 def pump(
     streams: Mapping[IO[bytes], Callable[[bytes], None]],
     *,

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.parser import HeaderParser
 from pathlib import Path
 
 from lab import LabError
@@ -11,7 +12,9 @@ from lab import LabError
 ETC = Path("/etc/apt")
 DEBIAN = {"bookworm", "trixie", "forky", "sid", "oldstable", "stable", "testing", "unstable"}
 POCKETS = {"", "updates", "proposed-updates", "backports", "security"}
-ONE_LINE = re.compile(r"deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<rest>.+)")
+ONE_LINE = re.compile(
+    r"\s*deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)(?P<components>[^#]*)"
+)
 
 
 @dataclass(frozen=True)
@@ -25,33 +28,23 @@ class Entry:
 
 
 def read_stanzas(text: str) -> Iterator[Entry]:
-    """The entries of a .sources file."""
-    text = re.sub(r"^#.*\n?", "", text, flags=re.M)
-    for stanza in re.split(r"\n\s*\n", text):
-        unfolded = re.sub(r"\n[ \t]+", " ", stanza)
-        fields = {
-            name.strip().lower(): value.strip()
-            for name, colon, value in (line.partition(":") for line in unfolded.splitlines())
-            if colon
-        }
-        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") != "no":
-            yield Entry(
-                tuple(fields.get("uris", "").split()),
-                tuple(fields.get("suites", "").split()),
-                tuple(fields.get("components", "").split()),
-                fields.get("signed-by", ""),
-            )
+    """The entries of a .sources file, whose stanzas are folded as the head of a mail is."""
+    for stanza in re.split(r"\n\s*\n", re.sub(r"^#.*\n?", "", text, flags=re.M)):
+        fields = HeaderParser().parsestr(stanza.lstrip())
+        uris, suites, components = (
+            tuple(fields.get(name, "").split()) for name in ("URIs", "Suites", "Components")
+        )
+        if "deb" in fields.get("Types", "").split() and fields.get("Enabled", "yes") != "no":
+            yield Entry(uris, suites, components, fields.get("Signed-By", ""))
 
 
 def read_lines(text: str) -> Iterator[Entry]:
     """The entries of a .list file."""
-    for line in text.splitlines():
-        match = ONE_LINE.fullmatch(line.partition("#")[0].strip())
-        if not match:
-            continue
-        uri, suite, *components = match["rest"].split()
-        signed_by = re.search(r"signed-by=(\S+)", match["options"] or "")
-        yield Entry((uri,), (suite,), tuple(components), signed_by[1] if signed_by else "")
+    for found in filter(None, map(ONE_LINE.match, text.splitlines())):
+        signed_by = re.search(r"signed-by=(\S+)", found["options"] or "")
+        components = tuple(found["components"].split())
+        key = signed_by[1] if signed_by else ""
+        yield Entry((found["uri"],), (found["suite"],), components, key)
 
 
 def read_entries(etc: Path) -> Iterator[Entry]:

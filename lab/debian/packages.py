@@ -8,14 +8,14 @@ root is needed.  The machine's configuration gives only the mirror and how to re
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
 from lab import LabError
-from lab.cache import cache_root, log_file, make_directory
+from lab.cache import cache_root, log_file, make_directory, new_log
 from lab.debian.mirrors import find_mirror
-from lab.process import Kept
+from lab.process import run_to
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 REACHING = re.compile(r"Acquire::(?!IndexTargets|Changelogs|Languages|CompressionTypes)\S+ \".+\";")
@@ -58,24 +58,11 @@ def private_state(suites: Sequence[str]) -> dict[str, str]:
     return os.environ | {"APT_CONFIG": str(state / "apt.conf"), "LC_ALL": "C"}
 
 
-def run_apt(arguments: Sequence[str], env: dict[str, str], package: str, cwd: Path) -> str:
-    """What apt-get prints.  Its whole output is kept in the log `fetch`."""
+def run_apt(command: Sequence[str], env: Mapping[str, str], package: str, cwd: Path) -> str:
+    """What a command of apt prints, which is kept in the log `fetch`, too."""
     log = log_file("fetch")
-    with (
-        log.open("ab") as errors,
-        Kept(
-            ["apt-get", "-q", *arguments],
-            env=env,
-            cwd=cwd,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        ) as apt,
-    ):
-        assert apt.process.stdout
-        output = apt.process.stdout.read()
-        status = apt.process.wait()
-        errors.write(output)
-    if status:
+    output = bytearray()
+    if run_to(log, command, env=env, cwd=cwd, feed=output.extend):
         raise LabError(
             f"cannot fetch {package}: {first_error(log)};"
             f" the next run tries again, and {log} has all messages"
@@ -93,56 +80,60 @@ def first_error(log: Path) -> str:
     return "apt-get failed"
 
 
-def newest(pattern: str, suites: Sequence[str], directory: Path) -> str:
-    """The name with the highest version in it among the packages that match PATTERN."""
+def updated_state(package: str, suites: Sequence[str], directory: Path) -> dict[str, str]:
+    """A package state of what the mirrors offer now; the environment to use it."""
     env = private_state(suites)
-    log_file("fetch").unlink(missing_ok=True)
-    run_apt(["-o", "APT::Update::Error-Mode=any", "update"], env, pattern, directory)
-    names = subprocess.run(
-        ["apt-cache", "pkgnames"], env=env, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.split()
-    found = [name for name in names if re.fullmatch(pattern, name)]
+    new_log("fetch")
+    # Without this option a mirror that cannot be reached is only a warning.
+    run_apt(
+        ["apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update"], env, package, directory
+    )
+    return env
+
+
+def newest(start: str, rest: str, suites: Sequence[str], directory: Path) -> str:
+    """The name with the highest version in it among those of START and what matches REST."""
+    env = updated_state(start, suites, directory)
+    names = run_apt(["apt-cache", "pkgnames", start], env, start, directory).split()
+    found = [name for name in names if re.fullmatch(rest, name.removeprefix(start))]
     if not found:
-        raise LabError(f"Debian's {' or '.join(suites)} has no package that matches {pattern}")
+        raise LabError(f"Debian's {' or '.join(suites)} has no package that matches {start}{rest}")
     return max(found, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
 
 
 def depends_on(package: str, suites: Sequence[str]) -> list[str]:
     """The packages that PACKAGE names as those it depends on."""
-    shown = subprocess.run(
-        ["apt-cache", "depends", package],
-        env=private_state(suites),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
+    command = ["apt-cache", "depends", package]
+    shown = run_apt(command, private_state(suites), package, cache_root())
     return re.findall(r"^\W*Depends: (\S+)", shown, re.M)
 
 
 def newest_file(package: str, suites: Sequence[str], directory: Path) -> Path:
     """The file of the newest PACKAGE in SUITES as it is in DIRECTORY after a download."""
-    env = private_state(suites)
-    log_file("fetch").unlink(missing_ok=True)
-    # Without this option a mirror that cannot be reached is only a warning.
-    run_apt(["-o", "APT::Update::Error-Mode=any", "update"], env, package, directory)
+    env = updated_state(package, suites, directory)
     # apt names no file that is in its directory already.
     elsewhere = make_directory(directory / "partial")
-    listed = run_apt(["download", "--print-uris", package], env, package, elsewhere)
+    listed = run_apt(
+        ["apt-get", "-q", "download", "--print-uris", package], env, package, elsewhere
+    )
     match = re.search(r"^'[^']*' (\S+\.deb) ", listed, re.M)
     if not match:
         raise LabError(f"{package} is not in Debian's {' or '.join(suites)}: apt names no file")
     return directory / match[1]
 
 
-def download(package: str, suites: Sequence[str], directory: Path) -> Path:
-    """The newest PACKAGE in SUITES as a file in DIRECTORY; downloaded unless it is there.
+def download(packages: Sequence[str], suites: Sequence[str], directory: Path) -> None:
+    """The files of the newest PACKAGES in SUITES; apt verifies signatures and checksums."""
+    command = ["apt-get", "-q", "download", *packages]
+    run_apt(command, private_state(suites), packages[0], directory)
 
-    apt verifies the archive's signature and the file's checksum.
-    """
+
+def downloaded(package: str, suites: Sequence[str], directory: Path) -> Path:
+    """The newest PACKAGE in SUITES as a file in DIRECTORY; downloaded unless it is there."""
     path = newest_file(package, suites, directory)
     if not path.exists():
         partial = make_directory(directory / "partial")
-        run_apt(["download", package], private_state(suites), package, partial)
+        download([package], suites, partial)
         os.replace(partial / path.name, path)
     return path
 

@@ -2,16 +2,21 @@
 """Kernel sources: fetched from Debian, unpacked once per version."""
 
 import contextlib
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from lab import LabError
-from lab.cache import cache_root, locked, log_file, make_directory, require_space
-from lab.debian.packages import download, newest_file, version_of
-from lab.process import Kept
+from lab.cache import (
+    cache_root,
+    locked,
+    make_directory,
+    new_log,
+    remove_contents,
+    require_space,
+)
+from lab.debian.packages import downloaded, newest_file, version_of
+from lab.process import run_to
 from lab.targets import Source
 from lab.tested import last_tested
 
@@ -48,7 +53,7 @@ def fetch(source: Source, refresh: bool = False) -> Path:
             return package
         require_space(0.5, f"downloading {source.package}")
         print(f"ferry-lab: fetching {source.package} from Debian", file=sys.stderr)
-        newest = download(source.package, source.suites, package_directory(source))
+        newest = downloaded(source.package, source.suites, package_directory(source))
         for older in set(package_directory(source).glob("*.deb")) - {newest}:
             older.unlink()
         return newest
@@ -93,26 +98,13 @@ def unpack(source: Source, package: Path) -> None:
     require_space(3, f"unpacking {source.package}")
     print(f"ferry-lab: unpacking {source.package} {version}", file=sys.stderr)
     (trees / "base.version").unlink(missing_ok=True)
-    remove(trees)
+    remove_contents(trees)
     make_directory(tree)
-    log = log_file(f"unpack-{source.version}")
-    with log.open("wb") as errors:
-        script = ["bash", "-c", UNPACK, "unpack", str(package), source.package, str(tree)]
-        with Kept(script, stdout=errors, stderr=subprocess.STDOUT) as tar:
-            status = tar.process.wait()
-    if status:
-        remove(trees)
+    log = new_log(f"unpack-{source.version}")
+    if run_to(log, ["bash", "-c", UNPACK, "unpack", str(package), source.package, str(tree)]):
+        remove_contents(trees)
         raise LabError(explain_failure(package, log))
     (trees / "base.version").write_text(version)
-
-
-def remove(directory: Path) -> None:
-    """Removes what is in DIRECTORY, which takes a while for a kernel tree."""
-    for path in directory.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
 
 
 def explain_failure(package: Path, log: Path) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from lab import LabError
 from lab.cache import cache_root, locked, log_file, made_whole, make_directory, require_space
 from lab.debian.initrd import write_initrd
-from lab.debian.packages import depends_on, newest, private_state, run_apt
+from lab.debian.packages import depends_on, download, newest
 from lab.targets import Source, Target
 from lab.toolchain import STOCK, require_commands
 
@@ -34,8 +34,9 @@ def provide(target: Target) -> tuple[str, Path]:
 
 def newest_release(source: Source, directory: Path) -> str:
     """The release, as uname(1) prints it, of the newest kernel in Debian's suites."""
-    pattern = re.escape(source.package) + r"\.\d[.0-9+~a-z]*(-\d+)?-amd64"
-    return newest(pattern, source.suites, directory).removeprefix("linux-headers-")
+    release = r"\.\d[.0-9+~a-z]*(-\d+)?-amd64"
+    name = newest(source.package, release, source.suites, directory)
+    return name.removeprefix("linux-headers-")
 
 
 def fetched_release(target: Target) -> str | None:
@@ -59,7 +60,7 @@ def fetch_stock(target: Target, kernels: Path) -> Path:
     directory = kernels / f"{release}-{LAYOUT}"
     with made_whole(directory) as partial:
         packages = make_directory(partial / "packages")
-        run_apt(["download", headers, image, *parts], private_state(suites), headers, packages)
+        download([headers, image, *parts], suites, packages)
         tree = make_directory(partial / "headers")
         for package in sorted(packages.glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)

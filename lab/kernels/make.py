@@ -4,13 +4,12 @@
 import errno
 import os
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab import LabError
 from lab.cache import cache_root
-from lab.process import Kept, pump
+from lab.process import run_to
 
 CCACHE_SIZE = "3G"
 # They would change what make does, or what ccache takes for the same.
@@ -36,7 +35,7 @@ def run_logged(
 ) -> None:
     """Runs COMMAND to build WHAT; its output goes to the end of LOG and to FEED."""
     try:
-        status = run_to(log, command, tree, feed)
+        status = run_to(log, command, env=make_environment(), cwd=tree, feed=feed)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -49,28 +48,6 @@ def run_logged(
             f"building {what} failed: {first_complaint(log)}; see {log}."
             " The next run goes on from there"
         )
-
-
-def run_to(log: Path, command: Sequence[str], tree: Path, feed: Callable[[bytes], None]) -> int:
-    with (
-        log.open("ab") as file,
-        Kept(
-            command,
-            cwd=tree,
-            env=make_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        ) as make,
-    ):
-        assert make.process.stdout
-
-        def take(output: bytes) -> None:
-            file.write(output)
-            file.flush()
-            feed(output)
-
-        pump({make.process.stdout: take})
-        return make.process.wait()
 
 
 def first_complaint(log: Path) -> str:

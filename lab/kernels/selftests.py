@@ -11,7 +11,8 @@ from lab.cache import locked, made_whole, make_directory, new_log
 from lab.debian.sources import fetch
 from lab.kernels import series
 from lab.kernels.build import Kernel, prepared_tree
-from lab.kernels.make import run_logged, run_to
+from lab.kernels.make import make_environment, run_logged
+from lab.process import run_to
 from lab.targets import Target
 
 SELFTESTS = "tools/testing/selftests"
@@ -102,12 +103,8 @@ def build_own_selftests(kernel: Kernel) -> Sequence[Path]:
 def compile_own(tree: Path, name: str, output: Path, includes: str, log: Path) -> None:
     """Some programs of a directory may need what this machine does not have."""
     make = ["make", "-k", "-s", f"-j{os.cpu_count() or 1}", "-C", f"{SELFTESTS}/{name}"]
-    run_to(
-        log,
-        ["nice", *make, f"OUTPUT={make_directory(output)}", "ARCH=x86", includes],
-        tree,
-        lambda _: None,
-    )
+    command = ["nice", *make, f"OUTPUT={make_directory(output)}", "ARCH=x86", includes]
+    run_to(log, command, env=make_environment(), cwd=tree)
     if not programs_in(output):
         raise LabError(f"building the kernel's own selftests in {name} failed; see {log}")
 
