@@ -4,10 +4,10 @@
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from .charts import Line, RatioRow, colour_of, draw_lines, draw_ratios, marker
+from .charts import Line, RatioRow, draw_lines, draw_ratios, look
 from .document import AtSize, Batch, Ratio, Series
 from .drawing import Panel, time_label
-from .section import Figure, Section, Table, table
+from .section import Figure, Section, Table, grouped, table
 from .words import NONE, percent, significant, unit, whole, with_error, yes_no
 
 NOTE = (
@@ -31,10 +31,11 @@ def line(series: Series, divided: bool) -> Line:
         return [max(ns, 1e-3) / scale for ns, scale in zip(times, scales, strict=True)]
 
     fit = series.fit
+    colour, marker = look(series.engine)
     return Line(
         name=series.engine,
-        colour=colour_of(series.engine),
-        marker=marker(series.engine),
+        colour=colour,
+        marker=marker,
         x=list(map(float, series.sizes)),
         y=scaled(series.least_ns),
         trials=list(map(list, zip(*map(scaled, series.trials_ns), strict=True))),
@@ -148,28 +149,19 @@ def pairs_table(call: str, pairs: Sequence[AtSize]) -> Table:
 
 def section(name: str, run: Batch) -> Section:
     measured = [one for one in run.series if one.trials_ns]
-    calls = {
-        call: [one for one in measured if one.call == call]
-        for call in dict.fromkeys(one.call for one in measured)
-    }
+    calls = grouped(measured, lambda one: one.call)
     figures = [cost_figure(f"{name}-call{i}", series) for i, series in enumerate(calls.values())]
     tables = [fit_table(measured)] if measured else []
     if run.ratios:
         figures.append(ratio_figure(name, run.ratios))
         tables.append(ratio_table(run.ratios))
+    at_sizes = grouped(run.at_sizes, lambda pair: pair.call)
+    pairs = [pairs_table(call, at_sizes[call]) for call in calls if call in at_sizes]
     return Section(
         topic="Batches",
         title="cost against size",
         figures=figures,
-        tables=[
-            *tables,
-            *(size_table(series) for series in calls.values()),
-            *(
-                pairs_table(call, pairs)
-                for call in calls
-                if (pairs := [pair for pair in run.at_sizes if pair.call == call])
-            ),
-        ],
+        tables=tables + [size_table(series) for series in calls.values()] + pairs,
         notes=[
             f"{one.engine} on {one.call}: no trial was finished."
             for one in run.series

@@ -26,22 +26,17 @@ from .words import MINUS, unit
 FAR = 1.6  # times what the marks reach: further trials would hide them
 MIDDLE = 0.16  # of a row's marks, below its place: the words stand above them
 LINEAR = 1.0  # percent; beyond it the axis of deviations is logarithmic
-MARKERS = {"loop": "o", "uring": "s", "device": "^", "syscall": "D", "auto": "v"}
-COLOUR_OF = {
-    "loop": "grey",
-    "uring": "blue",
-    "device": "orange",
-    "syscall": "green",
-    "auto": "purple",
+LOOKS = {  # of an engine's marks: colour and shape
+    "loop": ("grey", "o"),
+    "uring": ("blue", "s"),
+    "device": ("orange", "^"),
+    "syscall": ("green", "D"),
+    "auto": ("purple", "v"),
 }
 
 
-def marker(engine: str) -> str:
-    return MARKERS.get(engine, "P")
-
-
-def colour_of(engine: str) -> str:
-    return COLOUR_OF.get(engine, "yellow")
+def look(engine: str) -> tuple[str, str]:
+    return LOOKS.get(engine, ("yellow", "P"))
 
 
 @dataclass(frozen=True)
@@ -143,12 +138,12 @@ def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Panel:
 
     def plot(axes: Axes) -> None:
         for i, one in enumerate(ratios):
-            colour, y = colour_of(one.engine), i + MIDDLE
+            (colour, shape), y = look(one.engine), i + MIDDLE
             shown = selection(one.single)
             dots(axes, shown, [y + 0.3 * offset for offset in spread(len(shown))], colour)
             if one.interval:
                 axes.plot(one.interval, (y, y), color=COLOURS[colour], linewidth=2.2)
-            axes.plot(one.value, y, marker(one.engine), color=COLOURS[colour], zorder=3)
+            axes.plot(one.value, y, shape, color=COLOURS[colour], zorder=3)
         log_axis(axes, "x", min(reach), max(reach))
         axes.axvline(1, color=COLOURS["ink"], linewidth=0.8, zorder=1)
 

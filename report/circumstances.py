@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from .document import Run
 from .files import Measured
+from .section import grouped
 from .words import counted, joined, percent, significant, time
 
-Facts = list[tuple[str, str]]
+Facts = tuple[tuple[str, str], ...]
 YES_NO = {True: "yes", False: "no", None: "not known"}
 
 
@@ -23,7 +24,7 @@ class Place:
 
 def machine_facts(run: Run) -> Facts:
     machine, clock = run.machine, run.clock
-    return [
+    return (
         ("CPU", f"{machine.cpu}, {machine.architecture}, {counted(machine.cpus, 'CPU')} online"),
         ("Virtual machine", YES_NO[machine.virtual_machine]),
         ("CPUs share cores (SMT)", YES_NO[machine.smt]),
@@ -34,24 +35,17 @@ def machine_facts(run: Run) -> Facts:
             "Time stamp counter",
             f"{significant(clock.tsc_hz / 1e9, 4)} GHz" if clock.tsc_hz else "not usable",
         ),
-    ]
+    )
+
+
+def mitigations(run: Run) -> Facts:
+    return tuple(sorted(run.mitigations.items())) or (("none", "the kernel names none"),)
 
 
 def places(measured: Sequence[Measured]) -> list[Place]:
     """Two kernels or settings of one machine count as two."""
-    found: list[Place] = []
-    for each in measured:
-        facts = machine_facts(each.run)
-        mitigations = sorted(each.run.mitigations.items()) or [("none", "the kernel names none")]
-        same = (
-            place for place in found if (place.facts, place.mitigations) == (facts, mitigations)
-        )
-        place = next(same, None)
-        if place:
-            place.files.append(each.file)
-        else:
-            found.append(Place(facts, mitigations, [each.file]))
-    return found
+    found = grouped(measured, lambda each: (machine_facts(each.run), mitigations(each.run)))
+    return [Place(*facts, [each.file for each in same]) for facts, same in found.items()]
 
 
 def setting(value: object) -> str:
@@ -71,14 +65,14 @@ def run_facts(run: Run) -> Facts:
     where += f"; load before {load}"
     if machine.others is not None:
         where += f"; others took {percent(machine.others)} of that CPU"
-    return [
+    return (
         ("Started", run.started),
         ("Took", f"{significant(run.seconds)} s"),
         ("Where", where),
         ("Clock", f"step {time(clock.resolution_ns)}, one reading {time(clock.overhead_ns)}"),
         *((f"Setting: {name}", setting(value)) for name, value in run.settings.items()),
         ("ferry", run.ferry),
-    ]
+    )
 
 
 def cautions(measured: Sequence[Measured]) -> list[tuple[str, str]]:

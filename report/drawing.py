@@ -26,7 +26,7 @@ from .words import MINUS, scaled
 
 matplotlib.use("svg")
 
-N = TypeVar("N", int, float)
+T = TypeVar("T")
 
 WIDTH = 240.0  # points; a phone shows a point as 1.37 CSS pixels
 TEXT = 8.5  # points
@@ -187,7 +187,7 @@ def log_axis(
     set_ticks(axis, log_ticks(low, high, 5 if which == "x" else 7), label)
 
 
-def some(values: Sequence[N], most: int) -> list[N]:
+def some(values: Sequence[T], most: int) -> list[T]:
     """MOST of VALUES, evenly taken, first and last included."""
     places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
     return [values[i] for i in dict.fromkeys(places.tolist())]

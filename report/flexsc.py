@@ -3,7 +3,6 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
@@ -11,7 +10,7 @@ from . import servers
 from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
 from .document import Cell, Flexsc
 from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
-from .section import Figure, Section, Table, absent_notes, table
+from .section import Figure, Section, Table, absent_notes, grouped, table
 from .words import counted, significant, time, unit, with_error, yes_no
 
 USUAL_THREADS, USUAL_WORK = 64, 150.0  # the figures show what is nearest to these
@@ -49,83 +48,70 @@ def label(cell: Cell) -> str:
     return f"{counted(cell.threads or 0, 'thread')}, {counted(cell.runners or 0, 'runner')}"
 
 
-@dataclass(frozen=True)
 class Call:
     """What was measured of a call, with at least one cell of flexsc."""
 
-    name: str
-    cells: Sequence[Cell]
-
-    def flexsc(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.way == "flexsc"]
-
-    def threads(self) -> int:
-        found = {cell.threads or 0 for cell in self.flexsc()}
-        return min(found, key=lambda threads: abs(threads - USUAL_THREADS))
-
-    def work(self) -> float:
-        found = {cell.work_ns for cell in self.flexsc()}
-        return min(found, key=lambda work: abs(work - USUAL_WORK))
-
-    def runners(self) -> list[int]:
-        return some(sorted({cell.runners or 0 for cell in self.flexsc()}), MOST_RUNNERS)
-
-    def others(self) -> list[Cell]:
-        """The ways that have no threads, at the usual work; plain calls first."""
-        work = self.work()
-        return [cell for cell in self.cells if cell.way != "flexsc" and cell.work_ns == work]
+    def __init__(self, name: str, cells: Sequence[Cell]) -> None:
+        self.name, self.cells = name, cells
+        self.flexsc = [cell for cell in cells if cell.way == "flexsc"]
+        threads = {cell.threads or 0 for cell in self.flexsc}
+        works = {cell.work_ns for cell in self.flexsc}
+        runners = {cell.runners or 0 for cell in self.flexsc}
+        self.ends = min(threads), max(threads)
+        self.threads = min(threads, key=lambda one: abs(one - USUAL_THREADS))
+        self.work = min(works, key=lambda one: abs(one - USUAL_WORK))
+        self.runners = some(sorted(runners), MOST_RUNNERS)
+        # The ways that have no threads, at the usual work; plain calls first
+        self.others = [c for c in cells if c.way != "flexsc" and c.work_ns == self.work]
 
     def by_threads(self, runners: int) -> list[Cell]:
         """Of flexsc, at the usual work."""
-        work = self.work()
-        found = [cell for cell in self.flexsc() if (cell.work_ns, cell.runners) == (work, runners)]
+        kind = (self.work, runners)
+        found = [cell for cell in self.flexsc if (cell.work_ns, cell.runners) == kind]
         return sorted(found, key=lambda cell: cell.threads or 0)
 
     def by_work(self, way: str, runners: int | None = None) -> list[Cell]:
         """Of flexsc, with the usual threads."""
         found = [cell for cell in self.cells if (cell.way, cell.runners) == (way, runners)]
-        usual = (None, self.threads())
-        return sorted(
-            (cell for cell in found if cell.threads in usual), key=lambda cell: cell.work_ns
-        )
+        usual = [cell for cell in found if cell.threads in (None, self.threads)]
+        return sorted(usual, key=lambda cell: cell.work_ns)
 
     def shown(self) -> list[Cell]:
         """Of flexsc at the usual work: the threads with the fewest runners, then more runners."""
-        usual = self.threads()
-        fewest, *more = [self.by_threads(runners) for runners in self.runners()]
-        threads = some([cell.threads or 0 for cell in fewest], MOST_THREADS) if fewest else []
-        found = [cell for cell in fewest if cell.threads in {*threads, usual}]
-        return found + [cell for cells in more for cell in cells if cell.threads == usual]
+        fewest, *more = [self.by_threads(runners) for runners in self.runners]
+        threads = some([cell.threads for cell in fewest], MOST_THREADS) if fewest else []
+        found = [cell for cell in fewest if cell.threads in {*threads, self.threads}]
+        return found + [cell for cells in more for cell in cells if cell.threads == self.threads]
 
     def all_shown(self) -> list[Cell]:
-        return [*self.others(), *self.shown()]
+        return [*self.others, *self.shown()]
 
-    def line(
-        self, name: str, style: tuple[str, str], cells: list[Cell], x_of: Callable[[Cell], float]
-    ) -> Line:
-        x, y = [x_of(cell) for cell in cells], [cell.ratio for cell in cells]
-        return Line(name, *style, x, y, [cell.ratios for cell in cells])
+
+def line(
+    name: str, style: tuple[str, str], cells: Sequence[Cell], x_of: Callable[[Cell], float]
+) -> Line:
+    x, y = [x_of(cell) for cell in cells], [cell.ratio for cell in cells]
+    return Line(name, *style, x, y, [cell.ratios for cell in cells])
 
 
 def lines_over(
     call: Call, cells_of: Callable[[int], list[Cell]], x_of: Callable[[Cell], float]
 ) -> list[Line]:
     """Of flexsc, a line for each number of runners."""
-    named = [
-        (counted(runners, "runner"), style, cells_of(runners))
-        for runners, style in zip(call.runners(), RUNNER_STYLES, strict=False)
+    return [
+        line(counted(runners, "runner"), style, cells, x_of)
+        for runners, style in zip(call.runners, RUNNER_STYLES, strict=False)
+        if (cells := cells_of(runners))
     ]
-    return [call.line(name, style, cells, x_of) for name, style, cells in named if cells]
 
 
 def draw_threads(name: str, call: Call) -> Panel:
     lines = lines_over(call, call.by_threads, lambda cell: cell.threads or 0)
-    ends = sorted({float(cell.threads or 0) for cell in call.flexsc()})
-    ends = [ends[0], ends[-1]]
-    for cell in call.others():
+    for cell in call.others:
         if cell.way in STYLES:
             colour, _ = STYLES[cell.way]
-            lines.append(Line(WAYS[cell.way], colour, "", ends, [cell.ratio] * 2, style="--"))
+            ratios = [cell.ratio] * 2
+            lines.append(Line(WAYS[cell.way], colour, "", [*call.ends], ratios, style="--"))
     return draw_lines(name, TIMES, "user-level threads", lines, base=lines[0])
 
 
@@ -135,7 +121,7 @@ def draw_work(name: str, call: Call) -> Panel:
 
     lines = lines_over(call, lambda runners: call.by_work("flexsc", runners), work)
     ways = [(way, call.by_work(way)) for way in STYLES]
-    lines += [call.line(WAYS[way], STYLES[way], cells, work) for way, cells in ways if cells]
+    lines += [line(WAYS[way], STYLES[way], cells, work) for way, cells in ways if cells]
     x_label = f"W, work between calls, {unit()}"
     return draw_lines(name, TIMES, x_label, lines, base=lines[0], x_from_0=True)
 
@@ -145,8 +131,8 @@ def gain_figure(name: str, call: Call) -> Figure:
         name=f"{name}-gain",
         title=f"{call.name}: throughput beside plain calls",
         panels=[draw_threads(f"{name}-threads", call), draw_work(f"{name}-work", call)],
-        note=f"Over the user-level threads, at W = {time(call.work())}, and over W, the work "
-        f"between two calls, with {counted(call.threads(), 'thread')}. Lines named by runners "
+        note=f"Over the user-level threads, at W = {time(call.work)}, and over W, the work "
+        f"between two calls, with {counted(call.threads, 'thread')}. Lines named by runners "
         "are flexsc, shaded where it is ahead with the fewest; the throughput includes the work. "
         "Marks: medians of the ratios; dots: every trial, those beyond the scale at its edge. "
         "All scales are logarithmic, that of W beyond its first step.",
@@ -178,32 +164,23 @@ def draw_latency(name: str, cells: Sequence[Cell]) -> Panel:
 
 
 def draw_phases(name: str, cells: Sequence[Cell]) -> Panel:
-    colours = [colour for colour, _ in PHASES.values()]
-    bars = [
-        Bar(
-            label(cell),
-            time(sum(phases(cell))),
-            [
-                (100 * ns / (sum(phases(cell)) or 1), colour)
-                for ns, colour in zip(phases(cell), colours, strict=True)
-            ],
-        )
-        for cell in cells
-    ]
-    return draw_bars(name, "share of the mean latency, %", bars)
+    def bar(cell: Cell) -> Bar:
+        times = phases(cell)
+        shares = [100 * ns / (sum(times) or 1) for ns in times]
+        colours = [colour for colour, _ in PHASES.values()]
+        return Bar(label(cell), time(sum(times)), list(zip(shares, colours, strict=True)))
+
+    return draw_bars(name, "share of the mean latency, %", [bar(cell) for cell in cells])
 
 
 def draw_cpu(name: str, cells: Sequence[Cell]) -> Panel:
-    bars = [
-        Bar(
-            label(cell),
-            f"{time(cpu(cell))}, {significant(cell.ratio)} times",
-            [(cell.caller_cpu_ns, SIDES[0][0]), (cell.other_cpu_ns, SIDES[1][0])],
-        )
-        for cell in cells
-    ]
+    def bar(cell: Cell) -> Bar:
+        sides = [(cell.caller_cpu_ns, SIDES[0][0]), (cell.other_cpu_ns, SIDES[1][0])]
+        return Bar(label(cell), f"{time(cpu(cell))}, {significant(cell.ratio)} times", sides)
+
+    title = f"CPU time of a call and its work, {unit()}"
     plain_cpu = next((cpu(cell) for cell in cells if cell.way == "plain"), 0.0)
-    return draw_bars(name, f"CPU time of a call and its work, {unit()}", bars, MOST_CPU * plain_cpu)
+    return draw_bars(name, title, [bar(cell) for cell in cells], MOST_CPU * plain_cpu)
 
 
 def latency_figure(name: str, call: Call) -> Figure:
@@ -216,7 +193,7 @@ def latency_figure(name: str, call: Call) -> Figure:
             draw_phases(f"{name}-phases", call.shown()),
         ],
         key=list(PHASES.values()),
-        note=f"At W = {time(call.work())}. Latency: from asking to having the result, measured "
+        note=f"At W = {time(call.work)}. Latency: from asking to having the result, measured "
         "apart from the trials; orange is flexsc. From the left: dot, 50 %; diamond, 90 %; "
         "stroke, 99 %; ring, the longest. A batch, and io_uring with 64 requests at once, return "
         "no result before all 64 are made. Shares: of the mean latency on the right, in which "
@@ -231,7 +208,7 @@ def cpu_figure(name: str, call: Call) -> Figure:
         title=f"{call.name}: CPU time of both sides",
         panels=[draw_cpu(f"{name}-cpu", cells)],
         key=SIDES,
-        note=f"Per call with its W = {time(call.work())}, means of the trials. On the right: both "
+        note=f"Per call with its W = {time(call.work)}, means of the trials. On the right: both "
         "sides together, and times the throughput of plain calls. A runner that spins uses its "
         "CPU, too. The time of io_uring's thread is as exact as the kernel's tick. Bars longer "
         f"than {MOST_CPU:.0f} times that of plain calls are cut.",
@@ -261,34 +238,27 @@ def tables(call: str, cells: Sequence[Cell]) -> list[Table]:
         "99 %": lambda cell: significant(cell.latency_ns.p99),
         "longest": lambda cell: significant(cell.latency_ns.max),
     } | {name: phase(name) for name in PHASES}
-    return [
-        table(
-            f"{call}: throughput and CPU time ({unit()} per call, its work included)",
-            cells,
-            throughput,
-        ),
-        table(f"{call}: latency, and the means of its phases ({unit()})", cells, latency),
-    ]
+    first = f"{call}: throughput and CPU time ({unit()} per call, its work included)"
+    second = f"{call}: latency, and the means of its phases ({unit()})"
+    return [table(first, cells, throughput), table(second, cells, latency)]
 
 
 def section(name: str, run: Flexsc) -> Section:
-    cells = [cell for cell in run.cells if isinstance(cell, Cell)]
+    cells = grouped([cell for cell in run.cells if isinstance(cell, Cell)], lambda cell: cell.call)
     calls = [
-        Call(call, [cell for cell in cells if cell.call == call])
-        for call in dict.fromkeys(cell.call for cell in cells)
+        Call(call, of) for call, of in cells.items() if any(cell.way == "flexsc" for cell in of)
     ]
     notes = absent_notes(run.cells, lambda cell: f"{cell.call} by {WAYS.get(cell.way, cell.way)}")
     echo = servers.section(name, run)
+    figures = [
+        make(f"{name}-{call.name}", call)
+        for call in calls
+        for make in (gain_figure, latency_figure, cpu_figure)
+    ]
     return Section(
         topic="flexsc",
         title="posted calls beside plain ones",
-        figures=[
-            make(f"{name}-{call.name}", call)
-            for call in calls
-            if call.flexsc()
-            for make in (gain_figure, latency_figure, cpu_figure)
-        ]
-        + echo.figures,
-        tables=[one for call in calls for one in tables(call.name, call.cells)] + echo.tables,
+        figures=figures + echo.figures,
+        tables=[one for call, of in cells.items() for one in tables(call, of)] + echo.tables,
         notes=list(dict.fromkeys(notes + echo.notes)),  # the same for every work
     )

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Sequence
 
-from .charts import SPREAD_NOTE, Bar, colour_of, draw_medians
+from .charts import SPREAD_NOTE, Bar, draw_medians, look
 from .document import Chain, ChainRow, Row, Rows
 from .section import Figure, Section, Table, absent_notes, table
 from .words import percent, significant, time, unit, with_error, yes_no
@@ -82,7 +82,7 @@ def section(name: str, run: Rows) -> Section:
 
 def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
     bars = [
-        Bar(row.name, time(row.median), [(row.median, colour_of(row.engine))], row.trials_ns)
+        Bar(row.name, time(row.median), [(row.median, look(row.engine)[0])], row.trials_ns)
         for row in rows
     ]
     return Figure(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a section of the page is made of."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from .document import Absent
 from .drawing import Panel
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,14 @@ def table(
     """A row for each of RECORDS; COLUMNS: each heading, and how to get the cell below it."""
     rows = [[cell(record) for cell in columns.values()] for record in records]
     return Table(title, list(columns), rows, words=words)
+
+
+def grouped(records: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """RECORDS by their keys, in the order in which these come first."""
+    found: dict[K, list[T]] = {}
+    for record in records:
+        found.setdefault(key(record), []).append(record)
+    return found
 
 
 def absent_notes(records: Sequence[object], name: Callable[[Absent], str]) -> list[str]:
