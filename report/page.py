@@ -4,7 +4,7 @@
 import platform
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -37,38 +37,20 @@ EMULATED = "user-mode-linux"  # the warning that ratios from there carry
 
 @dataclass(frozen=True)
 class Shown:
-    """A run as the page shows it."""
+    """A run or a trace as the page shows it."""
 
     name: str  # unique on the page
     file: str
-    which: str  # distinguishes runs of one bench
-    run: Run
     section: Section
-    figures: list[tuple[Figure, list[str]]]  # with the findings about each
-    findings: list[str]  # the others
-    cautions: list[str]
-    facts: Facts
-
-    @property
-    def headline(self) -> str:
-        """What the bench concluded first."""
-        first = next(iter(self.run.findings), None)
-        return first.text if first else "nothing was concluded."
-
-    @property
-    def command(self) -> str:
-        return shlex.join(self.run.command)
-
-
-@dataclass(frozen=True)
-class ShownTrace:
-    """A trace as the page shows it."""
-
-    name: str  # unique on the page
-    file: str
-    headline: str
-    section: Section
+    headline: str  # what was concluded first
     command: str
+    figures: list[tuple[Figure, list[str]]]  # with the findings about each
+    which: str = ""  # distinguishes runs of one bench
+    started: str = ""  # of a run
+    complete: bool = True
+    findings: list[str] = field(default_factory=list)  # the others
+    cautions: list[str] = field(default_factory=list)
+    facts: Facts = ()
 
 
 def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[str]]:
@@ -89,23 +71,28 @@ def show(name: str, measured: Measured, several: bool) -> Shown:
     return Shown(
         name=name,
         file=measured.file,
-        which=f" ({measured.file})" if several else "",
-        run=run,
         section=section,
+        headline=run.findings[0].text if run.findings else "nothing was concluded.",
+        command=shlex.join(run.command),
         figures=list(zip(section.figures, about, strict=True)),
+        which=f" ({measured.file})" if several else "",
+        started=run.started,
+        complete=run.complete,
         findings=others,
         cautions=[warning.text for warning in run.warnings if warning.id == EMULATED],
         facts=run_facts(run),
     )
 
 
-def show_trace(name: str, traced: Traced) -> ShownTrace:
-    return ShownTrace(
+def show_trace(name: str, traced: Traced) -> Shown:
+    section = trace.section(name, traced.trace)
+    return Shown(
         name=name,
         file=traced.file,
+        section=section,
         headline=trace.headline(traced.trace),
-        section=trace.section(name, traced.trace),
         command=f"ferry trace --json, of {traced.trace.program}",
+        figures=[(figure, []) for figure in section.figures],
     )
 
 
@@ -146,11 +133,13 @@ def render(folder: Folder, made_by: str, compare: bool = False) -> str:
         heading=heading(measured, folder.traced),
         where=where(measured, folder.traced),
         style=Markup(CSS),
-        runs=[
-            show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1)
-            for i, each in enumerate([] if compare else measured)
+        shown=[
+            *(
+                show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1)
+                for i, each in enumerate([] if compare else measured)
+            ),
+            *(show_trace(f"trace-{i}", each) for i, each in enumerate(folder.traced)),
         ],
-        traces=[show_trace(f"trace-{i}", each) for i, each in enumerate(folder.traced)],
         cautions=cautions(measured),
         places=places(measured),
         histories=histories(measured),
