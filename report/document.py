@@ -18,9 +18,14 @@ Trials = Annotated[list[Positive], NotEmpty]
 
 
 class Header(Record):
-    """What decides how the rest is read."""
+    """What decides whether the rest is read."""
 
     version: int
+
+
+class BenchHeader(Header):
+    """What decides how the rest is read."""
+
     bench: str
 
 

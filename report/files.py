@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .document import KINDS, SCHEMA, VERSION, Header, Run
+from .document import KINDS, SCHEMA, VERSION, BenchHeader, Header, Run
 from .reader import Unfit, read
 from .trace_document import SCHEMA as TRACE_SCHEMA
 from .trace_document import VERSION as TRACE_VERSION
-from .trace_document import Trace, TraceHeader
+from .trace_document import Trace
 from .words import counted
+
+VERSIONS = {SCHEMA: VERSION, TRACE_SCHEMA: TRACE_VERSION}
 
 
 class BadInput(Exception):
@@ -64,28 +66,25 @@ def parse(path: Path) -> object:
         raise BadInput(f"{path}: not JSON, or cut short: {error}") from None
 
 
-def check_version(path: Path, found: int, known: int) -> None:
-    if found != known:
-        raise BadInput(
-            f"{path}: version {found} of the format, but this ferry report reads version {known}"
-        )
-
-
 def read_file(path: Path) -> Measured | Traced | str:
     """The run or trace in PATH, or why it is left out."""
     content = parse(path)
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if schema not in (SCHEMA, TRACE_SCHEMA):
+    schema = str(content.get("schema")) if isinstance(content, dict) else ""
+    if schema not in VERSIONS:
         return f"{path.name} is not from ferry bench."
     try:
+        version = read(Header, content).version
+        if version != VERSIONS[schema]:
+            raise BadInput(
+                f"{path}: version {version} of the format, but this ferry report reads version "
+                f"{VERSIONS[schema]}"
+            )
         if schema == TRACE_SCHEMA:
-            check_version(path, read(TraceHeader, content).version, TRACE_VERSION)
             return Traced(path.name, read(Trace, content))
-        header = read(Header, content)
-        check_version(path, header.version, VERSION)
-        if header.bench not in KINDS:
-            return f"{path.name} is from the bench '{header.bench}', which this report lacks."
-        return Measured(path.name, read(KINDS[header.bench], content))
+        bench = read(BenchHeader, content).bench
+        if bench not in KINDS:
+            return f"{path.name} is from the bench '{bench}', which this report lacks."
+        return Measured(path.name, read(KINDS[bench], content))
     except Unfit as error:
         raise BadInput(f"{path}: {error}") from None
 

@@ -41,30 +41,26 @@ def headline(trace: Trace) -> str:
 # ---- where the time goes ----
 
 
-def time_bars(trace: Trace) -> list[Bar]:
-    shares = trace.time
+def time_figure(name: str, trace: Trace) -> list[Figure]:
+    known = trace.time
     parts = [
-        ("user code", shares.user_ns, "grey"),
-        ("crossings", shares.crossings_ns, "orange"),
-        ("kernel work", shares.kernel_ns, "blue"),
-        ("waiting", Estimate(value=shares.waiting_ns, error=None), "light"),
+        ("user code", known.user_ns, "grey"),
+        ("crossings", known.crossings_ns, "orange"),
+        ("kernel work", known.kernel_ns, "blue"),
+        ("waiting", Estimate(value=known.waiting_ns, error=None), "light"),
     ]
-    return [
+    bars = [
         Bar(label, milliseconds(part), [(part.value / MS, colour)])
         for label, part, colour in parts
         if part and part.value is not None
     ]
-
-
-def time_figure(name: str, trace: Trace) -> list[Figure]:
-    bars = time_bars(trace)
-    if trace.time.missing or not bars:
+    if known.missing or not bars:
         return []
     return [
         Figure(
             name=f"{name}-time",
             title="Where the time goes",
-            panels=[draw_bars(f"{name}-time", "ms", bars, (trace.time.cpu_ns or 0) / MS)],
+            panels=[draw_bars(f"{name}-time", "ms", bars, (known.cpu_ns or 0) / MS)],
             note="User code, crossings and kernel work are CPU time of all threads. Waiting is "
             "the wall time less the CPU time; a longer bar is cut. No batching can gain more than "
             "the crossings.",
@@ -75,13 +71,13 @@ def time_figure(name: str, trace: Trace) -> list[Figure]:
 # ---- sequences ----
 
 
-def batch_of(steps: Sequence[Step]) -> list[int | None]:
-    """Which batch of its sequence each step could be part of."""
-    found: list[int | None] = []
+def with_batches(steps: Sequence[Step]) -> list[tuple[Step, int | None]]:
+    """Each step, and the batch of its sequence that it could be part of."""
+    found: list[tuple[Step, int | None]] = []
     batch = 0
     for i, step in enumerate(steps):
         batch += i > 0 and (step.begins_batch or steps[i - 1].alone)
-        found.append(None if step.alone else batch)
+        found.append((step, None if step.alone else batch))
     return found
 
 
@@ -131,19 +127,19 @@ def plot_arrow(
 
 
 def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
-    steps, batches, then = sequence.steps, batch_of(sequence.steps), follower_words(sequence)
+    steps, then = with_batches(sequence.steps), follower_words(sequence)
 
     def plot(axes: Axes) -> None:
         axes.set_axis_off()
         axes.set(xlim=(0, 1), ylim=(len(steps) + len(then) - 0.4, -0.6))
-        for i, (step, batch) in enumerate(zip(steps, batches, strict=True)):
+        for i, (step, batch) in enumerate(steps):
             colour = "soft" if batch is None else BATCHES[batch % len(BATCHES)]
             box = {"boxstyle": "round", "fc": COLOURS["paper"], "ec": COLOURS[colour]}
             text = f"{step_name(step)}, {fixed(step.calls, 1)}"
             axes.text(MIDDLE, i, text, ha="center", va="center", bbox=box)
             if i:
                 plot_arrow(axes, (MIDDLE, i - 0.72), (MIDDLE, i - 0.3), color=COLOURS["soft"])
-        for start, end, source in flows(steps):
+        for start, end, source in flows(sequence.steps):
             curve = f"arc3,rad={-0.5 if end > start else 0.5}"
             colour = COLOURS[FLOWS[source]]
             plot_arrow(axes, (RIGHT, start), (RIGHT, end), color=colour, connectionstyle=curve)
@@ -153,7 +149,7 @@ def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
     title = f"sequence {number}: {whole(sequence.turns)} turns, batch: {sequence.verdict}"
     values = [
         (f"{i + 1}. {step_name(step)}", f"{fixed(step.calls, 1)} per turn, batch {letter(batch)}")
-        for i, (step, batch) in enumerate(zip(steps, batches, strict=True))
+        for i, (step, batch) in enumerate(steps)
     ]
     height = STEP_HEIGHT * (len(steps) + len(then)) + 24
     return draw(f"{name}-{number}", title, values + then, height, plot)
@@ -212,11 +208,11 @@ def tables(trace: Trace) -> list[Table]:
         "failed": lambda one: whole(one.failed),
         "of all": lambda one: percent(one.calls / trace.total),
     }
-    steps: dict[str, Callable[[tuple[int, int, Step, int | None]], str]] = {
-        "sequence and step": lambda one: f"{one[0]}.{one[1]} {step_name(one[2])}",
-        "per turn": lambda one: fixed(one[2].calls, 1),
-        "batch": lambda one: letter(one[3]),
-        "arguments": lambda one: argument_words(one[2]),
+    steps: dict[str, Callable[[tuple[str, Step, int | None]], str]] = {
+        "sequence and step": lambda one: f"{one[0]} {step_name(one[1])}",
+        "per turn": lambda one: fixed(one[1].calls, 1),
+        "batch": lambda one: letter(one[2]),
+        "arguments": lambda one: argument_words(one[1]),
     }
     savings: dict[str, Callable[[Saving], str]] = {
         "saved by": lambda one: one.what,
@@ -224,11 +220,9 @@ def tables(trace: Trace) -> list[Table]:
         "of CPU time": lambda one: percent(one.share),
     }
     every_step = [
-        (i + 1, k + 1, step, batch)
+        (f"{i + 1}.{k + 1}", step, batch)
         for i, sequence in enumerate(trace.sequences)
-        for k, (step, batch) in enumerate(
-            zip(sequence.steps, batch_of(sequence.steps), strict=True)
-        )
+        for k, (step, batch) in enumerate(with_batches(sequence.steps))
     ]
     found = [table("Its calls", trace.calls, calls)]
     if every_step:

@@ -10,12 +10,6 @@ SCHEMA = "ferry-trace"
 VERSION = 1
 
 
-class TraceHeader(Record):
-    """What decides whether the rest is read."""
-
-    version: int
-
-
 class Estimate(Record):
     value: float | None
     error: float | None
