@@ -11,17 +11,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lab import REPOSITORY, LabError
-from lab.cache import (
-    cache_root,
-    locked,
-    make_directory,
-    remove_contents,
-    size_on_disk,
-    write_whole,
-)
+from lab.cache import cache_root, locked, make_directory, remove_contents, size_on_disk, write_whole
 from lab.completion import show_candidates
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
@@ -286,27 +279,25 @@ def run_clean(_args: argparse.Namespace) -> int:
     return 0
 
 
+REPEATED: dict[str, Any] = {"action": "append", "default": []}
+FLAG: dict[str, Any] = {"action": "store_true"}
+TARGET: dict[str, Any] = {"help": "see ferry-lab --help"}
+BUILD: dict[str, Any] = {"metavar": "DIRECTORY", "help": "where the programs are (build)"}
+PATCH: dict[str, Any] = REPEATED | {
+    "type": Path,
+    "metavar": "DIRECTORY",
+    "help": "apply the patch in there, too; may be repeated",
+}
+
+
 def add_guest_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (2)")
     parser.add_argument("--memory", default="1G", metavar="SIZE", help="its memory (1G)")
 
 
-def add_patch_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        *("-p", "--patch"),
-        action="append",
-        default=[],
-        type=Path,
-        metavar="DIRECTORY",
-        help="apply the patch in there, too; may be repeated",
-    )
-
-
 def add_patch_options(parser: argparse.ArgumentParser) -> None:
-    add_patch_option(parser)
-    parser.add_argument(
-        "--no-series", action="store_true", help="without the series: the target's -base"
-    )
+    parser.add_argument("-p", "--patch", **PATCH)
+    parser.add_argument("--no-series", **FLAG, help="without the series: the target's -base")
 
 
 def positive(text: str) -> int:
@@ -334,67 +325,56 @@ def make_parser() -> argparse.ArgumentParser:
 
     fetching = add("fetch", run_fetch, "download the newest kernel sources from Debian")
     fetching.add_argument("version", nargs="*", help="6.12, 7.3; all of them by default")
-    fetching.add_argument(
-        "--list", action="store_true", help="show what Debian offers and what was last tested"
-    )
+    fetching.add_argument("--list", **FLAG, help="show what Debian offers and what was last tested")
 
     building = add("build", run_build, "build kernels; print where their images are")
-    building.add_argument("target", nargs="*", help="see ferry-lab --help")
+    building.add_argument("target", nargs="*", **TARGET)
     add_patch_options(building)
     building.add_argument("-j", "--jobs", type=positive, metavar="N", help="compilers at once")
 
     booting = add("boot", run_boot, "run a command in a guest; exit with its status")
     booting.usage = "ferry-lab boot [OPTIONS] TARGET -- COMMAND..."
-    booting.add_argument("target", help="see ferry-lab --help")
+    booting.add_argument("target", **TARGET)
     add_patch_options(booting)
     add_guest_options(booting)
     booting.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after that long")
     booting.add_argument(
-        "--icount", action="store_true", help="advance the guest's clock by 1 ns per instruction"
+        "--icount", **FLAG, help="advance the guest's clock by 1 ns per instruction"
     )
     booting.add_argument(
         *("-w", "--writable"),
-        action="append",
-        default=[],
+        **REPEATED,
         metavar="DIRECTORY",
         help="a directory of the host that the guest may write to",
     )
     booting.add_argument(
-        "--qemu",
-        action="append",
-        default=[],
-        metavar="ARGUMENT",
-        help="for QEMU, as --qemu=ARGUMENT",
+        "--qemu", **REPEATED, metavar="ARGUMENT", help="for QEMU, as --qemu=ARGUMENT"
     )
-    booting.add_argument(
-        "--kernel", action="append", default=[], metavar="PARAMETER", help="for the kernel"
-    )
+    booting.add_argument("--kernel", **REPEATED, metavar="PARAMETER", help="for the kernel")
 
     shell = add("shell", run_shell, "a root shell in a guest")
-    shell.add_argument("target", help="see ferry-lab --help")
+    shell.add_argument("target", **TARGET)
     add_patch_options(shell)
     add_guest_options(shell)
 
     testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
-    testing.add_argument("target", nargs="*", help="see ferry-lab --help")
+    testing.add_argument("target", nargs="*", **TARGET)
     add_patch_options(testing)
-    testing.add_argument("--full", action="store_true", help="also run the tests that take long")
+    testing.add_argument("--full", **FLAG, help="also run the tests that take long")
     testing.add_argument(
         "--only",
+        **REPEATED,
         metavar="PATTERN",
-        action="append",
         help="run the tests whose names match; may be repeated",
     )
-    testing.add_argument(
-        "--record", action="store_true", help="note in kernel/series/tested.toml what passed"
-    )
+    testing.add_argument("--record", **FLAG, help="note in kernel/series/tested.toml what passed")
     testing.add_argument("--json", metavar="FILE", help="write verdicts, times and load there")
-    testing.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
+    testing.add_argument("--build", **BUILD)
 
     benching = add("bench", run_benches, "measure the series, as lab/benches.toml says")
     benching.add_argument("name", nargs="*", help="all of them by default")
     benching.add_argument("--json", metavar="FILE", help="write the figures there as well")
-    benching.add_argument("--build", metavar="DIRECTORY", help="where the programs are (build)")
+    benching.add_argument("--build", **BUILD)
 
     assembling = add("series", run_series, "write the patch series for a kernel version")
     assembling.add_argument("version", help="6.12 or 7.3")
@@ -406,7 +386,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--author", metavar="'NAME <ADDRESS>'", help="who signs off (as git is configured)"
     )
     assembling.add_argument(
-        "--draft", action="store_true", help="without a sign-off; git send-email refuses these"
+        "--draft", **FLAG, help="without a sign-off; git send-email refuses these"
     )
 
     calling = add("new-call", run_new_call, "write a patch that adds a system call, to start from")
@@ -421,7 +401,7 @@ def make_parser() -> argparse.ArgumentParser:
     calling.add_argument("-o", "--output", metavar="DIRECTORY", help="where to (NAME)")
 
     styling = add("style", run_style, "run checkpatch.pl and sparse on the series")
-    add_patch_option(styling)
+    styling.add_argument("-p", "--patch", **PATCH)
 
     add("clean", run_clean, "remove everything that the lab downloaded and built")
     return parser
