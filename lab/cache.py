@@ -53,6 +53,13 @@ def make_directory(path: Path) -> Path:
     return path
 
 
+def read_if_there(path: Path) -> str:
+    """What is in a file; "" when there is none."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text()
+    return ""
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a file that is either complete or not there."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

@@ -4,7 +4,7 @@
 import tomllib
 
 from lab import REPOSITORY
-from lab.cache import write_whole
+from lab.cache import read_if_there, write_whole
 from lab.targets import TARGETS, Source
 
 TESTED = REPOSITORY / "kernel" / "series" / "tested.toml"
@@ -17,7 +17,7 @@ HEAD = """\
 
 def read_tested() -> dict[str, str]:
     """The versions by the names of the targets."""
-    return tomllib.loads(TESTED.read_text()) if TESTED.exists() else {}
+    return tomllib.loads(read_if_there(TESTED))
 
 
 def versions_tested(source: Source) -> list[str]:

@@ -27,24 +27,23 @@ STOCK = {"busybox": "busybox-static", "depmod": "kmod"}
 HEADERS = {Path("/usr/include/libelf.h"): "libelf-dev"}
 
 
+def require(there: object, what: str, package: str) -> None:
+    if not there:
+        raise LabError(
+            f"the {what} is missing; the Debian package {package} has it, and ./setup installs it"
+        )
+
+
 def require_commands(commands: Mapping[str, str]) -> None:
     for command, package in commands.items():
-        if not shutil.which(command):
-            raise LabError(
-                f"the command {command} is missing; the Debian package {package} has it,"
-                " and ./setup installs it"
-            )
+        require(shutil.which(command), f"command {command}", package)
 
 
 def require_toolchain() -> None:
     """Fails with the name of what is missing for building a kernel."""
     require_commands(BUILDING)
     for header, package in HEADERS.items():
-        if not header.exists():
-            raise LabError(
-                f"the header {header} is missing; the Debian package {package} has it,"
-                " and ./setup installs it"
-            )
+        require(header.exists(), f"header {header}", package)
 
 
 def compiler() -> str:

@@ -12,6 +12,7 @@ from lab.cache import (
     locked,
     make_directory,
     new_log,
+    read_if_there,
     remove_contents,
     require_space,
 )
@@ -64,13 +65,6 @@ def describe(source: Source, package: Path) -> str:
     return f"{source.package} {version_of(package)}; {last_tested(source)}"
 
 
-def unpacked_version(source: Source) -> str | None:
-    """The Debian version of the tree `base`, None if it is not whole."""
-    with contextlib.suppress(OSError):
-        return (tree_directory(source) / "base.version").read_text()
-    return None
-
-
 def tree_lock(source: Source) -> str:
     """Shared while the trees of a version are read, exclusive while they are changed."""
     return f"tree-{source.version}"
@@ -80,13 +74,14 @@ def tree_lock(source: Source) -> str:
 def unpacked_base(source: Source, package: Path) -> Iterator[Path]:
     """The source as Debian ships it, which stays as it is within the with statement."""
     version = version_of(package)
+    unpacked = tree_directory(source) / "base.version"  # written when the tree is whole
     while True:
         with locked(tree_lock(source), shared=True):
-            if unpacked_version(source) == version:
+            if read_if_there(unpacked) == version:
                 yield tree_directory(source) / "base"
                 return
         with locked(tree_lock(source)):
-            if unpacked_version(source) != version:
+            if read_if_there(unpacked) != version:
                 unpack(source, package)
 
 

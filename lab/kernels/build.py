@@ -20,6 +20,7 @@ from lab.cache import (
     make_directory,
     new_log,
     prune_builds,
+    read_if_there,
     require_space,
 )
 from lab.debian.packages import version_of
@@ -127,7 +128,7 @@ def prepared_tree(target: Target, package: Path) -> Iterator[Path]:
     wanted = series_state(target)
     while True:
         with unpacked_base(target.source, package) as base:
-            if read_state(tree) == wanted:
+            if read_if_there(state_file(tree)) == wanted:
                 yield tree
                 return
         with locked(tree_lock(target.source)):
@@ -136,12 +137,6 @@ def prepared_tree(target: Target, package: Path) -> Iterator[Path]:
 
 def state_file(tree: Path) -> Path:
     return tree.with_name(f"{tree.name}.state")
-
-
-def read_state(tree: Path) -> str | None:
-    with contextlib.suppress(FileNotFoundError):
-        return state_file(tree).read_text()
-    return None
 
 
 def prepare(target: Target, package: Path, base: Path, tree: Path, wanted: str) -> None:
@@ -174,9 +169,8 @@ def make_command(target: Target, objects: Path, *goals: str) -> list[str]:
 def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) -> None:
     """Writes the configuration, unless the objects have it already."""
     stamp = objects / "ferry-configured"
-    with contextlib.suppress(FileNotFoundError):
-        if stamp.read_text() == key and (objects / ".config").exists():
-            return
+    if read_if_there(stamp) == key and (objects / ".config").exists():
+        return
     stamp.unlink(missing_ok=True)
     wanted = requested(fragments(target))
     run_logged(target.name, make_command(target, objects, "-s", target.base_config), tree, log)

@@ -23,11 +23,12 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab import REPOSITORY, LabError
+from lab.cache import read_if_there
 
 SERIES = REPOSITORY / "kernel" / "series"
 MANIFEST = "series.toml"
@@ -53,8 +54,7 @@ class Patch:
 def read_added(listing: Path, root: Path) -> dict[str, Path]:
     """The whole files that a patch adds; PATH-HERE is below ROOT."""
     added = {}
-    lines = listing.read_text().splitlines() if listing.exists() else []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_if_there(listing).splitlines(), 1):
         target, arrow, here = (part.strip() for part in line.partition("<-"))
         if not (arrow and target and here):
             raise LabError(f"{listing}:{number}: not of the form 'PATH-IN-TREE <- PATH-HERE'")
@@ -102,8 +102,8 @@ class Series:
     """What is mailed together."""
 
     name: str
-    patches: tuple[str, ...]  # directories
-    after: tuple[str, ...] = ()  # other series, whose patches it needs
+    patches: Sequence[str]  # directories
+    after: Sequence[str] = ()  # other series, whose patches it needs
     experimental: bool = False
 
 
@@ -112,16 +112,8 @@ def read_manifest(directory: Path = SERIES) -> list[Series]:
     file = directory / MANIFEST
     try:
         rows = tomllib.loads(file.read_text())["series"]
-        found = [
-            Series(
-                row["name"],
-                tuple(row["patches"]),
-                tuple(row.get("after", ())),
-                row.get("experimental", False),
-            )
-            for row in rows
-        ]
-    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        found = [Series(**row) for row in rows]
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise LabError(f"{file}: {error}") from None
     listed = [patch for row in found for patch in row.patches]
     there = {path.name for path in directory.glob("[0-9]*") if path.is_dir()}
@@ -286,18 +278,20 @@ def mails(
     who = author or NOBODY
     sign_off = f"\nSigned-off-by: {who[0]} <{who[1]}>\n" if author else ""
     before = needed(wanted, read_manifest(directory))
+    there = {patch.name: patch for patch in patches}  # a version may lack some
     cover = directory / f"cover-{wanted.name}"
     with scratch(tree, patches) as place:
         git(place, "init", "--quiet")
         git(place, "add", "--all", "--force", ".")
         git(place, *COMMIT, "Debian's source\n")
         git(place, "tag", "source")
-        for patch in sorted((p for p in patches if p.name in before), key=order_of(before)):
-            commit(patch, place, base, who)
+        for name in before:
+            if name in there:
+                commit(there[name], place, base, who)
         git(place, "tag", "base")
-        own = [patch for patch in patches if patch.name in wanted.patches]
-        for patch in sorted(own, key=order_of(wanted.patches)):
-            commit(patch, place, base, who, sign_off)
+        for name in wanted.patches:
+            if name in there:
+                commit(there[name], place, base, who, sign_off)
         output = place / ".git" / "mails"
         options = format_options(wanted, author is None, cover.exists())
         git(place, "format-patch", *options, "-o", str(output), "base", who=who)
@@ -311,10 +305,6 @@ def mails(
         letter = texts[first].replace("*** BLURB HERE ***", blurb.strip())
         texts[first] = letter.replace(f"] {NOT_FOR_MAILING}", f"] {subject}")
     return texts
-
-
-def order_of(names: Sequence[str]) -> Callable[[Patch], int]:
-    return lambda patch: list(names).index(patch.name)
 
 
 def format_options(wanted: Series, draft: bool, letter: bool) -> list[str]:

@@ -12,18 +12,13 @@ import subprocess
 from pathlib import Path
 
 from lab import LabError
+from lab.cache import read_if_there
 from lab.kernels.series import Files
 
 
 def changed_list(tree: Path) -> Path:
     """The file, beside the tree, that lists the paths which differ from Debian's."""
     return tree.with_name(f"{tree.name}.changed")
-
-
-def read_changed(tree: Path) -> set[str]:
-    with contextlib.suppress(FileNotFoundError):
-        return set(changed_list(tree).read_text().splitlines())
-    return set()
 
 
 def write_changed(tree: Path, names: set[str]) -> None:
@@ -59,7 +54,7 @@ def sync_tree(base: Path, tree: Path, files: Files) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         link_tree(base, partial)
         os.replace(partial, tree)
-    before, after = read_changed(tree), set(files)
+    before, after = set(read_if_there(changed_list(tree)).splitlines()), set(files)
     # Listed before anything changes, so that an interrupted run can be taken up.
     write_changed(tree, before | after)
     for name in before - after:
