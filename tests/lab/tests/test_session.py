@@ -43,8 +43,8 @@ def test_the_output_is_taken_apart(piece: int) -> None:
     ]
 
 
-def test_a_test_that_takes_too_long_is_ended() -> None:
-    chosen = [GuestTest(name="slow", command="sleep 100", timeout=0.2)]
+def test_a_test_that_takes_too_long_is_ended_and_is_the_last_in_its_guest() -> None:
+    chosen = [GuestTest(name="slow", command="sleep 100", timeout=0.2), *named(other="true")]
     text = script(chosen).replace("/dev/kmsg", "/dev/null")
     done = subprocess.run(["sh", "-c", text], stdout=subprocess.PIPE, check=True)
     [result] = transcribe(chosen, done.stdout, 100).results
