@@ -74,18 +74,18 @@ def find(documents: Documents, bench: str, key: str, **wanted: object) -> Iterat
             yield record
 
 
-def unimplemented(documents: Documents, bench: str, engine: str) -> Iterator[Record]:
-    """The lines through batches of calls that no kernel has."""
-    for call in UNIMPLEMENTED:
-        yield from find(documents, bench, "series", engine=engine, call=call)
+def unimplemented(documents: Documents, bench: str, engine: str) -> Iterator[tuple[str, Record]]:
+    """The lines through batches of calls that no kernel has, each with its name."""
+    for call, name in UNIMPLEMENTED.items():
+        for series in find(documents, bench, "series", engine=engine, call=call):
+            yield name, series
 
 
 def slot_goals(documents: Documents) -> Iterator[Goal]:
-    for series in unimplemented(documents, "slope", "syscall"):
-        yield Goal(f"{UNIMPLEMENTED[series['call']]}, per slot", series["fit"]["b_ns"], SLOT)
-    for series in unimplemented(documents, "slope", "bare-syscall"):
-        what = f"{UNIMPLEMENTED[series['call']]}, per crossing"
-        yield Goal(what, series["fit"]["a_ns"], CROSSING)
+    for name, series in unimplemented(documents, "slope", "syscall"):
+        yield Goal(f"{name}, per slot", series["fit"]["b_ns"], SLOT)
+    for name, series in unimplemented(documents, "slope", "bare-syscall"):
+        yield Goal(f"{name}, per crossing", series["fit"]["a_ns"], CROSSING)
     for series in find(documents, "overhead", "series", engine="syscall"):
         if series["overhead"] is not None:
             what = f"{series['call']} in a batch, beyond its handler"
@@ -94,17 +94,15 @@ def slot_goals(documents: Documents) -> Iterator[Goal]:
 
 def device_goals(documents: Documents) -> Iterator[Goal]:
     """The module's device beside the system call, both without the library."""
+    own = dict(unimplemented(documents, "slope", "bare-syscall"))
     for key, what, bound in (
         ("b_ns", "per slot", DEVICE_SLOT),
         ("a_ns", "per crossing", DEVICE_CROSSING),
     ):
-        for device in unimplemented(documents, "slope", "bare-device"):
-            wanted = {"engine": "bare-syscall", "call": device["call"]}
-            for own in find(documents, "slope", "series", **wanted):
-                more = device["fit"][key] - own["fit"][key]
-                yield Goal(
-                    f"{UNIMPLEMENTED[device['call']]}, device beyond syscall, {what}", more, bound
-                )
+        for name, device in unimplemented(documents, "slope", "bare-device"):
+            if name in own:
+                more = device["fit"][key] - own[name]["fit"][key]
+                yield Goal(f"{name}, device beyond syscall, {what}", more, bound)
 
 
 def path_goals(documents: Documents) -> Iterator[Goal]:
@@ -183,16 +181,15 @@ def kstats_goals(documents: Documents) -> Iterator[Goal]:
 
 
 def uml_goals(documents: Documents) -> Iterator[Goal]:
-    for own in unimplemented(documents, "uml", "syscall"):
-        what, slot = f"UML, {UNIMPLEMENTED[own['call']]}", own["fit"]["b_ns"]
+    naive = dict(unimplemented(documents, "uml", "naive"))
+    for name, own in unimplemented(documents, "uml", "syscall"):
         # The naive one does nothing at all for a number beyond the table.
-        if own["call"] == "within":
-            for naive in find(documents, "uml", "series", engine="naive", call="within"):
-                yield Goal(f"{what}, slot beside naive", slot / naive["fit"]["b_ns"], UML_SLOT)
-        for pair in find(
-            documents, "uml", "ratios", engine="syscall", against="loop", call=own["call"]
-        ):
-            yield Goal(f"{what}, loop to batch", pair["ratio"], UML_RATIO, "at least")
+        if own["call"] == "within" and name in naive:
+            ratio = own["fit"]["b_ns"] / naive[name]["fit"]["b_ns"]
+            yield Goal(f"UML, {name}, slot beside naive", ratio, UML_SLOT)
+        wanted = {"engine": "syscall", "against": "loop", "call": own["call"]}
+        for pair in find(documents, "uml", "ratios", **wanted):
+            yield Goal(f"UML, {name}, loop to batch", pair["ratio"], UML_RATIO, "at least")
 
 
 def flexsc_goals(documents: Documents) -> Iterator[Goal]:
