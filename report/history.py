@@ -2,13 +2,13 @@
 """The same figures in several runs, and in the earlier run that a run was compared with."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
-from .document import KINDS, Against, Run
+from .document import KINDS, Against, Earlier, Run
 from .files import Measured
-from .section import Table
-from .words import NONE, significant, with_error
+from .section import Table, table
+from .words import NONE, significant, with_error, yes_no
 
 
 def figures(run: Run) -> dict[str, tuple[float, float | None]]:
@@ -55,23 +55,18 @@ def runs_table(measured: Sequence[Measured]) -> Table | None:
 
 
 def against_table(against: Against) -> Table:
-    return Table(
-        title=f"Compared with {against.file} of {against.started} (± one standard error)",
-        head=["figure", "before", "now", "now / before", "differ"],
-        rows=[
-            [
-                f"{row.what}, {row.unit}",
-                with_error(row.before, row.before_se),
-                with_error(row.now, row.now_se),
-                significant(row.ratio),
-                "yes" if row.different else "no",
-            ]
-            for row in against.rows
-        ],
-    )
+    columns: dict[str, Callable[[Earlier], str]] = {
+        "figure": lambda row: f"{row.what}, {row.unit}",
+        "before": lambda row: with_error(row.before, row.before_se),
+        "now": lambda row: with_error(row.now, row.now_se),
+        "now / before": lambda row: significant(row.ratio),
+        "differ": lambda row: yes_no(row.different),
+    }
+    title = f"Compared with {against.file} of {against.started} (± one standard error)"
+    return table(title, against.rows, columns)
 
 
 def histories(measured: Sequence[Measured]) -> list[Table]:
     by_bench = [[each for each in measured if each.run.bench == bench] for bench in KINDS]
-    tables = [table for runs in by_bench if len(runs) > 1 and (table := runs_table(runs))]
+    tables = [shared for runs in by_bench if len(runs) > 1 and (shared := runs_table(runs))]
     return tables + [against_table(each.run.against) for each in measured if each.run.against]

@@ -41,7 +41,7 @@ def headline(trace: Trace) -> str:
 # ---- where the time goes ----
 
 
-def time_figure(name: str, trace: Trace) -> list[Figure]:
+def time_figure(name: str, trace: Trace) -> Figure | None:
     known = trace.time
     parts = [
         ("user code", known.user_ns, "grey"),
@@ -55,17 +55,15 @@ def time_figure(name: str, trace: Trace) -> list[Figure]:
         if part and part.value is not None
     ]
     if known.missing or not bars:
-        return []
-    return [
-        Figure(
-            name=f"{name}-time",
-            title="Where the time goes",
-            panels=[draw_bars(f"{name}-time", "ms", bars, (known.cpu_ns or 0) / MS)],
-            note="User code, crossings and kernel work are CPU time of all threads. Waiting is "
-            "the wall time less the CPU time; a longer bar is cut. No batching can gain more than "
-            "the crossings.",
-        )
-    ]
+        return None
+    return Figure(
+        name=f"{name}-time",
+        title="Where the time goes",
+        panels=[draw_bars(f"{name}-time", "ms", bars, (known.cpu_ns or 0) / MS)],
+        note="User code, crossings and kernel work are CPU time of all threads. Waiting is "
+        "the wall time less the CPU time; a longer bar is cut. No batching can gain more than "
+        "the crossings.",
+    )
 
 
 # ---- sequences ----
@@ -155,48 +153,46 @@ def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
     return draw(f"{name}-{number}", title, values + then, height, plot)
 
 
-def sequence_figure(name: str, trace: Trace) -> list[Figure]:
+def sequence_figure(name: str, trace: Trace) -> Figure | None:
     if not trace.sequences:
-        return []
+        return None
     name = f"{name}-sequences"
-    return [
-        Figure(
-            name=name,
-            title="What it does again and again",
-            panels=[draw_sequence(name, i + 1, one) for i, one in enumerate(trace.sequences)],
-            note="Each box is a call and how often a turn makes it. Boxes of one colour could be "
-            "one batch; a grey one can be in none. Curves show what flows from one call to a "
-            "later one.",
-            key=[
-                (FLOWS["result"], "a result becomes an argument"),
-                (FLOWS["buffer"], "a buffer that was filled"),
-                (FLOWS["user"], "made by the program from what came back"),
-            ],
-        )
-    ]
+    return Figure(
+        name=name,
+        title="What it does again and again",
+        panels=[draw_sequence(name, i + 1, one) for i, one in enumerate(trace.sequences)],
+        note="Each box is a call and how often a turn makes it. Boxes of one colour could be "
+        "one batch; a grey one can be in none. Curves show what flows from one call to a "
+        "later one.",
+        key=[
+            (FLOWS["result"], "a result becomes an argument"),
+            (FLOWS["buffer"], "a buffer that was filled"),
+            (FLOWS["user"], "made by the program from what came back"),
+        ],
+    )
 
 
 # ---- savings ----
 
 
-def saving_figure(name: str, trace: Trace) -> list[Figure]:
+def saving_figure(name: str, trace: Trace) -> Figure | None:
     bars = [
         Bar(saving.name, milliseconds(saving.saved_ns), [(saving.saved_ns.value / MS, "green")])
         for saving in trace.savings
         if not saving.missing and saving.saved_ns.value is not None
     ]
     if not bars:
-        return []
-    return [
-        Figure(
-            name=f"{name}-savings",
-            title="What each way would save",
-            panels=[draw_bars(f"{name}-savings", "ms", bars)],
-            note="With the error of each estimate. The ways do not add up: they make the same "
-            "calls cheaper.",
-        )
-    ]
+        return None
+    return Figure(
+        name=f"{name}-savings",
+        title="What each way would save",
+        panels=[draw_bars(f"{name}-savings", "ms", bars)],
+        note="With the error of each estimate. The ways do not add up: they make the same "
+        "calls cheaper.",
+    )
 
+
+FIGURES = (time_figure, sequence_figure, saving_figure)
 
 # ---- the whole ----
 
@@ -255,11 +251,7 @@ def section(name: str, trace: Trace) -> Section:
     return Section(
         topic=trace.program,
         title="what batching would buy it",
-        figures=[
-            *time_figure(name, trace),
-            *sequence_figure(name, trace),
-            *saving_figure(name, trace),
-        ],
+        figures=[made for make in FIGURES if (made := make(name, trace))],
         tables=tables(trace),
         notes=notes(trace),
     )
