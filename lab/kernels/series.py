@@ -241,23 +241,10 @@ def assemble(tree: Path, patches: list[Patch], base: str = "this tree") -> Files
         return {n: (p.read_bytes(), mode_of(p)) for n, p in paths.items() if p.is_file()}
 
 
-def commit(
-    patch: Patch, directory: Path, base: str, who: tuple[str, str], sign_off: str = ""
-) -> None:
+def commit(patch: Patch, directory: Path, base: str, who: tuple[str, str]) -> None:
     apply(patch, directory, base, who)
     git(directory, "add", "--all", "--force", ".")
-    message = f"{patch.message.rstrip()}\n{sign_off}"
-    git(directory, *COMMIT, message, who=who)
-
-
-def base_information(directory: Path, upstream: str) -> str:
-    """What the series applies to, as git format-patch --base writes it."""
-    lines = [f"base-commit: {upstream}"]
-    for revision in git(directory, "rev-list", "--reverse", "source..base").split():
-        change = git(directory, "diff-tree", "-p", revision)
-        patch_id = git(directory, "patch-id", "--stable", stdin=change).split()[0]
-        lines.append(f"prerequisite-patch-id: {patch_id}")
-    return "".join(f"{line}\n" for line in lines)
+    git(directory, *COMMIT, f"{patch.message.rstrip()}\n", who=who)
 
 
 def mails(
@@ -276,12 +263,11 @@ def mails(
     send-email refuses.
     """
     who = author or NOBODY
-    sign_off = f"\nSigned-off-by: {who[0]} <{who[1]}>\n" if author else ""
     before = needed(wanted, read_manifest(directory))
     there = {patch.name: patch for patch in patches}  # a version may lack some
     cover = directory / f"cover-{wanted.name}"
     with scratch(tree, patches) as place:
-        git(place, "init", "--quiet")
+        git(place, "init", "--quiet", "--initial-branch=series")
         git(place, "add", "--all", "--force", ".")
         git(place, *COMMIT, "Debian's source\n")
         git(place, "tag", "source")
@@ -291,7 +277,9 @@ def mails(
         git(place, "tag", "base")
         for name in wanted.patches:
             if name in there:
-                commit(there[name], place, base, who, sign_off)
+                commit(there[name], place, base, who)
+        if cover.exists():
+            git(place, "config", "branch.series.description", cover.read_text())
         output = place / ".git" / "mails"
         options = format_options(wanted, author is None, cover.exists())
         git(place, "format-patch", *options, "-o", str(output), "base", who=who)
@@ -299,11 +287,8 @@ def mails(
         if not texts:
             return {}
         first = min(texts)
-        texts[first] = f"{texts[first].rstrip()}\n\n{base_information(place, upstream)}"
-    if cover.exists():
-        subject, _, blurb = cover.read_text().partition("\n")
-        letter = texts[first].replace("*** BLURB HERE ***", blurb.strip())
-        texts[first] = letter.replace(f"] {NOT_FOR_MAILING}", f"] {subject}")
+        # Debian's source is not in the kernel's history; the release that it is based on is.
+        texts[first] = re.sub(r"(?m)^base-commit: .*", f"base-commit: {upstream}", texts[first])
     return texts
 
 
@@ -312,8 +297,9 @@ def format_options(wanted: Series, draft: bool, letter: bool) -> list[str]:
     if draft:
         words += ["DRAFT", NOT_FOR_MAILING]
     return [
-        *("--zero-commit", "--no-signature", "--no-renames", "--quiet"),
-        *(["--cover-letter"] if letter else []),
+        *([] if draft else ["--signoff"]),
+        *("--zero-commit", "--no-signature", "--no-renames", "--quiet", "--base=source"),
+        *(["--cover-letter", "--cover-from-description=subject"] if letter else []),
         f"--subject-prefix={' '.join(words)}",
     ]
 
