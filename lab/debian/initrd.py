@@ -2,7 +2,6 @@
 """The initrd of stock kernels, whose 9P and overlay are modules: loads them, mounts the root."""
 
 import lzma
-import os
 import shutil
 from pathlib import Path
 
@@ -51,8 +50,7 @@ def write_initrd(modules: Path, output: Path) -> None:
     busybox = shutil.which("busybox")
     if not busybox:
         raise LabError("busybox is missing; the Debian package busybox-static has it")
-    partial = output.with_name(f".{output.name}")
-    with partial.open("wb") as file:
+    with output.open("wb") as file:
         archive = CpioWriter(file)
         for directory in DIRECTORIES:
             archive.mkdir(directory.encode(), 0o755)
@@ -65,4 +63,3 @@ def write_initrd(modules: Path, output: Path) -> None:
             name = f"modules/{number:02}-{module.name.partition('.')[0]}.ko"
             archive.write_file(name.encode(), read_module(module), 0o644)
         archive.write_trailer()
-    os.replace(partial, output)

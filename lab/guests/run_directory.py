@@ -14,7 +14,6 @@ from lab import REPOSITORY
 from lab.cache import cache_root, make_directory
 from lab.guests.fstab import fstab
 from lab.guests.machine import UML_LINES, X86_LINES, Options
-from lab.guests.terminal import size
 from lab.kernels.build import Kernel
 
 SCRIPTS = Path(__file__).resolve().parent
@@ -58,7 +57,7 @@ def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Op
     """What init and enter read."""
     uml = kernel.target.arch == "um"
     out, err = UML_LINES if uml else X86_LINES
-    rows, columns = size()
+    columns, rows = shutil.get_terminal_size()
     settings = {
         "out": out,
         "err": err,

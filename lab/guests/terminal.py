@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The user's terminal, while it is the terminal of a guest."""
 
-import contextlib
 import os
 import sys
 import termios
@@ -9,14 +8,6 @@ import tty
 from typing import IO, Self
 
 ESCAPE = b"\x1d"  # Ctrl-]
-
-
-def size() -> tuple[int, int]:
-    """Rows and columns; the usual ones where there is no terminal."""
-    with contextlib.suppress(OSError):
-        terminal = os.get_terminal_size(sys.stdout.fileno())
-        return terminal.lines, terminal.columns
-    return 24, 80
 
 
 class Keys:
