@@ -3,10 +3,9 @@
 
 import json
 import os
+import shutil
 import signal
-import stat
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,23 +136,15 @@ def read_folders(directories: Sequence[Path]) -> Folder:
     return whole
 
 
-def permissions(path: Path) -> int:
-    """Those that PATH has, or that creating it would give."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
 def replace(path: Path, content: bytes) -> None:
-    number, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-    temporary = Path(name)
+    """The new file has the permissions of the old one, or those that any new file has."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    file = temporary.open("xb")
     try:
-        with os.fdopen(number, "wb") as file:
+        with file:
+            if path.exists():
+                shutil.copymode(path, temporary)
             file.write(content)
-            os.fchmod(file.fileno(), permissions(path))
             file.flush()
             os.fsync(file.fileno())
         temporary.rename(path)
