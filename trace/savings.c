@@ -35,11 +35,6 @@ static struct amount crossings_in_batches(const struct findings *findings)
 	return amount;
 }
 
-static bool is_transfer(int nr)
-{
-	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
-}
-
 /* Reads and writes in a row, as many as fill a ring. */
 static struct amount calls_in_long_runs(const struct findings *findings)
 {

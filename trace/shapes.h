@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 struct shape {
 	const char *name;
@@ -25,6 +26,11 @@ struct shape {
 	unsigned short size;				   /* of the structure s, or 0 */
 	enum { NEVER_WAITS, WAITS, WAITS_FOR_PEER } waits; /* the last: unless it is a file */
 };
+
+static inline bool is_transfer(int nr)
+{
+	return nr == SYS_read || nr == SYS_write || nr == SYS_pread64 || nr == SYS_pwrite64;
+}
 
 /** The shape of call NR, or NULL where none is known. */
 const struct shape *shape_of(int nr);

@@ -2,6 +2,7 @@
 #include "collect.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <search.h>
 #include <stdio.h>
@@ -64,7 +65,9 @@ const char *bpf_prepare(void)
 		const struct shape *shape = shape_of(nr);
 
 		bpf.state->kinds[nr].path = argument(shape, 'p');
-		bpf.state->kinds[nr].descriptor = argument(shape, 'd');
+		bpf.state->kinds[nr].descriptor = NO_ARGUMENT;
+		if (is_transfer(nr) || (shape && shape->waits == WAITS_FOR_PEER))
+			bpf.state->kinds[nr].descriptor = argument(shape, 'd');
 	}
 	return why;
 }
@@ -306,21 +309,33 @@ static void count_calls(struct totals *totals)
 	}
 }
 
+static void discard(void *context, const struct bpf_call *call)
+{
+	(void)context;
+	(void)call;
+}
+
 /*
- * This process makes calls that are followed, all of them in the sample and none.  Most calls of
- * programs have a descriptor, or a path, which costs as much.
+ * This process makes calls that are followed, none of them in the sample and all.  There, the cost
+ * of most calls is between those of one without arguments and of one whose file is looked at.
  */
 static void measure_cost(struct collected *collected)
 {
 	const int number = UNIMPLEMENTED < NUMBERS ? UNIMPLEMENTED : NUMBERS - 1;
+	struct figure *sample = &collected->crossing_in_sample, looked_at;
 
 	if (follow(getpid(), false))
 		return;
-	bpf.state->kinds[number].descriptor = 0;
-	bpf.state->halvings = 0;
-	collected->crossing_in_sample = measure_crossing();
 	bpf.state->halvings = NO_SAMPLE;
 	collected->crossing = measure_crossing();
+	bpf.state->halvings = 0;
+	*sample = measure_crossing();
+	bpf.take = discard;
+	bpf_receive(&bpf);
+	bpf.state->kinds[number].descriptor = 0;
+	looked_at = measure_crossing();
+	sample->error = fabs(looked_at.value - sample->value) / 2;
+	sample->value = (looked_at.value + sample->value) / 2;
 }
 
 static void finish(struct session *session, struct totals *totals)

@@ -15,7 +15,7 @@ struct bpf_count {
 	uint64_t calls, failed;
 };
 
-/* Which arguments of a call are a path and a descriptor. */
+/* Which arguments of a call are a path, and the descriptor of a file that matters. */
 #define NO_ARGUMENT 7
 struct bpf_kinds {
 	uint8_t path, descriptor;
