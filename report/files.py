@@ -125,14 +125,13 @@ def read_folder(directory: Path) -> Folder:
 
 def read_folders(directories: Sequence[Path]) -> Folder:
     """The runs of all DIRECTORIES; with several, files are named with their directories."""
-    if len(directories) == 1:
-        return read_folder(directories[0])
     whole = Folder()
     for directory in directories:
         folder = read_folder(directory)
-        whole.measured += [Measured(f"{directory}/{m.file}", m.run) for m in folder.measured]
-        whole.traced += [Traced(f"{directory}/{t.file}", t.trace) for t in folder.traced]
-        whole.left_out += [f"{directory}/{note}" for note in folder.left_out]
+        place = f"{directory}/" if len(directories) > 1 else ""
+        whole.measured += [Measured(place + each.file, each.run) for each in folder.measured]
+        whole.traced += [Traced(place + each.file, each.trace) for each in folder.traced]
+        whole.left_out += [place + note for note in folder.left_out]
     return whole
 
 

@@ -14,23 +14,21 @@ from markupsafe import Markup
 
 from . import apps, batch, flexsc, pagefault, rows, servers, trace
 from .circumstances import Facts, cautions, places, run_facts
-from .document import KINDS, Run
+from .document import KINDS, Apps, Batch, Chain, Flexsc, Pagefault, Rows, Run, Servers
 from .drawing import CSS
 from .files import Folder, Measured, Traced
 from .history import histories
 from .section import Figure, Section
 from .words import counted, joined, measured_in
 
-SECTIONS: dict[str, Callable[[str, Any], Section]] = {
-    "crossing": rows.section,
-    "batch": batch.section,
-    "dispatch": rows.section,
-    "chain": rows.chain_section,
-    "apps": apps.section,
-    "files": apps.section,
-    "flexsc": flexsc.section,
-    "pagefault": pagefault.section,
-    "servers": servers.section,
+SECTIONS: dict[type[Run], Callable[[str, Any], Section]] = {
+    Rows: rows.section,
+    Batch: batch.section,
+    Chain: rows.chain_section,
+    Apps: apps.section,
+    Flexsc: flexsc.section,
+    Pagefault: pagefault.section,
+    Servers: servers.section,
 }
 EMULATED = "user-mode-linux"  # the warning that ratios from there carry
 
@@ -66,7 +64,7 @@ def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[s
 def show(name: str, measured: Measured, several: bool) -> Shown:
     run = measured.run
     with measured_in(run.unit):
-        section = SECTIONS[run.bench](name, run)
+        section = SECTIONS[type(run)](name, run)
     about, others = assign(run, section.figures)
     return Shown(
         name=name,
