@@ -48,10 +48,8 @@ def private_state(suites: Sequence[str]) -> dict[str, str]:
         + f'Dir::Etc::Preferences "{state}/parts/none";\n'
         + f'Dir::Etc::PreferencesParts "{state}/parts";\n'
         + f'Dir::State "{state}";\n'
-        + f'Dir::State::Lists "{state}/lists";\n'
         + f'Dir::State::Status "{state}/status";\n'
         + f'Dir::Cache "{state}";\n'
-        + f'Dir::Cache::Archives "{state}/archives";\n'
         + 'Acquire::Languages "none";\n'
         + 'APT::Sandbox::User "";\n'
     )
