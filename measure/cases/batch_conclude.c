@@ -47,12 +47,7 @@ static struct numbers room_for(size_t count)
 
 static struct trials trials_of(const struct series *series)
 {
-	return (struct trials){
-		.sizes = series->sizes.of,
-		.values = series->trials.values,
-		.size_count = series->sizes.count,
-		.trial_count = series->trials.rows,
-	};
+	return (struct trials){ series->sizes.of, series->trials };
 }
 
 /* ---- lines ---- */
@@ -89,7 +84,7 @@ static void fit_series(struct run *run, struct series *series)
 	trials = trials_of(series);
 	series->least = room_for(sizes->count);
 	least_of(&trials, series->least.of);
-	series->fitted = trials.trial_count >= 2 && trials.size_count >= 2;
+	series->fitted = series->trials.rows >= 2 && sizes->count >= 2;
 	if (!series->fitted)
 		return;
 	series->fit = fit_least(&trials, run->settings->bootstrap);
@@ -183,7 +178,7 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 		.call = one->call,
 		.engine = one->engine,
 		.against = other->engine,
-		.slopes = compare_estimate(ratio.value, ratio.se, trials.trial_count),
+		.slopes = compare_estimate(ratio.value, ratio.se, trials.times.rows),
 		.even = { NAN, NAN },
 		.largest = (long)one->sizes.of[last],
 		.at_largest = other->least.of[last] / one->least.of[last],

@@ -165,15 +165,12 @@ void judge_run(struct run *run)
 void note_trials(struct run *run, const struct numbers *trials)
 {
 	size_t count = trials->count;
-	double first, second;
 
 	if (count < 4)
 		return;
-	first = median_of(trials->of, count / 2);
-	second = median_of(trials->of + count / 2, count - count / 2);
 	run->rows++;
 	run->outliers += (double)count_outliers(trials->of, count) > MANY_OUTLIERS * (double)count;
-	run->drifting += fabs(second / first - 1) > MUCH_DRIFT;
+	run->drifting += fabs(drift_of(trials->of, count)) > MUCH_DRIFT;
 }
 
 void note_duration(struct run *run, double ns)

@@ -125,6 +125,11 @@ static double distance(double one, double other, double center)
 	return sqrt(((one - center) * (one - center) + (other - center) * (other - center)) / 2);
 }
 
+double drift_of(const double trials[], size_t count)
+{
+	return median_of(trials + count / 2, count - count / 2) / median_of(trials, count / 2) - 1;
+}
+
 struct summary summarize(const double trials[], size_t count, struct bootstrap bootstrap)
 {
 	double *sorted = sorted_copy(trials, count);
@@ -144,7 +149,7 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 
 		summary.se = hypot(median_scatter(trials, count, bootstrap),
 				   distance(first, second, summary.median));
-		summary.drift = second / first - 1;
+		summary.drift = drift_of(trials, count);
 	}
 	return summary;
 }
@@ -175,10 +180,10 @@ static struct line fit_line(const double x[], const double y[], const double wei
 
 static void take_less(const struct trials *trials, size_t trial, double least[])
 {
-	const double *values = trials->values + trial * trials->size_count;
+	const double *values = trials->times.values + trial * trials->times.columns;
 	size_t k;
 
-	for (k = 0; k < trials->size_count; k++)
+	for (k = 0; k < trials->times.columns; k++)
 		least[k] = fmin(least[k], values[k]);
 }
 
@@ -196,9 +201,9 @@ void least_of(const struct trials *trials, double least[])
 	size_t t;
 
 	begin_least(values);
-	for (t = 0; t < trials->trial_count; t++)
+	for (t = 0; t < trials->times.rows; t++)
 		take_less(trials, t, values);
-	memcpy(least, values, trials->size_count * sizeof(least[0]));
+	memcpy(least, values, trials->times.columns * sizeof(least[0]));
 }
 
 static struct line line_through(const struct trials *trials, const double least[])
@@ -206,52 +211,73 @@ static struct line line_through(const struct trials *trials, const double least[
 	double weights[MAX_SIZES];
 	size_t k;
 
-	for (k = 0; k < trials->size_count; k++)
+	for (k = 0; k < trials->times.columns; k++)
 		weights[k] = 1 / (least[k] * least[k]);
-	return fit_line(trials->sizes, least, weights, trials->size_count);
+	return fit_line(trials->sizes, least, weights, trials->times.columns);
 }
 
-static struct line line_of(const struct trials *trials)
+/* The line through COUNT trials from the one called FIRST on. */
+static struct line line_of(const struct trials *trials, size_t first, size_t count)
 {
+	struct trials some = *trials;
 	double least[MAX_SIZES];
 
-	least_of(trials, least);
+	some.times.values += first * some.times.columns;
+	some.times.rows = count;
+	least_of(&some, least);
+	return line_through(&some, least);
+}
+
+/* The line through trials that are drawn anew. */
+static struct line resampled_line(const struct trials *trials, struct random *random)
+{
+	double least[MAX_SIZES];
+	size_t t;
+
+	begin_least(least);
+	for (t = 0; t < trials->times.rows; t++)
+		take_less(trials, random_below(random, trials->times.rows), least);
 	return line_through(trials, least);
 }
 
-/* The lines through trials that are drawn anew, the same ones for one seed: their A and B. */
-static void resample(const struct trials *trials, struct bootstrap bootstrap, double a[],
-		     double b[])
-{
-	struct random random = { bootstrap.seed };
-	double least[MAX_SIZES];
-	size_t i, t;
-
-	for (i = 0; i < bootstrap.resamples; i++) {
-		struct line line;
-
-		begin_least(least);
-		for (t = 0; t < trials->trial_count; t++)
-			take_less(trials, random_below(&random, trials->trial_count), least);
-		line = line_through(trials, least);
-		a[i] = line.a;
-		b[i] = line.b;
-	}
-}
-
-/* The lines through the first and through the second half of the trials. */
-struct halves {
-	struct line first, second;
+/* One coefficient of several lines. */
+struct coefficient {
+	double all, first, second; /* through all trials, and through each half of them */
+	double *drawn;		   /* through trials drawn anew, the same ones for one seed */
 };
 
-static struct halves halves_of(const struct trials *trials)
-{
-	struct trials first = *trials, second = *trials;
+struct lines {
+	struct coefficient a, b;
+};
 
-	first.trial_count = trials->trial_count / 2;
-	second.trial_count -= first.trial_count;
-	second.values += first.trial_count * trials->size_count;
-	return (struct halves){ line_of(&first), line_of(&second) };
+/* The caller frees a.drawn, which holds b.drawn as well. */
+static struct lines lines_of(const struct trials *trials, struct bootstrap bootstrap)
+{
+	size_t rows = trials->times.rows, half = rows / 2, i;
+	struct line all = line_of(trials, 0, rows), first = line_of(trials, 0, half);
+	struct line second = line_of(trials, half, rows - half);
+	double *drawn = allocate(2 * bootstrap.resamples, sizeof(*drawn));
+	struct lines lines = {
+		.a = { all.a, first.a, second.a, drawn },
+		.b = { all.b, first.b, second.b, drawn + bootstrap.resamples },
+	};
+	struct random random = { bootstrap.seed };
+
+	for (i = 0; i < bootstrap.resamples; i++) {
+		struct line line = resampled_line(trials, &random);
+
+		lines.a.drawn[i] = line.a;
+		lines.b.drawn[i] = line.b;
+	}
+	return lines;
+}
+
+/* How the errors of two coefficients go together: what the halves of the trials show of it. */
+static double drift(const struct coefficient *x, const struct coefficient *y)
+{
+	return ((x->first - x->all) * (y->first - y->all) +
+		(x->second - x->all) * (y->second - y->all)) /
+	       2;
 }
 
 static double misfit(struct line line, const struct trials *trials)
@@ -261,37 +287,34 @@ static double misfit(struct line line, const struct trials *trials)
 	size_t k;
 
 	least_of(trials, least);
-	for (k = 0; k < trials->size_count; k++) {
+	for (k = 0; k < trials->times.columns; k++) {
 		double off = least[k] / (line.a + line.b * trials->sizes[k]) - 1;
 
 		sum += off * off;
 	}
-	return sqrt(sum / (double)trials->size_count);
+	return sqrt(sum / (double)trials->times.columns);
 }
 
 struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap)
 {
-	double *a = allocate(bootstrap.resamples, sizeof(*a));
-	double *b = allocate(bootstrap.resamples, sizeof(*b));
-	struct line line = line_of(trials);
-	struct halves h = halves_of(trials);
-	struct line_fit fit = { .line = line, .misfit = misfit(line, trials) };
+	struct lines lines = lines_of(trials, bootstrap);
+	const struct coefficient *a = &lines.a, *b = &lines.b;
+	struct line line = { a->all, b->all };
+	struct line_fit fit = {
+		.line = line,
+		.misfit = misfit(line, trials),
+		.a_scatter = standard_deviation(a->drawn, bootstrap.resamples),
+		.b_scatter = standard_deviation(b->drawn, bootstrap.resamples),
+		.a_drift = sqrt(drift(a, a)),
+		.b_drift = sqrt(drift(b, b)),
+		.covariance = covariance(a->drawn, b->drawn, bootstrap.resamples) + drift(a, b),
+	};
 
-	resample(trials, bootstrap, a, b);
-	fit.a_scatter = standard_deviation(a, bootstrap.resamples);
-	fit.b_scatter = standard_deviation(b, bootstrap.resamples);
-	fit.a_drift = distance(h.first.a, h.second.a, line.a);
-	fit.b_drift = distance(h.first.b, h.second.b, line.b);
 	fit.a_se = hypot(fit.a_scatter, fit.a_drift);
 	fit.b_se = hypot(fit.b_scatter, fit.b_drift);
-	fit.covariance = covariance(a, b, bootstrap.resamples) +
-			 ((h.first.a - line.a) * (h.first.b - line.b) +
-			  (h.second.a - line.a) * (h.second.b - line.b)) /
-				 2;
 	if (fit.a_se > 0 && fit.b_se > 0)
 		fit.correlation = fit.covariance / (fit.a_se * fit.b_se);
-	free(a);
-	free(b);
+	free(lines.a.drawn);
 	return fit;
 }
 
@@ -308,21 +331,12 @@ struct estimate ratio_of(struct estimate numerator, struct estimate denominator,
 double slope_covariance(const struct trials *one, const struct trials *other,
 			struct bootstrap bootstrap)
 {
-	double *a = allocate(bootstrap.resamples, sizeof(*a));
-	double *b1 = allocate(bootstrap.resamples, sizeof(*b1));
-	double *b2 = allocate(bootstrap.resamples, sizeof(*b2));
-	struct halves h1 = halves_of(one), h2 = halves_of(other);
-	double one_b = line_of(one).b, other_b = line_of(other).b, found;
+	struct lines lines = lines_of(one, bootstrap), others = lines_of(other, bootstrap);
+	double found = covariance(lines.b.drawn, others.b.drawn, bootstrap.resamples) +
+		       drift(&lines.b, &others.b);
 
-	resample(one, bootstrap, a, b1);
-	resample(other, bootstrap, a, b2);
-	found = covariance(b1, b2, bootstrap.resamples) +
-		((h1.first.b - one_b) * (h2.first.b - other_b) +
-		 (h1.second.b - one_b) * (h2.second.b - other_b)) /
-			2;
-	free(a);
-	free(b1);
-	free(b2);
+	free(lines.a.drawn);
+	free(others.a.drawn);
 	return found;
 }
 
@@ -342,26 +356,35 @@ struct estimate break_even(const struct line_fit *fit, const struct line_fit *ot
 	return (struct estimate){ x, sqrt(fmax(0, variance)) / gain };
 }
 
-/*
- * The number of values below the median is binomial, whatever their distribution: the
- * K-th least and the K-th largest enclose it but for twice the probability of fewer than K.
+/* The probability that K or fewer of COUNT values are below the median: binomial, whatever their
+ * distribution. */
+static double at_most(size_t k, size_t count)
+{
+	double term = pow(0.5, (double)count), sum = 0;
+	size_t i;
+
+	for (i = 0; i <= k; i++) {
+		sum += term;
+		term *= (double)(count - i) / (double)(i + 1);
+	}
+	return sum;
+}
+
+/* The K-th least and the K-th largest value enclose the median but for twice that of fewer than K.
  */
 struct interval median_interval(const double values[], size_t count)
 {
 	struct interval interval = { NAN, NAN, NAN };
-	double term = pow(0.5, (double)count); /* the probability of exactly k */
-	double fewer = 0;
 	double *sorted;
-	size_t k;
+	size_t k = 0;
 
-	for (k = 0; 2 * (fewer + term) <= 0.05; k++) {
-		fewer += term;
-		term *= (double)(count - k) / (double)(k + 1);
-	}
+	while (2 * at_most(k, count) <= 0.05)
+		k++;
 	if (!k)
 		return interval;
 	sorted = sorted_copy(values, count);
-	interval = (struct interval){ sorted[k - 1], sorted[count - k], 1 - 2 * fewer };
+	interval = (struct interval){ sorted[k - 1], sorted[count - k],
+				      1 - 2 * at_most(k - 1, count) };
 	free(sorted);
 	return interval;
 }
@@ -455,20 +478,13 @@ struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap 
 /* Both tails of a binomial distribution with even chances. */
 static double sign_test(const struct numbers *ratios)
 {
-	size_t below = 0, above = 0, fewer, i;
-	double term, sum = 0;
+	size_t below = 0, above = 0, i;
 
 	for (i = 0; i < ratios->count; i++) {
 		below += ratios->of[i] < 1;
 		above += ratios->of[i] > 1;
 	}
-	fewer = below < above ? below : above;
-	term = pow(0.5, (double)(below + above));
-	for (i = 0; i <= fewer; i++) {
-		sum += term;
-		term *= (double)(below + above - i) / (double)(i + 1);
-	}
-	return fmin(1, 2 * sum);
+	return fmin(1, 2 * at_most(below < above ? below : above, below + above));
 }
 
 struct comparison compare_signs(const struct numbers *ratios, double *confidence)

@@ -38,11 +38,14 @@ struct summary {
 	double sd; /* with COUNT - 1; NAN for a single value */
 	double median;
 	double se;    /* of the median: scatter and drift together; NAN for fewer than 4 values */
-	double drift; /* median of the second half of the trials, over that of the first, - 1 */
+	double drift; /* drift_of() them; 0 for fewer than 4 values */
 };
 
 /** Of COUNT > 0 trials in the order they were made. */
 struct summary summarize(const double trials[], size_t count, struct bootstrap bootstrap);
+
+/** The median of the second half of 2 or more trials, over that of the first, - 1. */
+double drift_of(const double trials[], size_t count);
 
 /** How many values lie outside of the quartiles by more than 3 times their distance (Tukey). */
 size_t count_outliers(const double values[], size_t count);
@@ -98,15 +101,13 @@ struct line {
 	double a, b; /* y = a + b x */
 };
 
-/* Trials of several sizes: values[trial * sizes + size]. */
+/* Trials of several sizes. */
 struct trials {
 	const double *sizes;
-	const double *values;
-	size_t size_count; /* 2 .. MAX_SIZES */
-	size_t trial_count;
+	struct matrix times; /* a row for each trial, with a column for each of 2 .. MAX_SIZES */
 };
 
-/** The least value of each size, in LEAST[size_count]. */
+/** The least value of each size, in LEAST[], as long as a row. */
 void least_of(const struct trials *trials, double least[]);
 
 /*

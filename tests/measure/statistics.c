@@ -25,9 +25,7 @@ static struct trials trials_at(const json_t *request, const char *key)
 
 	return (struct trials){
 		.sizes = sizes.of,
-		.values = values.of,
-		.size_count = sizes.count,
-		.trial_count = values.count / sizes.count,
+		.times = { values.of, values.count / sizes.count, sizes.count },
 	};
 }
 
