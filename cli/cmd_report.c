@@ -28,27 +28,9 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* PLACE, relative to the directory of this program: malloc'ed, or NULL. */
-static char *beside(const char *place)
-{
-	char directory[PATH_MAX];
-	char *path;
-
-	if (own_directory(directory) || asprintf(&path, "%s/%s", directory, place) < 0)
-		return NULL;
-	return path;
-}
-
 static bool is_package_in(const char *directory)
 {
-	char *module;
-	bool is_there;
-
-	if (!directory || asprintf(&module, "%s/report/__main__.py", directory) < 0)
-		return false;
-	is_there = !access(module, R_OK);
-	free(module);
-	return is_there;
+	return directory && !access(keep_text("%s/report/__main__.py", directory), R_OK);
 }
 
 /* The directory that holds the package, of the build tree or of the installation. */
@@ -64,7 +46,6 @@ static char *find_package(bool *in_build_tree)
 			*in_build_tree = i == 0;
 			return directory;
 		}
-		free(directory);
 	}
 	complain("report: the Python package 'report' is neither in the build tree nor in "
 		 "the %s of the installation",
@@ -77,10 +58,7 @@ static char *find_python(bool in_build_tree)
 {
 	char *python = in_build_tree ? beside("../../.venv/bin/python3") : NULL;
 
-	if (python && !access(python, X_OK))
-		return python;
-	free(python);
-	return strdup("python3");
+	return python && !access(python, X_OK) ? python : keep_text("python3");
 }
 
 /* Python would answer Ctrl-C with a traceback; the package ends that, and unblocks it. */
@@ -103,36 +81,20 @@ static int hand_over(char *output, char *directories[], int count)
 
 	if (!package)
 		return EXIT_FOUND;
-	if (!python) {
-		complain("report: out of memory");
-		free(package);
-		return EXIT_FOUND;
-	}
 	memcpy(argv, (char *[]){ python, "-c", (char *)start, package, output }, 5 * sizeof(*argv));
 	memcpy(argv + 5, directories, (size_t)count * sizeof(*argv));
 	block_interrupt();
 	execvp(python, argv);
 	complain("report: Python 3.11 or later is needed, and '%s' cannot be run: %s", python,
 		 strerror(errno));
-	free(python);
-	free(package);
 	return EXIT_FOUND;
 }
 
 static int report(char *directories[], int count, char *output)
 {
-	char *beside_data = NULL;
-	int status;
-
-	if (!output && count > 1)
-		output = "report.html";
-	if (!output && asprintf(&beside_data, "%s/report.html", *directories) < 0) {
-		complain("report: out of memory");
-		return EXIT_FOUND;
-	}
-	status = hand_over(output ? output : beside_data, directories, count);
-	free(beside_data);
-	return status;
+	if (!output)
+		output = count > 1 ? "report.html" : keep_text("%s/report.html", *directories);
+	return hand_over(output, directories, count);
 }
 
 static int run(int argc, char *argv[])

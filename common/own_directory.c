@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "memory.h"
+
 int own_path(char path[PATH_MAX])
 {
 	/* What was executed; relative to the working directory, which ferry does not change. */
@@ -16,11 +18,26 @@ int own_path(char path[PATH_MAX])
 	return 0;
 }
 
-int own_directory(char directory[PATH_MAX])
+char *beside(const char *place)
 {
-	int error = own_path(directory);
+	char path[PATH_MAX];
 
-	if (!error)
-		*strrchr(directory, '/') = '\0';
-	return error;
+	if (own_path(path))
+		return NULL;
+	*strrchr(path, '/') = '\0';
+	return keep_text("%s/%s", path, place);
+}
+
+char *find_example(const char *name)
+{
+	static const char *const places[] = { "../examples", "../libexec/ferry", "../measure" };
+	char *path, found[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		path = beside(keep_text("%s/%s", places[i], name));
+		if (path && realpath(path, found))
+			return keep_text("%s", found);
+	}
+	return NULL;
 }

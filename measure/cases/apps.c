@@ -13,12 +13,13 @@
 
 #include "cases.h"
 #include "duels.h"
-#include "examples.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/own_directory.h"
 #include "common/show.h"
 #include "material.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/options.h"
 #include "measure/harness/turns.h"
 
 #define MAX_ARGUMENTS 2100 /* the files of the material, and some */

@@ -10,10 +10,9 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "measure/harness/child.h"
+#include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/turns.h"
-#include "nops.h"
 #include "test_module.h"
 #include "workload.h"
 

@@ -8,6 +8,7 @@
 #include <ferry.h>
 
 #define OTHER_SIDES 6
+#define MOST_NOPS 32768 /* the most that a ring takes */
 #define MAX_SIDES (FERRY_ENGINES + OTHER_SIDES)
 
 struct side {

@@ -161,27 +161,16 @@ static void say_row(struct run *run, const struct row *row)
 			    ": noise could explain the difference");
 }
 
-static int take_all_trials(struct chain_run *chain)
-{
-	const struct turns turns = { .what = "trial and row",
-				     .contestants = chain->count,
-				     .trials = (size_t)chain->run->settings->trials,
-				     .per_child = 1,
-				     .begin = enter_directory,
-				     .run = time_row,
-				     .records = chain->rows,
-				     .record_size = sizeof(*chain->rows),
-				     .context = chain };
-
-	return take_trials(&turns);
-}
-
 static int measure(struct run *run)
 {
 	const char *directory = run->settings->directory;
 	struct chain_run chain = { .run = run,
 				   .directory = directory,
 				   .rows = keep(MAX_ROWS, sizeof(struct row)) };
+	const struct turns turns = { .what = "trial and row",
+				     .begin = enter_directory,
+				     .run = time_row,
+				     .context = &chain };
 	const char *path = keep_text("%s/" CHAIN_FILE, directory);
 	static const char page[CHAIN_FILE_SIZE];
 	int status;
@@ -191,7 +180,7 @@ static int measure(struct run *run)
 		return EXIT_USAGE;
 	for (i = 0; i < chain_count; i++)
 		add_chain(&chain, &chains[i]);
-	status = take_all_trials(&chain);
+	status = take_trials(run, turns, chain.rows, chain.count, sizeof(*chain.rows));
 	unlink(path);
 	chain.count = compare_contestants(run, chain.rows, chain.count, sizeof(*chain.rows));
 	judge_run(run);

@@ -23,7 +23,7 @@
 #include "crossing.h"
 #include "empty.h"
 #include "lib/text/text.h"
-#include "measure/harness/child.h"
+#include "measure/harness/process.h"
 #include "test_module.h"
 
 #define FILE_PATH "/etc/passwd"

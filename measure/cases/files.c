@@ -17,9 +17,9 @@
 #include "common/memory.h"
 #include "common/own_directory.h"
 #include "duels.h"
-#include "examples.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/machine.h"
+#include "measure/harness/options.h"
 
 #define FILES 20000
 #define MAX_DUELS 128

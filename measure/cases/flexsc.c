@@ -16,7 +16,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "echo.h"
-#include "measure/harness/child.h"
+#include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/machine.h"
 #include "measure/harness/steps.h"
@@ -276,14 +276,8 @@ static int look_at_runner(void *context)
 static int measure(struct run *run)
 {
 	struct session session = { .run = run, .runner = share(sizeof(struct runner)) };
-	struct turns turns = {
-		.what = "trial and cell",
-		.trials = (size_t)run->settings->trials,
-		.per_child = 1,
-		.begin = begin,
-		.run = measure_cell,
-		.record_size = sizeof(struct cell),
-		.context = &session,
+	const struct turns turns = {
+		.what = "trial and cell", .begin = begin, .run = measure_cell, .context = &session
 	};
 	struct side *sides = NULL;
 	size_t side_count = 0;
@@ -294,11 +288,10 @@ static int measure(struct run *run)
 		session.runners = run->settings->runners;
 	work_loops(1);
 	list_cells(&session);
-	turns.contestants = session.count;
-	turns.records = session.cells;
 	status = run_in_child(look_at_runner, &session);
 	if (!status)
-		status = take_trials(&turns);
+		status = take_trials(run, turns, session.cells, session.count,
+				     sizeof(*session.cells));
 	set_means(&session);
 	if (!status)
 		status = echo_measure(run, &sides, &side_count);

@@ -390,27 +390,13 @@ static int check(const struct settings *settings)
 
 /* ---- the bench ---- */
 
-static int take_all_trials(struct session *session)
-{
-	const struct turns turns = {
-		.what = "trial and way",
-		.contestants = session->count,
-		.trials = (size_t)session->run->settings->trials,
-		.per_child = 1,
-		.begin = begin,
-		.run = measure_row,
-		.records = session->rows,
-		.record_size = sizeof(*session->rows),
-		.context = session,
-	};
-
-	return take_trials(&turns);
-}
-
 static int measure(struct run *run)
 {
 	struct pagefault *pagefault = keep(1, sizeof(*pagefault));
 	struct session session = { .run = run, .rows = share(MAX_ROWS * sizeof(struct touched)) };
+	const struct turns turns = {
+		.what = "trial and way", .begin = begin, .run = measure_row, .context = &session
+	};
 	struct memory_room room = memory_room();
 	size_t bytes = choose_memory(run->settings, room);
 	struct region region;
@@ -426,7 +412,7 @@ static int measure(struct run *run)
 	}
 	session.region = &region;
 	list_rows(&session);
-	status = take_all_trials(&session);
+	status = take_trials(run, turns, session.rows, session.count, sizeof(*session.rows));
 	*pagefault = (struct pagefault){ .memory = (long)bytes,
 					 .page = (long)region.page,
 					 .rows = session.rows,

@@ -16,11 +16,11 @@
 
 #include "cases.h"
 #include "common/messages.h"
-#include "examples.h"
-#include "measure/harness/child.h"
+#include "common/own_directory.h"
 #include "measure/harness/interrupt.h"
 #include "common/memory.h"
 #include "measure/harness/machine.h"
+#include "measure/harness/options.h"
 #include "measure/harness/process.h"
 #include "sides.h"
 

@@ -59,16 +59,10 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 		  void *context)
 {
 	struct session session = { run, sides, run_trial, context };
-	struct turns turns = { .what = "trial and server",
-			       .contestants = count,
-			       .trials = (size_t)run->settings->trials,
-			       .per_child = 1,
-			       .block = BUILDS,
-			       .run = run_side,
-			       .records = sides,
-			       .record_size = sizeof(*sides),
-			       .context = &session };
-	int status = take_trials(&turns);
+	const struct turns turns = {
+		.what = "trial and server", .block = BUILDS, .run = run_side, .context = &session
+	};
+	int status = take_trials(run, turns, sides, count, sizeof(*sides));
 	size_t i;
 
 	for (i = 0; i < count; i++) {

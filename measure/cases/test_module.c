@@ -3,11 +3,8 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
-
-#include <ferry/rawcall.h>
 
 #include "measure/guest-module/ferry_bench.h"
 #include "measure/harness/clock.h"
@@ -21,14 +18,6 @@ int test_module(void)
 	if (descriptor == -2)
 		descriptor = open(FERRY_BENCH_DEVICE, O_RDWR | O_CLOEXEC);
 	return descriptor;
-}
-
-long naive_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
-{
-	struct ferry_batch_args args = { (uintptr_t)rets, (uintptr_t)calls, ncall };
-
-	return ferry_rawcall(SYS_ioctl, test_module(), (long)FERRY_BENCH_NAIVE, (long)&args, 0, 0,
-			     0);
 }
 
 double handler_cost(const struct ferry_slot *slot)

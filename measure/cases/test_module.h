@@ -8,9 +8,6 @@
 /** A descriptor of the module's device, or -1 where it is not loaded. */
 int test_module(void);
 
-/** The naive batch: returns as FERRY_IOC_BATCH. */
-long naive_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
-
 /**
  * Instructions that the handler of the call in SLOT takes, called directly in the kernel; NAN
  * without the module, or where the clock does not count instructions.

@@ -375,6 +375,16 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	return bench->check ? bench->check(settings) : 0;
 }
 
+bool is_wanted(const struct settings *settings, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < settings->apps.count; i++)
+		if (!strcmp(settings->apps.of[i], name))
+			return true;
+	return !settings->apps.count;
+}
+
 /* ---- help, completion and the document ---- */
 
 /* "batch, apps: the engines": without a bench the help says which of them take an option. */

@@ -24,6 +24,9 @@ int options_read(int argc, char *argv[], struct given *given);
 /** The settings of BENCH with what was given: 0, or EXIT_USAGE after complaining. */
 int options_apply(const struct bench *bench, const struct given *given, struct settings *settings);
 
+/** Whether --app names NAME, or nothing. */
+bool is_wanted(const struct settings *settings, const char *name);
+
 /** The options of BENCH, or of all benches for NULL, as --help lists them. */
 void options_help(const struct bench *bench);
 

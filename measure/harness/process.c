@@ -5,11 +5,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "common/messages.h"
+#include "interrupt.h"
 
 extern char **environ;
 
@@ -66,4 +71,68 @@ struct outcome process_run(const struct process *process)
 		outcome.status = wait_for(child);
 	outcome.ns = clock_now() - start;
 	return outcome;
+}
+
+/* ---- children that measure ---- */
+
+static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), void *context)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* One comes from the terminal, and one more from the parent. */
+	interrupt_catch_all();
+	/* A filter of system calls may refuse getppid(). */
+	_exit(getppid() == parent || getppid() < 0 ? work(context) : 0);
+}
+
+static void wake(int number)
+{
+	(void)number;
+}
+
+/* Signals arrive only within sigsuspend(), so none is missed between a look and a sleep. */
+int wait_for_child(pid_t child, int number)
+{
+	struct sigaction waking = { .sa_handler = wake }, former;
+	sigset_t signals, before, meanwhile;
+	int status = 0, sent = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	sigaction(SIGCHLD, &waking, &former);
+	meanwhile = before;
+	sigdelset(&meanwhile, SIGCHLD);
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (interrupted() && !sent)
+			kill(child, sent = number ? number : interrupted());
+		else
+			sigsuspend(&meanwhile);
+	}
+	sigaction(SIGCHLD, &former, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+int run_in_child(int (*work)(void *context), void *context)
+{
+	pid_t parent = getpid(), child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		work_and_end(parent, work, context);
+	if (child < 0) {
+		complain("bench: no process to measure in: %s", strerror(errno));
+		return EXIT_FOUND;
+	}
+	status = wait_for_child(child, 0);
+	if (interrupted() || !status)
+		return 0;
+	if (WIFSIGNALED(status))
+		complain("bench: what was measured ended its process: %s",
+			 strsignal(WTERMSIG(status)));
+	return EXIT_FOUND;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running another program, timed from its start to its end. */
+/* Other programs, timed from their start to their end, and measuring in children. */
 #ifndef PROCESS_H
 #define PROCESS_H
 
@@ -23,5 +23,24 @@ int exit_status_of(int status);
 
 /** Runs it to its end.  Its standard error is /dev/null.  One thread at a time may. */
 struct outcome process_run(const struct process *process);
+
+/*
+ * Where the kernel places a process's memory and its own data for it changes what calls cost, by
+ * more than the trials of one process differ; so trials are spread over several children.
+ */
+
+/**
+ * Runs WORK in a child, which ends with this process at the latest.  Once interrupted()
+ * here, the child is too.  Returns 0, or EXIT_FOUND when WORK did not return 0, which it has
+ * complained about, or died, which this complains about.
+ */
+int run_in_child(int (*work)(void *context), void *context);
+
+/**
+ * Waits until CHILD has ended, and returns how, as in waitpid(2).  Once interrupted() here, even
+ * before this was called, CHILD gets signal NUMBER; 0 stands for the one that came.  For the main
+ * thread of a process without others.
+ */
+int wait_for_child(pid_t child, int number);
 
 #endif /* PROCESS_H */

@@ -37,16 +37,9 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 {
 	struct row *all = keep(count, sizeof(*all)), *row;
 	struct session session = { run, kinds };
-	const struct turns turns = {
-		.what = "trial and row",
-		.contestants = count,
-		.trials = (size_t)run->settings->trials,
-		.per_child = 1,
-		.run = time_calls,
-		.records = all,
-		.record_size = sizeof(*all),
-		.context = &session,
-	};
+	const struct turns turns = { .what = "trial and row",
+				     .run = time_calls,
+				     .context = &session };
 	int status;
 	size_t k;
 
@@ -59,7 +52,7 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 				       .instructions = NAN,
 				       .times = NAN,
 				       .kernel_share = NAN };
-	status = take_trials(&turns);
+	status = take_trials(run, turns, all, count, sizeof(*all));
 	*rows = all;
 	*row_count = compare_contestants(run, all, count, sizeof(*all));
 	for (row = all; row < all + *row_count; row++) {

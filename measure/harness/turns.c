@@ -2,18 +2,78 @@
 #include "turns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "child.h"
+#include "process.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/output.h"
 #include "interrupt.h"
-#include "progress.h"
+
+/* ---- one line on standard error that shows how far a measurement is; on a terminal only ---- */
+
+#define BAR 24
+#define BETWEEN_NS 1e8
+
+static struct {
+	const char *what;
+	size_t total;
+	double started;
+	double shown; /* when it was last written, ns */
+} progress;
+
+static void show(size_t done, double now)
+{
+	static const char full[] = "########################", rest[] = "........................";
+	int filled = (int)(BAR * done / progress.total);
+	double left = (now - progress.started) / 1e9 * (double)(progress.total - done);
+
+	fprintf(stderr, "\r%s  [%.*s%.*s]  %zu of %zu", progress.what, filled, full, BAR - filled,
+		rest, done, progress.total);
+	if (done)
+		fprintf(stderr, ", %.0f s left", left / (double)done);
+	fputs("\033[K", stderr);
+}
+
+/* Writes at most ten times a second. */
+static void progress_at(size_t done)
+{
+	double now;
+
+	if (!progress.total)
+		return;
+	now = now_ns();
+	if (done && now - progress.shown < BETWEEN_NS)
+		return;
+	progress.shown = now;
+	show(done, now);
+}
+
+static void progress_begin(const char *what, size_t total)
+{
+	progress.what = what;
+	progress.total = is_terminal(STDERR_FILENO) ? total : 0;
+	progress.started = progress.shown = now_ns();
+	progress_at(0);
+}
+
+static void progress_end(void)
+{
+	if (progress.total)
+		fputs("\r\033[K", stderr);
+	progress.total = 0;
+}
+
+/* ---- trials ---- */
 
 /* Children write to shared memory. */
 struct session {
 	const struct turns *turns;
+	const void *records; /* of the contestants, RECORD_SIZE bytes apart, or NULL */
+	size_t record_size;
 	size_t *trial;	/* shared: the next one */
 	size_t *counts; /* shared: values of each contestant */
 	double *values; /* shared: contestant by contestant */
@@ -37,8 +97,8 @@ static int run_one(struct session *session, size_t contestant)
 	double value = NAN;
 	int status;
 
-	if (turns->records &&
-	    missing_of((const char *)turns->records + contestant * turns->record_size))
+	if (session->records &&
+	    missing_of((const char *)session->records + contestant * session->record_size))
 		return 0;
 	status = turns->run(turns->context, contestant, *session->trial, &value);
 	if (!status && !interrupted() && !isnan(value))
@@ -98,12 +158,15 @@ static void keep_values(const struct session *session, struct numbers times[])
 	}
 }
 
-int take_turns(const struct turns *turns, struct numbers times[])
+static int take(const struct turns *turns, const void *records, size_t record_size,
+		struct numbers times[])
 {
 	size_t counts_size = turns->contestants * sizeof(size_t);
 	size_t values_size = turns->contestants * turns->trials * sizeof(double);
 	struct session session = {
 		.turns = turns,
+		.records = records,
+		.record_size = record_size,
 		.trial = share(sizeof(size_t)),
 		.counts = share(counts_size),
 		.values = share(values_size),
@@ -121,14 +184,23 @@ int take_turns(const struct turns *turns, struct numbers times[])
 	return status;
 }
 
-int take_trials(const struct turns *turns)
+int take_turns(const struct turns *turns, struct numbers times[])
 {
-	struct numbers *times = allocate(turns->contestants, sizeof(*times));
-	int status = take_turns(turns, times);
-	char *record = turns->records;
+	return take(turns, NULL, 0, times);
+}
+
+int take_trials(struct run *run, struct turns turns, void *records, size_t count, size_t size)
+{
+	struct numbers *times = allocate(count, sizeof(*times));
+	char *record = records;
+	int status;
 	size_t c;
 
-	for (c = 0; c < turns->contestants; c++, record += turns->record_size)
+	turns.contestants = count;
+	turns.trials = (size_t)run->settings->trials;
+	turns.per_child = 1;
+	status = take(&turns, records, size, times);
+	for (c = 0; c < count; c++, record += size)
 		((struct contestant *)record)->trials = times[c];
 	free(times);
 	return status;

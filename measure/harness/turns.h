@@ -11,13 +11,10 @@
  *		return 0;
  *	}
  *
- *	struct turns turns = { .what = "trial and row", .contestants = rows, .trials = trials,
- *			       .per_child = 1, .run = time_one, .context = &mine };
- *	struct numbers *times = allocate(rows, sizeof(*times));
- *	int status = take_turns(&turns, times);
+ *	struct turns turns = { .what = "trial and row", .run = time_one, .context = &mine };
+ *	int status = take_trials(run, turns, rows, count, sizeof(*rows));
  *
  * Anything else that RUN stores must be in memory from share(), because it runs in a child.
- * Records that begin with a struct contestant keep their trials themselves: take_trials().
  */
 #ifndef TURNS_H
 #define TURNS_H
@@ -48,13 +45,6 @@ struct turns {
 	 */
 	int (*run)(void *context, size_t contestant, size_t trial, double *value);
 
-	/*
-	 * The contestants' records, record_size bytes apart: those that are missing take no part.
-	 * Where they come from share(), RUN may store more in them.
-	 */
-	void *records;
-	size_t record_size;
-
 	void *context;
 };
 
@@ -64,7 +54,11 @@ struct turns {
  */
 int take_turns(const struct turns *turns, struct numbers times[]);
 
-/** The same, but the records, each of which begins with a struct contestant, get the trials. */
-int take_trials(const struct turns *turns);
+/**
+ * The same with COUNT contestants that are records, SIZE bytes apart, each of which begins with a
+ * struct contestant and gets its trials: as many as the settings say, each in a child.  Those that
+ * are missing take no part.  Where the records come from share(), RUN may store more in them.
+ */
+int take_trials(struct run *run, struct turns turns, void *records, size_t count, size_t size);
 
 #endif /* TURNS_H */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "measure/harness/child.h"
+#include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 
 #define FOREVER 60 /* s */
