@@ -1,58 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "pagefault_memory.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/file.h"
+#include "common/record.h"
 
 #define PATH 4096
+#define UNKNOWN SIZE_MAX
 
-/* The number after KEY in the file PATH, the first one if KEY is empty; SIZE_MAX if none. */
-static size_t number_in(const char *path, const char *key)
+/* The bytes, perhaps given in kB, after KEY in the file PATH; UNKNOWN where there is no number. */
+static size_t bytes_in(const char *path, const char *key)
 {
-	char line[256];
+	char line[256], *end;
 	const char *number;
+	size_t bytes;
 
 	read_line_after(path, key, line, sizeof(line));
 	number = strpbrk(line, "0123456789");
-	return number ? strtoul(number, NULL, 10) : SIZE_MAX;
+	if (!number)
+		return UNKNOWN;
+	bytes = strtoul(number, &end, 10);
+	return strncmp(end, " kB", 3) ? bytes : bytes << 10;
 }
 
-static void lower(struct memory_room *room, size_t bytes, const char *limit)
+/* Notes what is left of a limit, if that is known. */
+static void lower(struct memory_room *room, size_t limit, size_t used, const char *name)
 {
-	if (bytes < room->bytes)
-		*room = (struct memory_room){ bytes, limit };
-}
+	size_t taken = used == UNKNOWN ? 0 : used, left = limit > taken ? limit - taken : 0;
 
-/* What is left of LIMIT; SIZE_MAX is no limit. */
-static size_t left(size_t limit, size_t used)
-{
-	if (limit == SIZE_MAX)
-		return limit;
-	return limit > used ? limit - used : 0;
-}
-
-/* ---- the machine ---- */
-
-static size_t kibibytes(const char *key)
-{
-	size_t number = number_in("/proc/meminfo", key);
-
-	return number == SIZE_MAX ? number : number << 10;
-}
-
-static void look_at_machine(struct memory_room *room)
-{
-	lower(room, kibibytes("MemAvailable:"), "the free memory of this machine");
-	if (number_in("/proc/sys/vm/overcommit_memory", "") == 2)
-		lower(room, left(kibibytes("CommitLimit:"), kibibytes("Committed_AS:")),
-		      "vm.overcommit_memory = 2");
+	if (limit != UNKNOWN && left < room->bytes)
+		*room = (struct memory_room){ left, name };
 }
 
 /* ---- memory cgroups ---- */
@@ -74,77 +55,64 @@ static size_t file_of_cgroup(const struct cgroups *cgroups, const char *group, c
 	char path[2 * PATH];
 
 	snprintf(path, sizeof(path), "%s%s/%s", cgroups->root, group, name);
-	return number_in(path, key);
+	return bytes_in(path, key);
 }
 
 /* What the kernel can take back from the page cache counts as left. */
-static size_t left_in_cgroup(const struct cgroups *cgroups, const char *group)
+static void look_at_cgroup(struct memory_room *room, const struct cgroups *cgroups,
+			   const char *group)
 {
 	size_t limit = file_of_cgroup(cgroups, group, cgroups->limit, "");
 	size_t used = file_of_cgroup(cgroups, group, cgroups->usage, "");
 	size_t cache = file_of_cgroup(cgroups, group, "memory.stat", cgroups->cache);
 
-	if (limit == SIZE_MAX || used == SIZE_MAX)
-		return SIZE_MAX;
-	return left(limit, cache < used ? used - cache : used);
+	if (used != UNKNOWN)
+		lower(room, limit, cache < used ? used - cache : used,
+		      "the limit of a memory cgroup");
 }
 
 /* The group of this process, and those that hold it. */
-static void look_at_cgroups_of(struct memory_room *room, const struct cgroups *cgroups, char *group)
-{
-	char *end = group + strlen(group);
-
-	for (;;) {
-		if (end > group && end[-1] == '/')
-			*--end = '\0';
-		lower(room, left_in_cgroup(cgroups, group), "the limit of a memory cgroup");
-		end = strrchr(group, '/');
-		if (!end)
-			return;
-		*end = '\0';
-	}
-}
-
-static void look_at_cgroups(struct memory_room *room)
+static void look_at_cgroups(struct memory_room *room, const struct cgroups *cgroups)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH];
-	size_t i;
+	char line[PATH], *group, *end;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
-		for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-			char *found = strstr(line, versions[i].line);
-
-			if (found)
-				look_at_cgroups_of(room, &versions[i],
-						   found + strlen(versions[i].line));
+		group = strstr(line, cgroups->line);
+		if (!group)
+			continue;
+		group += strlen(cgroups->line);
+		if (!strcmp(group, "/"))
+			*group = '\0';
+		look_at_cgroup(room, cgroups, group);
+		while ((end = strrchr(group, '/'))) {
+			*end = '\0';
+			look_at_cgroup(room, cgroups, group);
 		}
 	}
 	if (file)
 		fclose(file);
 }
 
-/* ---- the process ---- */
-
-static void look_at_limit(struct memory_room *room, int resource, const char *used,
-			  const char *name)
-{
-	size_t kib = number_in("/proc/self/status", used);
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return;
-	lower(room, left(limit.rlim_cur, kib == SIZE_MAX ? 0 : kib << 10), name);
-}
+/* ---- all of it ---- */
 
 struct memory_room memory_room(void)
 {
+	static const char machine[] = "/proc/meminfo", limits[] = "/proc/self/limits",
+			  process[] = "/proc/self/status";
 	struct memory_room room = { (size_t)1 << 46, "the address space" };
+	size_t i;
 
-	look_at_machine(&room);
-	look_at_cgroups(&room);
-	look_at_limit(&room, RLIMIT_AS, "VmSize:", "the limit of the address space (ulimit -v)");
-	look_at_limit(&room, RLIMIT_DATA, "VmData:", "the limit of data (ulimit -d)");
+	lower(&room, bytes_in(machine, "MemAvailable:"), 0, "the free memory of this machine");
+	if (bytes_in("/proc/sys/vm/overcommit_memory", "") == 2)
+		lower(&room, bytes_in(machine, "CommitLimit:"), bytes_in(machine, "Committed_AS:"),
+		      "vm.overcommit_memory = 2");
+	for (i = 0; i < COUNT_OF(versions); i++)
+		look_at_cgroups(&room, &versions[i]);
+	lower(&room, bytes_in(limits, "Max address space"), bytes_in(process, "VmSize:"),
+	      "the limit of the address space (ulimit -v)");
+	lower(&room, bytes_in(limits, "Max data size"), bytes_in(process, "VmData:"),
+	      "the limit of data (ulimit -d)");
 	return room;
 }

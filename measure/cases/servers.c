@@ -25,6 +25,7 @@
 #include "sides.h"
 
 #define CONNECTIONS "64"
+#define MOST_WORDS 16	 /* of a load generator's command line */
 #define OUTPUT_MAX 65536 /* of a load generator, bytes */
 
 /* A server, and what loads it. */
@@ -32,49 +33,25 @@ struct plan {
 	const char *name;
 	const char *tools[2]; /* names of the load generator */
 
-	/* Its command line, of up to 15 words. */
-	void (*command)(char *argv[], long port, long seconds);
+	const char *arguments; /* with the seconds and the port to fill in */
 
 	/* What stands before the numbers in its output, and never there. */
 	const char *rate, *total, *errors;
 	bool total_is_before;
 };
 
-static void wrk_command(char *argv[], long port, long seconds)
-{
-	argv[1] = keep_text("-t1");
-	argv[2] = keep_text("-c" CONNECTIONS);
-	argv[3] = keep_text("-d%lds", seconds);
-	argv[4] = keep_text("http://127.0.0.1:%ld/", port);
-}
-
-/* Nine gets to a set, of 100 bytes. */
-static void memaslap_command(char *argv[], long port, long seconds)
-{
-	argv[1] = keep_text("--servers=127.0.0.1:%ld", port);
-	argv[2] = keep_text("--threads=1");
-	argv[3] = keep_text("--concurrency=" CONNECTIONS);
-	argv[4] = keep_text("--time=%lds", seconds);
-	argv[5] = keep_text("--fixed_size=100");
-	argv[6] = keep_text("--win_size=1k");
-}
-
+/* clang-format off */
 static const struct plan plans[] = {
-	{ "http",
-	  { "wrk", "wrk" },
-	  wrk_command,
-	  "Requests/sec:",
-	  " requests in ",
-	  "Non-2xx",
-	  true },
-	{ "cache",
-	  { "memcaslap", "memaslap" },
-	  memaslap_command,
-	  " TPS:",
-	  " Ops:",
-	  "_ERROR",
-	  false },
+	{ "http", { "wrk", "wrk" },
+	  "-t1 -c" CONNECTIONS " -d%lds http://127.0.0.1:%ld/",
+	  "Requests/sec:", " requests in ", "Non-2xx", true },
+	/* Nine gets to a set, of 100 bytes. */
+	{ "cache", { "memcaslap", "memaslap" },
+	  "--threads=1 --concurrency=" CONNECTIONS " --fixed_size=100 --win_size=1k --time=%lds "
+	  "--servers=127.0.0.1:%ld",
+	  " TPS:", " Ops:", "_ERROR", false },
 };
+/* clang-format on */
 #define PLANS COUNT_OF(plans)
 
 struct session {
@@ -187,13 +164,15 @@ static double number_at(const char *text, const char *word, bool before)
 static bool load_it(const struct session *session, const struct plan *plan, long port,
 		    struct load *load, double *total)
 {
-	char *argv[16] = { keep_text("%s", session->tools[plan - plans]) };
-	int output = memfd_create("ferry-bench", MFD_CLOEXEC);
+	char *line = keep_text(plan->arguments, session->settings->seconds, port); /* NOLINT */
+	char *argv[MOST_WORDS] = { keep_text("%s", session->tools[plan - plans]) };
+	int words = 1, output = memfd_create("ferry-bench", MFD_CLOEXEC);
 	char *text = allocate(1, OUTPUT_MAX + 1);
 	pid_t child;
 	bool well;
 
-	plan->command(argv, port, session->settings->seconds);
+	while (line && words < MOST_WORDS - 1)
+		argv[words++] = strsep(&line, " ");
 	child = start(argv, output, session->load_cpu);
 	well = child > 0 && !wait_for_child(child, SIGKILL);
 	if (pread(output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
