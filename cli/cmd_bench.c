@@ -197,12 +197,10 @@ static int report(const struct run *run, const struct given *given, const json_t
 static int choose_cpu(int asked_for)
 {
 	int cpu = cpu_stay(asked_for);
-	char online[256];
 
 	if (cpu >= 0 || asked_for < 0)
 		return cpu < 0 ? -1 : cpu;
-	cpu_online(online, sizeof(online));
-	complain("bench: CPU %d is not available; online here are %s", asked_for, online);
+	complain("bench: CPU %d is not available; online here are %s", asked_for, cpu_online());
 	return -EINVAL;
 }
 

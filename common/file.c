@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "memory.h"
 #include "messages.h"
 
 static bool is_standard_stream(const char *path)
@@ -193,26 +194,19 @@ int read_file(const char *path, void **bytes, size_t *length)
 	return 0;
 }
 
-void read_line_after(const char *path, const char *start, char *rest, size_t size)
+char *line_after(const char *path, const char *start)
 {
 	FILE *file = fopen(path, "re");
-	char *line = NULL;
+	char *line = NULL, *rest = NULL;
 	size_t room = 0;
 
-	rest[0] = '\0';
-	while (file && getline(&line, &room, file) > 0) {
-		if (strncmp(line, start, strlen(start)) != 0)
-			continue;
+	while (file && !rest && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		snprintf(rest, size, "%s", line + strlen(start));
-		break;
+		if (!strncmp(line, start, strlen(start)))
+			rest = keep_text("%s", line + strlen(start));
 	}
 	free(line);
 	if (file)
 		fclose(file);
-}
-
-void read_first_line(const char *path, char *line, size_t size)
-{
-	read_line_after(path, "", line, size);
+	return rest ? rest : keep_text("%s", "");
 }

@@ -25,11 +25,8 @@ int read_file(const char *path, void **bytes, size_t *length);
 
 /**
  * What follows START on the first line of a file of /proc or /sys that begins with it, without the
- * end of the line; "" when there is none.
+ * end of the line; kept, and "" when there is none.
  */
-void read_line_after(const char *path, const char *start, char *rest, size_t size);
-
-/** The first line; "" when it cannot be read. */
-void read_first_line(const char *path, char *line, size_t size);
+char *line_after(const char *path, const char *start);
 
 #endif /* FILE_H */

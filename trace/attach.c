@@ -24,16 +24,12 @@
 
 static long tracer_of(pid_t pid)
 {
-	char path[64], number[16];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	read_line_after(path, "TracerPid:", number, sizeof(number));
-	return strtol(number, NULL, 10);
+	return strtol(line_after(keep_text("/proc/%d/status", pid), "TracerPid:"), NULL, 10);
 }
 
 const char *why_not_traced(pid_t pid, int error)
 {
-	char scope[16];
+	const char *scope;
 	long tracer;
 
 	if (error == ESRCH)
@@ -46,7 +42,7 @@ const char *why_not_traced(pid_t pid, int error)
 			pid, tracer);
 	if (error != EPERM)
 		return keep_text("process %d cannot be traced: %s", pid, strerror(error));
-	read_first_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	scope = line_after("/proc/sys/kernel/yama/ptrace_scope", "");
 	if (*scope && *scope != '0')
 		return keep_text(
 			"process %d may not be traced: /proc/sys/kernel/yama/ptrace_scope is "

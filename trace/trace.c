@@ -61,21 +61,19 @@ static struct shares divide_time(const struct times *times, double calls, struct
 
 static const char *name_of(const struct target *target)
 {
-	char path[64], line[64];
 	const char *slash;
-	char *byte;
+	char *name, *byte;
 
 	if (target->argv) {
 		slash = strrchr(target->argv[0], '/');
 		return slash && slash[1] ? slash + 1 : target->argv[0];
 	}
-	snprintf(path, sizeof(path), "/proc/%d/comm", target->pid);
-	read_first_line(path, line, sizeof(line));
+	name = line_after(keep_text("/proc/%d/comm", target->pid), "");
 	/* A process chooses its name, and a terminal would obey it. */
-	for (byte = line; *byte; byte++)
+	for (byte = name; *byte; byte++)
 		if (iscntrl((unsigned char)*byte))
 			*byte = '?';
-	return *line ? keep_text("%s", line) : keep_text("process %d", target->pid);
+	return *name ? name : keep_text("process %d", target->pid);
 }
 
 static void observe_begin(void *context, pid_t thread, struct traced_call *call, void *own)

@@ -2,8 +2,11 @@
 /* Pairs of runs, and what follows from them. */
 #include "duels.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/show.h"
@@ -54,6 +57,83 @@ bool duel_measure(struct run *run, struct duel *duel,
 		duel->times[0].count = duel->times[1].count;
 	duel->times[1].count = duel->times[0].count;
 	return duel->missing || duel->times[0].count;
+}
+
+/* ---- programs ---- */
+
+struct programs {
+	struct duel *duel;
+	struct process sides[2];
+	const char *(*prepare)(void *context);
+	void *context;
+};
+
+/* An exit status of 1 says that some file could not be read, and that the rest was done. */
+static const char *run_side(void *context, size_t side, double *ns)
+{
+	struct programs *programs = context;
+	const char *name = programs->sides[side].argv[0];
+	const char *missing = programs->prepare ? programs->prepare(programs->context) : NULL;
+	struct outcome outcome;
+
+	if (missing)
+		return missing;
+	outcome = process_run(&programs->sides[side]);
+	*ns = outcome.ns;
+	if (outcome.status == 0 || outcome.status == 1 || interrupted())
+		return NULL;
+	if (outcome.status == -ENOENT)
+		return keep_text("%s is not installed", name);
+	if (outcome.status < 0)
+		return keep_text("%s cannot be run: %s", name, strerror(-outcome.status));
+	return keep_text("%s ended with status %d", name, outcome.status);
+}
+
+static bool same_contents(int one, int other)
+{
+	static char mine[1 << 16], its[1 << 16];
+	ssize_t length, place = 0;
+
+	do {
+		length = pread(one, mine, sizeof(mine), place);
+		if (length < 0 || pread(other, its, sizeof(its), place) != length ||
+		    memcmp(mine, its, (size_t)length) != 0)
+			return false;
+		place += length;
+	} while (length);
+	return true;
+}
+
+/* Runs both sides once, their output kept, and compares it. */
+static void compare_outputs(struct programs *programs)
+{
+	struct duel *duel = programs->duel;
+	int outputs[2] = { -1, -1 };
+	double ns;
+	size_t side;
+
+	for (side = 0; side < 2 && !duel->missing; side++) {
+		int timed = programs->sides[side].output;
+
+		outputs[side] = memfd_create("ferry-bench", MFD_CLOEXEC);
+		programs->sides[side].output = outputs[side];
+		duel->missing = run_side(programs, side, &ns);
+		programs->sides[side].output = timed;
+	}
+	duel->equal =
+		duel->same_output ? !duel->missing && same_contents(outputs[0], outputs[1]) : -1;
+	for (side = 0; side < 2; side++)
+		if (outputs[side] >= 0)
+			close(outputs[side]);
+}
+
+bool duel_of_programs(struct run *run, struct duel *duel, const struct process sides[2],
+		      const char *(*prepare)(void *context), void *context)
+{
+	struct programs programs = { duel, { sides[0], sides[1] }, prepare, context };
+
+	compare_outputs(&programs);
+	return duel_measure(run, duel, run_side, &programs);
 }
 
 /* ---- concluding ---- */

@@ -203,10 +203,9 @@ static double mapped_pages(const struct region *region)
 /* Of the whole process; /proc/self/statm is not exact. */
 static double resident_so_far(void)
 {
-	char kib[64];
+	const char *kib = line_after("/proc/self/smaps_rollup", "Rss:");
 
-	read_line_after("/proc/self/smaps_rollup", "Rss:", kib, sizeof(kib));
-	return kib[0] ? 1024 * strtod(kib, NULL) : NAN;
+	return *kib ? 1024 * strtod(kib, NULL) : NAN;
 }
 
 /* Once, because looking at every page is slow. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/file.h"
+#include "common/memory.h"
 #include "common/record.h"
 
 #define PATH 4096
@@ -15,12 +16,10 @@
 /* The bytes, perhaps given in kB, after KEY in the file PATH; UNKNOWN where there is no number. */
 static size_t bytes_in(const char *path, const char *key)
 {
-	char line[256], *end;
-	const char *number;
+	const char *number = strpbrk(line_after(path, key), "0123456789");
 	size_t bytes;
+	char *end;
 
-	read_line_after(path, key, line, sizeof(line));
-	number = strpbrk(line, "0123456789");
 	if (!number)
 		return UNKNOWN;
 	bytes = strtoul(number, &end, 10);
@@ -52,10 +51,7 @@ static const struct cgroups versions[] = {
 static size_t file_of_cgroup(const struct cgroups *cgroups, const char *group, const char *name,
 			     const char *key)
 {
-	char path[2 * PATH];
-
-	snprintf(path, sizeof(path), "%s%s/%s", cgroups->root, group, name);
-	return bytes_in(path, key);
+	return bytes_in(keep_text("%s%s/%s", cgroups->root, group, name), key);
 }
 
 /* What the kernel can take back from the page cache counts as left. */

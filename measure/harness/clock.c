@@ -7,7 +7,6 @@
 #include <ferry/rawcall.h>
 
 #include "common/file.h"
-#include "common/memory.h"
 
 #define READINGS 10000
 #define IN_A_ROW 20 /* readings that are timed at once */
@@ -200,18 +199,16 @@ static double smallest_step(void)
 
 struct clock clock_measure(void)
 {
-	char source[64];
+	const char *source =
+		line_after("/sys/devices/system/clocksource/clocksource0/current_clocksource", "");
 	struct clock clock = {
 		.name = "CLOCK_MONOTONIC",
+		.source = *source ? source : NULL,
 		.resolution_ns = smallest_step(),
 		.overhead_ns = least_of_readings(read_in_row),
 		.tsc_hz = NAN,
 	};
 
 	clock.vdso = clock.overhead_ns < STAYS_OUT * least_of_readings(enter_in_row);
-	read_first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
-			sizeof(source));
-	if (source[0])
-		clock.source = keep_text("%s", source);
 	return clock;
 }

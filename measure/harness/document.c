@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/json.h"
-#include "common/memory.h"
 #include "options.h"
 
 struct circumstances circumstances_begin(int cpu)
@@ -19,8 +18,6 @@ struct circumstances circumstances_begin(int cpu)
 
 void circumstances_end(struct circumstances *at, const struct run *run, bool complete)
 {
-	char governor[64];
-
 	at->seconds = now_ns() / 1e9 - at->use.elapsed;
 	at->others = cpu_others((int)at->cpu, &at->use);
 	at->complete = complete;
@@ -29,8 +26,7 @@ void circumstances_end(struct circumstances *at, const struct run *run, bool com
 	at->clock.tsc_hz = tsc_rate(run->start);
 	machine_read(&at->machine);
 	at->architecture = at->machine.kernel.machine;
-	cpu_governor((int)at->cpu, governor, sizeof(governor));
-	at->governor = governor[0] ? keep_text("%s", governor) : NULL;
+	at->governor = cpu_governor((int)at->cpu);
 }
 
 static const struct field machine_fields[] = {

@@ -18,35 +18,31 @@
 #define VULNERABILITIES "/sys/devices/system/cpu/vulnerabilities"
 
 /* The value of the first line "KEY<blanks>: VALUE" of /proc/cpuinfo, "" if there is none. */
-static void cpuinfo(const char *key, char *value, size_t size)
+static const char *cpuinfo(const char *key)
 {
-	char rest[8192];
+	const char *rest = line_after("/proc/cpuinfo", key);
 
-	read_line_after("/proc/cpuinfo", key, rest, sizeof(rest));
-	snprintf(value, size, "%s", rest + strspn(rest, "\t: "));
+	return rest + strspn(rest, "\t: ");
 }
 
-static int read_io_uring_disabled(void)
+/* The number in a file of one line, or -1. */
+static int number_in(const char *path)
 {
-	char line[16];
+	const char *line = line_after(path, "");
 
-	read_first_line("/proc/sys/kernel/io_uring_disabled", line, sizeof(line));
-	return line[0] ? (int)strtol(line, NULL, 10) : -1;
+	return *line ? (int)strtol(line, NULL, 10) : -1;
 }
 
 void machine_read(struct machine *machine)
 {
-	char flags[8192], vendor[64], model[128];
+	const char *model = cpuinfo("model name");
 
 	uname(&machine->kernel);
-	cpuinfo("model name", model, sizeof(model));
-	machine->cpu = model[0] ? keep_text("%s", model) : "unknown";
-	cpuinfo("flags", flags, sizeof(flags));
-	cpuinfo("vendor_id", vendor, sizeof(vendor));
-	machine->user_mode = !strcmp(vendor, "User Mode Linux");
-	machine->hypervisor = strstr(flags, " hypervisor") != NULL;
+	machine->cpu = *model ? model : "unknown";
+	machine->user_mode = !strcmp(cpuinfo("vendor_id"), "User Mode Linux");
+	machine->hypervisor = strstr(cpuinfo("flags"), " hypervisor") != NULL;
 	machine->cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	machine->io_uring_disabled = read_io_uring_disabled();
+	machine->io_uring_disabled = number_in("/proc/sys/kernel/io_uring_disabled");
 }
 
 static const char *without_prefix(const char *text, const char *prefix)
@@ -69,13 +65,11 @@ json_t *machine_mitigations(void)
 	int i;
 
 	for (i = 0; i < count; i++) {
-		char path[sizeof(VULNERABILITIES) + 1 + sizeof(entries[i]->d_name)];
-		char state[256];
+		const char *name = entries[i]->d_name;
+		const char *state = line_after(keep_text(VULNERABILITIES "/%s", name), "");
 
-		snprintf(path, sizeof(path), "%s/%s", VULNERABILITIES, entries[i]->d_name);
-		read_first_line(path, state, sizeof(state));
-		if (state[0] && strcmp(state, "Not affected") != 0)
-			json_object_set_new(mitigations, entries[i]->d_name,
+		if (*state && strcmp(state, "Not affected") != 0)
+			json_object_set_new(mitigations, name,
 					    json_string(without_prefix(state, "Mitigation: ")));
 		free(entries[i]);
 	}
@@ -131,11 +125,11 @@ void use_cpus(int one, int other)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-void cpu_online(char *list, size_t size)
+const char *cpu_online(void)
 {
-	read_first_line("/sys/devices/system/cpu/online", list, size);
-	if (!list[0])
-		snprintf(list, size, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	const char *list = line_after("/sys/devices/system/cpu/online", "");
+
+	return *list ? list : keep_text("0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
 }
 
 double cpu_seconds(const struct rusage *usage)
@@ -174,10 +168,8 @@ static double busy_ticks(const char *numbers)
 
 static double busy_time(int cpu)
 {
-	char name[16], numbers[512];
+	const char *numbers = line_after("/proc/stat", keep_text("cpu%d ", cpu));
 
-	snprintf(name, sizeof(name), "cpu%d ", cpu);
-	read_line_after("/proc/stat", name, numbers, sizeof(numbers));
 	return busy_ticks(numbers) / (double)sysconf(_SC_CLK_TCK);
 }
 
@@ -202,19 +194,17 @@ double cpu_others(int cpu, const struct cpu_use *start)
 	return fmin(1, fmax(0, others / elapsed));
 }
 
-void cpu_governor(int cpu, char *governor, size_t size)
+const char *cpu_governor(int cpu)
 {
-	char path[96];
+	const char *governor =
+		line_after(keep_text("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
+				     cpu < 0 ? 0 : cpu),
+			   "");
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
-		 cpu < 0 ? 0 : cpu);
-	read_first_line(path, governor, size);
+	return *governor ? governor : NULL;
 }
 
 int cpu_smt(void)
 {
-	char active[8];
-
-	read_first_line("/sys/devices/system/cpu/smt/active", active, sizeof(active));
-	return active[0] ? active[0] == '1' : -1;
+	return number_in("/sys/devices/system/cpu/smt/active");
 }

@@ -39,8 +39,8 @@ long list_cpus(int **cpus);
 /** Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are. */
 void use_cpus(int one, int other);
 
-/** The CPUs that are online, as "0-3,5". */
-void cpu_online(char *list, size_t size);
+/** The CPUs that are online, as "0-3,5"; kept. */
+const char *cpu_online(void);
 
 /* Times since the start of the machine and of this process, s. */
 struct cpu_use {
@@ -57,8 +57,8 @@ double cpu_seconds(const struct rusage *usage);
 /** 0 to 1: the share of the CPU that others took since START; NAN if the time was too short. */
 double cpu_others(int cpu, const struct cpu_use *start);
 
-/** The frequency governor of the CPU, "" when there is none. */
-void cpu_governor(int cpu, char *governor, size_t size);
+/** The frequency governor of the CPU, kept, or NULL. */
+const char *cpu_governor(int cpu);
 
 /** 1 when CPUs share cores, 0 when not, -1 when not known. */
 int cpu_smt(void);

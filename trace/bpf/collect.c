@@ -198,12 +198,8 @@ static int follow_child(void *context, pid_t child)
 
 static int follow_running(pid_t pid)
 {
-	char path[64], process[16];
-	int error;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	read_line_after(path, "Tgid:", process, sizeof(process));
-	error = *process ? follow((pid_t)strtol(process, NULL, 10), false) : -ESRCH;
+	const char *process = line_after(keep_text("/proc/%d/status", pid), "Tgid:");
+	int error = *process ? follow((pid_t)strtol(process, NULL, 10), false) : -ESRCH;
 	if (!error && !bpf.state->threads) {
 		complain("trace: process %d makes no calls: it has ended, or is a thread of the "
 			 "kernel",

@@ -25,10 +25,9 @@ static const char *const tracepoints[ATTACHED] = { "call_ends", "thread_begins",
 static bool is_in_user_namespace(void)
 {
 	unsigned long first = 0, outside = 0, count = 0;
-	char line[64];
 
-	read_first_line("/proc/self/uid_map", line, sizeof(line));
-	if (sscanf(line, "%lu %lu %lu", &first, &outside, &count) != 3)
+	if (sscanf(line_after("/proc/self/uid_map", ""), "%lu %lu %lu", &first, &outside, &count) !=
+	    3)
 		return false;
 	return first || outside || count != UINT32_MAX;
 }
