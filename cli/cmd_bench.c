@@ -117,16 +117,16 @@ static void print_sentences(const struct run *run)
 	const bool colour = in_colour();
 	size_t i;
 
-	for (i = 0; i < run->finding_count; i++) {
+	for (i = 0; i < run->findings.count; i++) {
 		if (!i)
 			putchar('\n');
-		show_paragraph("* ", run->findings[i].text);
+		show_paragraph("* ", run->findings.of[i].text);
 	}
-	for (i = 0; i < run->warning_count; i++) {
+	for (i = 0; i < run->warnings.count; i++) {
 		if (!i)
 			putchar('\n');
 		fputs(colour ? "\033[33m" : "", stdout);
-		show_paragraph("warning: ", run->warnings[i].text);
+		show_paragraph("warning: ", run->warnings.of[i].text);
 		fputs(colour ? "\033[0m" : "", stdout);
 	}
 }

@@ -368,18 +368,18 @@ static void add_figures(struct run *run, const struct results *results)
 
 		if (!series->fitted)
 			continue;
-		add_figure(run, clock_unit(),
-			   (struct estimate){ series->fit.line.a, series->fit.a_se }, "%s %s a",
-			   series->engine, series->call);
-		add_figure(run, clock_unit(), slope_of(series), "%s %s b", series->engine,
-			   series->call);
+		add_figure(run, keep_text("%s %s a", series->engine, series->call), clock_unit(),
+			   series->fit.line.a, series->fit.a_se);
+		add_figure(run, keep_text("%s %s b", series->engine, series->call), clock_unit(),
+			   series->fit.line.b, series->fit.b_se);
 	}
 	for (i = 0; i < results->pairing_count; i++) {
 		const struct pairing *pairing = &results->pairings[i];
 
-		add_figure(run, "ratio",
-			   (struct estimate){ pairing->slopes.ratio, pairing->slopes.se },
-			   "%s %s against %s", pairing->engine, pairing->call, pairing->against);
+		add_figure(run,
+			   keep_text("%s %s against %s", pairing->engine, pairing->call,
+				     pairing->against),
+			   "ratio", pairing->slopes.ratio, pairing->slopes.se);
 	}
 }
 

@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "clock.h"
+#include "common/memory.h"
 #include "common/record.h"
 #include "statistics.h"
 
@@ -60,15 +61,15 @@ struct settings {
 	struct bootstrap bootstrap;
 };
 
-struct finding {
+struct sentence {
 	const char *missing;
-	const char *about; /* the name of a row, call, program or order, or NULL */
+	const char *about; /* of a finding: a row, call, program or order; of a warning: its id */
 	const char *text;
 };
 
-struct warning {
-	const char *missing;
-	const char *id, *text;
+struct sentences {
+	struct sentence *of;
+	size_t count;
 };
 
 /* A figure with a name, which another run can be compared with. */
@@ -108,11 +109,10 @@ struct run {
 	struct records sets[MAX_SETS]; /* the first one is the main table */
 	size_t set_count;
 	struct records more; /* a single record: further fields of the document */
-	struct finding *findings;
-	struct warning *warnings;
+	struct sentences findings, warnings;
 	struct figure *figures;
 	struct comparison **comparisons;
-	size_t finding_count, warning_count, figure_count, comparison_count;
+	size_t figure_count, comparison_count;
 	void *results; /* the case's own, for its print() */
 
 	/* Counted by note_trials(). */
@@ -149,16 +149,15 @@ void add_records(struct run *run, struct records records);
 void add_fields(struct run *run, struct records record);
 
 /** Adds a sentence to the findings.  ABOUT names the row, call, program or order, or is NULL. */
-void add_finding(struct run *run, const char *about, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define add_finding(run, about, ...) add_sentence(&(run)->findings, about, keep_text(__VA_ARGS__))
 
 /** Adds a warning; ID is a word that stays the same. */
-void add_warning(struct run *run, const char *id, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define add_warning(run, id, ...) add_sentence(&(run)->warnings, id, keep_text(__VA_ARGS__))
 
-/** Adds a figure for --against; UNIT is clock_unit() or "ratio", SE may be NAN. */
-void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
-		...) __attribute__((format(printf, 4, 5)));
+void add_sentence(struct sentences *sentences, const char *about, const char *text);
+
+/** Adds a figure for --against; WHAT is kept, UNIT is clock_unit() or "ratio", SE may be NAN. */
+void add_figure(struct run *run, const char *what, const char *unit, double value, double se);
 
 /** Adds a comparison, which must stay allocated, to those that judge_run() judges together. */
 void add_comparison(struct run *run, struct comparison *comparison);

@@ -52,13 +52,13 @@ static const struct field clock_fields[] = {
 };
 
 static const struct field finding_fields[] = {
-	{ "about", F_TEXT, offsetof(struct finding, about), 0 },
-	{ "text", F_TEXT, offsetof(struct finding, text), 0 },
+	{ "about", F_TEXT, offsetof(struct sentence, about), 0 },
+	{ "text", F_TEXT, offsetof(struct sentence, text), 0 },
 };
 
 static const struct field warning_fields[] = {
-	{ "id", F_TEXT, offsetof(struct warning, id), 0 },
-	{ "text", F_TEXT, offsetof(struct warning, text), 0 },
+	{ "id", F_TEXT, offsetof(struct sentence, about), 0 },
+	{ "text", F_TEXT, offsetof(struct sentence, text), 0 },
 };
 
 static const struct field figure_fields[] = {
@@ -83,8 +83,8 @@ json_t *run_as_json(const struct run *run, const struct circumstances *at, json_
 	const struct records machine = RECORDS(NULL, machine_fields, at, 1);
 	const struct records clock = RECORDS(NULL, clock_fields, &at->clock, 1);
 	const struct records lists[] = {
-		RECORDS("warnings", warning_fields, run->warnings, run->warning_count),
-		RECORDS("findings", finding_fields, run->findings, run->finding_count),
+		RECORDS("warnings", warning_fields, run->warnings.of, run->warnings.count),
+		RECORDS("findings", finding_fields, run->findings.of, run->findings.count),
 		RECORDS("figures", figure_fields, run->figures, run->figure_count),
 	};
 	json_t *document = json_pack(

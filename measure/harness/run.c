@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* What a run collects: results, figures, sentences. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
-#include "common/memory.h"
 
 #define MANY_OUTLIERS 0.1 /* of the trials */
 #define MUCH_DRIFT 0.05	  /* of a median, from the first half to the second */
-#define LONGEST 1024	  /* of a sentence, bytes */
 
 /* ARRAY with room for one more than COUNT; it doubles at the powers of two. */
 static void *grown(void *array, size_t count, size_t size)
@@ -25,14 +21,6 @@ static void *grown(void *array, size_t count, size_t size)
 	return larger;
 }
 
-static const char *keep_formatted(const char *format, va_list args)
-{
-	char text[LONGEST];
-
-	vsnprintf(text, sizeof(text), format, args);
-	return keep_text("%s", text);
-}
-
 void add_records(struct run *run, struct records records)
 {
 	run->sets[run->set_count++] = records;
@@ -43,45 +31,19 @@ void add_fields(struct run *run, struct records record)
 	run->more = record;
 }
 
-void add_finding(struct run *run, const char *about, const char *format, ...)
+void add_sentence(struct sentences *sentences, const char *about, const char *text)
 {
-	va_list args;
-
-	run->findings = grown(run->findings, run->finding_count, sizeof(*run->findings));
-	va_start(args, format);
-	run->findings[run->finding_count++] =
-		(struct finding){ .about = about ? keep_text("%s", about) : NULL,
-				  .text = keep_formatted(format, args) };
-	va_end(args);
+	sentences->of = grown(sentences->of, sentences->count, sizeof(*sentences->of));
+	sentences->of[sentences->count++] =
+		(struct sentence){ .about = about ? keep_text("%s", about) : NULL, .text = text };
 }
 
-void add_warning(struct run *run, const char *id, const char *format, ...)
+void add_figure(struct run *run, const char *what, const char *unit, double value, double se)
 {
-	va_list args;
-
-	run->warnings = grown(run->warnings, run->warning_count, sizeof(*run->warnings));
-	va_start(args, format);
-	run->warnings[run->warning_count++] =
-		(struct warning){ .id = id, .text = keep_formatted(format, args) };
-	va_end(args);
-}
-
-void add_figure(struct run *run, const char *unit, struct estimate estimate, const char *format,
-		...)
-{
-	va_list args;
-
-	if (!isfinite(estimate.value))
+	if (!isfinite(value))
 		return;
 	run->figures = grown(run->figures, run->figure_count, sizeof(*run->figures));
-	va_start(args, format);
-	run->figures[run->figure_count++] = (struct figure){
-		.what = keep_formatted(format, args),
-		.unit = unit,
-		.value = estimate.value,
-		.se = estimate.se,
-	};
-	va_end(args);
+	run->figures[run->figure_count++] = (struct figure){ NULL, what, unit, value, se };
 }
 
 void add_comparison(struct run *run, struct comparison *comparison)
@@ -149,9 +111,8 @@ void add_contestants(struct run *run, struct records contestants)
 		const struct contestant *one = record_at(&contestants, i);
 
 		if (!one->missing)
-			add_figure(run, clock_unit(),
-				   (struct estimate){ one->summary.median, one->summary.se }, "%s",
-				   one->name);
+			add_figure(run, one->name, clock_unit(), one->summary.median,
+				   one->summary.se);
 	}
 }
 
