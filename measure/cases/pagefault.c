@@ -68,8 +68,8 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 		.touch = touch,
 		.missing = touch_missing(session->region, &touch),
 		.base = base,
-		.access = touch.write ? "write" : "read",
-		.order = order_names[touch.order],
+		.access = orders[touch.order].access,
+		.order = orders[touch.order].name,
 		.way = way_names[touch.way],
 		.label = label_of(&touch),
 		.pages = (double)session->region->touched[touch.order],
@@ -82,9 +82,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 /* What is not available is listed once, with the first order. */
 static void add_unless_listed(struct session *session, struct touch touch, size_t base)
 {
-	bool first = touch.write && touch.order == SEQUENTIAL;
-
-	if (!touch_missing(session->region, &touch) || first)
+	if (!touch_missing(session->region, &touch) || touch.order == SEQUENTIAL)
 		add_row(session, touch, base);
 }
 
@@ -129,27 +127,22 @@ static void add_way(struct session *session, struct touch touch, enum way way, s
 	add_unless_listed(session, touch, base);
 }
 
-static void add_order(struct session *session, bool write, enum order order)
-{
-	struct touch touch = { .write = write, .order = order };
-	size_t base = session->count;
-
-	add_row(session, touch, base);
-	add_ahead(session, touch, base);
-	add_way(session, touch, POPULATE, base);
-	if (write && order == SEQUENTIAL)
-		add_way(session, touch, MAP_POPULATED, base);
-	add_large_pages(session, touch, base);
-	if (write && order == SEQUENTIAL)
-		add_way(session, touch, CLEAR, base);
-}
-
 static void list_rows(struct session *session)
 {
-	add_order(session, true, SEQUENTIAL);
-	add_order(session, true, RANDOM);
-	add_order(session, true, ONE_IN_64);
-	add_order(session, false, SEQUENTIAL);
+	struct touch touch = { .order = SEQUENTIAL };
+	size_t base;
+
+	for (; touch.order < ORDERS; touch.order++) {
+		base = session->count;
+		add_row(session, touch, base);
+		add_ahead(session, touch, base);
+		add_way(session, touch, POPULATE, base);
+		if (touch.order == SEQUENTIAL)
+			add_way(session, touch, MAP_POPULATED, base);
+		add_large_pages(session, touch, base);
+		if (touch.order == SEQUENTIAL)
+			add_way(session, touch, CLEAR, base);
+	}
 }
 
 /* ---- counting ---- */
@@ -212,10 +205,11 @@ static double resident_so_far(void)
 static void look_at_memory(const struct session *session, struct touched *row, double before)
 {
 	double resident = resident_so_far() - before, page = (double)session->region->page;
-	double used = row->touch.write ? row->pages * page : 0;
+	bool written = row->touch.order != READ;
+	double used = written ? row->pages * page : 0;
 
 	row->mapped = mapped_pages(session->region);
-	if (isnan(resident) && row->touch.write)
+	if (isnan(resident) && written)
 		resident = row->mapped * page;
 	row->resident = isnan(resident) ? resident : fmax(0, resident);
 	row->wasted = row->resident - used < 0 ? 0 : row->resident - used;
@@ -336,7 +330,7 @@ static void volunteer(void)
  */
 static int warm_up(const struct session *session)
 {
-	const struct touch touch = { .write = true };
+	const struct touch touch = { .order = SEQUENTIAL };
 	double mapping;
 	long i;
 	int error = 0;
@@ -356,7 +350,7 @@ static int begin(void *context, size_t trial)
 	session->counter = open_counter();
 	count_since(session, count_now(session));
 	resident_so_far();
-	way_prepare(&(struct touch){ .write = true });
+	way_prepare(&(struct touch){ .order = SEQUENTIAL });
 	return trial ? 0 : warm_up(session);
 }
 

@@ -15,25 +15,19 @@
 /* ---- finding rows ---- */
 
 /* SIZE is pages per fault; 0 stands for any other way than AHEAD. */
-static const struct touched *find_row(const struct pagefault *p, bool write, enum order order,
-				      enum way way, long size)
+static const struct touched *find_row(const struct pagefault *p, enum order order, enum way way,
+				      long size)
 {
 	size_t i;
 
 	for (i = 0; i < p->count; i++) {
 		const struct touched *row = &p->rows[i];
 
-		if (row->trials.count && row->touch.write == write && row->touch.order == order &&
-		    row->touch.way == way && row->touch.per_fault == size)
+		if (row->trials.count && row->touch.order == order && row->touch.way == way &&
+		    row->touch.per_fault == size)
 			return row;
 	}
 	return NULL;
-}
-
-static const struct touched *written(const struct pagefault *p, enum order order, enum way way,
-				     long size)
-{
-	return find_row(p, true, order, way, size);
 }
 
 static double median(const struct touched *row)
@@ -45,16 +39,15 @@ static double median(const struct touched *row)
 
 static void compare_large_pages(struct run *run, const struct pagefault *p)
 {
-	const struct touched *small = written(p, SEQUENTIAL, POPULATE, 0);
+	const struct touched *small = find_row(p, SEQUENTIAL, POPULATE, 0);
 	size_t i;
 
 	for (i = 0; small && i < p->count; i++) {
 		struct touched *row = &p->rows[i];
 
-		if (!row->trials.count || row->touch.way != LARGE_PAGES || !row->touch.write ||
-		    row->touch.order != SEQUENTIAL)
-			continue;
-		compare_trials(run, &row->trials, &small->trials, &row->beside);
+		if (row->trials.count && row->touch.way == LARGE_PAGES &&
+		    row->touch.order == SEQUENTIAL)
+			compare_trials(run, &row->trials, &small->trials, &row->beside);
 	}
 }
 
@@ -78,9 +71,9 @@ static bool saves(const struct touched *row)
 
 static void say_base(struct run *run, const struct pagefault *p)
 {
-	const struct touched *in_order = written(p, SEQUENTIAL, BASE, 0);
-	const struct touched *random = written(p, RANDOM, BASE, 0);
-	const struct touched *clear = written(p, SEQUENTIAL, CLEAR, 0);
+	const struct touched *in_order = find_row(p, SEQUENTIAL, BASE, 0);
+	const struct touched *random = find_row(p, RANDOM, BASE, 0);
+	const struct touched *clear = find_row(p, SEQUENTIAL, CLEAR, 0);
 
 	if (!in_order || !random || !clear)
 		return;
@@ -101,7 +94,7 @@ static const struct touched *best_for_range(const struct pagefault *p)
 	for (i = 0; i < p->count; i++) {
 		const struct touched *row = &p->rows[i];
 
-		if (!row->trials.count || !row->touch.write || row->touch.order != SEQUENTIAL ||
+		if (!row->trials.count || row->touch.order != SEQUENTIAL ||
 		    row->touch.way == BASE || row->touch.way == CLEAR || row->touch.way == AHEAD)
 			continue;
 		if (saves(row) && (!best || median(row) < median(best)))
@@ -113,19 +106,19 @@ static const struct touched *best_for_range(const struct pagefault *p)
 static void say_range(struct run *run, const struct pagefault *p)
 {
 	const struct touched *best = best_for_range(p);
-	const struct touched *populate = written(p, SEQUENTIAL, POPULATE, 0);
+	const struct touched *populate = find_row(p, SEQUENTIAL, POPULATE, 0);
 
 	if (best)
-		add_finding(run, order_names[SEQUENTIAL],
+		add_finding(run, orders[SEQUENTIAL].name,
 			    "For a range that will be used whole, %s is the fastest: %.0f %s per "
 			    "page, %.2f times as fast as a fault a page.",
 			    best->label, median(best), clock_unit(), best->ratio.ratio);
 	else if (populate)
-		add_finding(run, order_names[SEQUENTIAL],
+		add_finding(run, orders[SEQUENTIAL].name,
 			    "No way to map a range at once was faster than a fault a page by more "
 			    "than the noise of this run.");
 	if (populate && populate != best && saves(populate))
-		add_finding(run, order_names[SEQUENTIAL],
+		add_finding(run, orders[SEQUENTIAL].name,
 			    "MADV_POPULATE_WRITE takes %.0f %s per page: %.2f times as fast.",
 			    median(populate), clock_unit(), populate->ratio.ratio);
 }
@@ -142,7 +135,7 @@ static double least_ahead(const struct pagefault *p, enum order order, const str
 	size_t i;
 
 	for (i = 0; i < sizes->count; i++)
-		found = fmin(found, least(written(p, order, AHEAD, (long)sizes->of[i])));
+		found = fmin(found, least(find_row(p, order, AHEAD, (long)sizes->of[i])));
 	return found;
 }
 
@@ -154,8 +147,8 @@ static long enough_ahead(const struct pagefault *p, const struct sizes *sizes)
 
 	for (i = 0; i < sizes->count; i++) {
 		long n = (long)sizes->of[i];
-		const struct touched *one = written(p, SEQUENTIAL, AHEAD, n);
-		const struct touched *other = written(p, RANDOM, AHEAD, n);
+		const struct touched *one = find_row(p, SEQUENTIAL, AHEAD, n);
+		const struct touched *other = find_row(p, RANDOM, AHEAD, n);
 
 		if (one && other && saves(one) && saves(other) && least(one) <= NEARLY * in_order &&
 		    least(other) <= NEARLY * random)
@@ -166,8 +159,8 @@ static long enough_ahead(const struct pagefault *p, const struct sizes *sizes)
 
 static void say_ahead(struct run *run, const struct pagefault *p, long n)
 {
-	const struct touched *in_order = written(p, SEQUENTIAL, AHEAD, n);
-	const struct touched *random = written(p, RANDOM, AHEAD, n);
+	const struct touched *in_order = find_row(p, SEQUENTIAL, AHEAD, n);
+	const struct touched *random = find_row(p, RANDOM, AHEAD, n);
 
 	if (!n || !in_order || !random)
 		return;
@@ -179,16 +172,11 @@ static void say_ahead(struct run *run, const struct pagefault *p, long n)
 		    random->ratio.ratio);
 }
 
-static const struct touched *find_large_pages(const struct pagefault *p, enum order order)
-{
-	return written(p, order, LARGE_PAGES, 0);
-}
-
 static void say_sparse(struct run *run, const struct touched *base, const struct touched *row)
 {
 	if (!base || !row || !row->ratio.significant)
 		return;
-	add_finding(run, order_names[ONE_IN_64],
+	add_finding(run, orders[ONE_IN_64].name,
 		    "Where one page in 64 is touched, %s: %.1f times the time of a fault a page, "
 		    "and %.1f MiB in place of %.1f.",
 		    row->label, median(row) / median(base), row->resident / MIB,
@@ -198,7 +186,7 @@ static void say_sparse(struct run *run, const struct touched *base, const struct
 /* Whether large pages are slower than small ones, by more than the noise. */
 static bool large_pages_lose(const struct pagefault *p)
 {
-	const struct touched *large = find_large_pages(p, SEQUENTIAL);
+	const struct touched *large = find_row(p, SEQUENTIAL, LARGE_PAGES, 0);
 
 	return large && large->beside.significant && large->beside.ratio < 1;
 }
@@ -216,7 +204,7 @@ static bool ahead_missing(const struct pagefault *p)
 
 static void recommend(struct run *run, const struct pagefault *p, long n)
 {
-	if (!written(p, SEQUENTIAL, BASE, 0))
+	if (!find_row(p, SEQUENTIAL, BASE, 0))
 		return;
 	if (best_for_range(p))
 		add_finding(run, NULL, "Use ferry_prefault() for memory that will be used whole%s.",
@@ -236,15 +224,15 @@ static void recommend(struct run *run, const struct pagefault *p, long n)
 
 static void say_everything(struct run *run, const struct pagefault *p)
 {
-	const struct touched *sparse = written(p, ONE_IN_64, BASE, 0);
+	const struct touched *sparse = find_row(p, ONE_IN_64, BASE, 0);
 	long n = enough_ahead(p, &run->settings->sizes);
 
 	say_base(run, p);
 	say_range(run, p);
 	say_ahead(run, p, n);
 	if (n)
-		say_sparse(run, sparse, written(p, ONE_IN_64, AHEAD, n));
-	say_sparse(run, sparse, find_large_pages(p, ONE_IN_64));
+		say_sparse(run, sparse, find_row(p, ONE_IN_64, AHEAD, n));
+	say_sparse(run, sparse, find_row(p, ONE_IN_64, LARGE_PAGES, 0));
 	recommend(run, p, n);
 }
 
@@ -283,12 +271,12 @@ static const struct field run_fields[] = {
 /* Pages mapped ahead must be cleared as well; reading maps a page that is already clear. */
 static void set_beyond_clearing(struct pagefault *p)
 {
-	const struct touched *clear = written(p, SEQUENTIAL, CLEAR, 0);
+	const struct touched *clear = find_row(p, SEQUENTIAL, CLEAR, 0);
 	size_t i;
 
 	for (i = 0; i < p->count; i++) {
 		struct touched *row = &p->rows[i];
-		double cleared = row->touch.write ? row->mapped / row->pages : 0;
+		double cleared = row->touch.order != READ ? row->mapped / row->pages : 0;
 
 		row->beyond_clearing = NAN;
 		if (clear && !row->missing && row->touch.way != CLEAR)
@@ -322,16 +310,16 @@ static const struct column columns[] = {
 	{ "WASTED", F_MEBIBYTES, ROW(wasted), 1 },
 };
 
-static void print_order(const struct pagefault *p, bool write, enum order order, const char *title)
+static void print_order(const struct pagefault *p, enum order order)
 {
 	const void **rows = allocate(p->count, sizeof(*rows));
 	size_t count = 0, i;
 
 	for (i = 0; i < p->count; i++)
-		if (p->rows[i].touch.write == write && p->rows[i].touch.order == order)
+		if (p->rows[i].touch.order == order)
 			rows[count++] = &p->rows[i];
 	if (count) {
-		show_heading("%s, %s", title, clock_unit());
+		show_heading("%s, %s", orders[order].title, clock_unit());
 		show_table(columns, COUNT_OF(columns), rows, count);
 		putchar('\n');
 	}
@@ -341,13 +329,12 @@ static void print_order(const struct pagefault *p, bool write, enum order order,
 void pagefault_print(const struct run *run)
 {
 	const struct pagefault *p = run->results;
+	enum order order;
 
 	show_heading("What touching a page costs, in %ld MiB of anonymous memory", p->memory / MIB);
 	putchar('\n');
-	print_order(p, true, SEQUENTIAL, "Every page written, one after another");
-	print_order(p, true, RANDOM, "Every page written, in a random order");
-	print_order(p, true, ONE_IN_64, "One page in 64 written");
-	print_order(p, false, SEQUENTIAL, "Every page read, one after another");
+	for (order = SEQUENTIAL; order < ORDERS; order++)
+		print_order(p, order);
 	show_paragraph("",
 		       "FIRST: of the first touch of a page, mapping and populating included, "
 		       "median; SD: of a trial. RATIO: times as fast as a fault a page. LATER: of "

@@ -27,7 +27,12 @@
 #define POPULATED_AT_ONCE ((size_t)64 << 20) /* so that Ctrl-C is noticed in between */
 #define TOUCHED_AT_ONCE 4096		     /* likewise, pages */
 
-const char *const order_names[ORDERS] = { "sequential", "random", "one_in_64" };
+const struct order_words orders[ORDERS] = {
+	{ "write", "sequential", "Every page written, one after another" },
+	{ "write", "random", "Every page written, in a random order" },
+	{ "write", "one_in_64", "One page in 64 written" },
+	{ "read", "sequential", "Every page read, one after another" },
+};
 
 const char *const way_names[WAYS] = { "base",	  "clear",	  "ahead",
 				      "populate", "map_populate", "large_pages" };
@@ -126,7 +131,7 @@ int way_map(const struct region *region, const struct touch *touch)
 		return -errno;
 	if (touch->way == LARGE_PAGES)
 		return madvise(region->start, region->length, MADV_HUGEPAGE) ? -errno : 0;
-	return touch->way == POPULATE ? populate(region, touch->write) : 0;
+	return touch->way == POPULATE ? populate(region, touch->order != READ) : 0;
 }
 
 /* ---- clearing a page as the kernel does ---- */
@@ -207,7 +212,7 @@ static bool visit(const struct region *region, const struct touch *touch,
 
 	for (done = 0; done < count; done += part) {
 		part = count - done < TOUCHED_AT_ONCE ? count - done : TOUCHED_AT_ONCE;
-		if (!some(region, pages + done, part, touch->write))
+		if (!some(region, pages + done, part, touch->order != READ))
 			return false;
 	}
 	return true;

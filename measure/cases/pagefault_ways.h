@@ -7,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum order { SEQUENTIAL, RANDOM, ONE_IN_64, ORDERS };
+/* Pages are written in all orders but READ. */
+enum order { SEQUENTIAL, RANDOM, ONE_IN_64, READ, ORDERS };
 
-extern const char *const order_names[ORDERS];
+extern const struct order_words {
+	const char *access, *name, *title;
+} orders[ORDERS];
 
 #define SPARSE 64 /* pages, of which ONE_IN_64 touches one */
 
@@ -27,7 +30,6 @@ extern const char *const way_names[WAYS];
 
 /* What is measured, in one way. */
 struct touch {
-	bool write;
 	enum order order;
 	enum way way;
 	long per_fault;	   /* of AHEAD: pages */
