@@ -10,6 +10,10 @@
 
 #include <ferry/rawcall.h>
 
+#include "slot.h"
+
+#define OPEN_FILE CALL(SYS_openat, AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC)
+
 static struct stat status;
 static struct statx statx_status;
 static char data[CHAIN_FILE_SIZE];
@@ -28,26 +32,14 @@ static long map_by_batch(const struct chain *chain, enum ferry_engine engine)
 {
 	long results[MAP_SLOTS];
 	struct ferry_slot calls[MAP_SLOTS] = {
-		[OPEN] = { .nr = SYS_openat,
-			   .jump_fail = -1,
-			   .argc = 3,
-			   .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } },
-		[STAT] = { .nr = SYS_fstat,
-			   .jump_fail = CLOSE - STAT - 1,
-			   .argc = 2 | FERRY_ARGC_FORWARD,
-			   .from = { STAT - OPEN },
-			   .arg = { 0, (long)&status } },
-		[COPY_SIZE] = { .nr = FERRY_NR_WDCPY,
-				.argc = 2,
-				.arg = { (long)&calls[MAP].arg[1], (long)&status.st_size } },
-		[MAP] = { .nr = SYS_mmap,
-			  .jump_fail = CLOSE - MAP - 1,
-			  .argc = 6 | FERRY_ARGC_FORWARD,
-			  .from = { [4] = MAP - OPEN },
-			  .arg = { 0, 0, PROT_READ, MAP_PRIVATE, 0, 0 } },
-		[CLOSE] = { .nr = SYS_close,
-			    .argc = 1 | FERRY_ARGC_FORWARD,
-			    .from = { CLOSE - OPEN } },
+		[OPEN] = { OPEN_FILE, .jump_fail = -1 },
+		[STAT] = { CALL_FORWARDED(SYS_fstat, 0, (long)&status), .from = { STAT - OPEN },
+			   .jump_fail = CLOSE - STAT - 1 },
+		[COPY_SIZE] = { CALL(FERRY_NR_WDCPY, (long)&calls[MAP].arg[1],
+				     (long)&status.st_size) },
+		[MAP] = { CALL_FORWARDED(SYS_mmap, 0, 0, PROT_READ, MAP_PRIVATE, 0, 0),
+			  .from = { [4] = MAP - OPEN }, .jump_fail = CLOSE - MAP - 1 },
+		[CLOSE] = { CALL_FORWARDED(SYS_close, 0), .from = { CLOSE - OPEN } },
 	};
 
 	(void)chain;
@@ -88,23 +80,14 @@ static long read_by_batch(const struct chain *chain, enum ferry_engine engine)
 	struct ferry_slot calls[READ_SLOTS], *read = &calls[chain->stats ? 2 : 1];
 	long results[READ_SLOTS];
 
-	calls[0] =
-		(struct ferry_slot){ .nr = SYS_openat,
-				     .jump_fail = -1,
-				     .argc = 3,
-				     .arg = { AT_FDCWD, (long)CHAIN_FILE, O_RDONLY | O_CLOEXEC } };
+	calls[0] = (struct ferry_slot){ OPEN_FILE, .jump_fail = -1 };
 	if (chain->stats)
-		calls[1] = (struct ferry_slot){ .nr = SYS_statx,
-						.jump_fail = 1,
-						.argc = 5,
-						.arg = { AT_FDCWD, (long)CHAIN_FILE, 0,
-							 STATX_BASIC_STATS, (long)&statx_status } };
-	read[0] = (struct ferry_slot){ .nr = SYS_read,
-				       .argc = 3 | FERRY_ARGC_FORWARD,
-				       .from = { (unsigned char)(read - calls) },
-				       .arg = { 0, (long)data, sizeof(data) } };
-	read[1] = (struct ferry_slot){ .nr = SYS_close,
-				       .argc = 1 | FERRY_ARGC_FORWARD,
+		calls[1] = (struct ferry_slot){ CALL(SYS_statx, AT_FDCWD, (long)CHAIN_FILE, 0,
+						     STATX_BASIC_STATS, (long)&statx_status),
+						.jump_fail = 1 };
+	read[0] = (struct ferry_slot){ CALL_FORWARDED(SYS_read, 0, (long)data, sizeof(data)),
+				       .from = { (unsigned char)(read - calls) } };
+	read[1] = (struct ferry_slot){ CALL_FORWARDED(SYS_close, 0),
 				       .from = { (unsigned char)(read + 1 - calls) } };
 	ferry_batch_on(engine, results, calls, (unsigned long)(read + 2 - calls), 0, 0);
 	return results[read - calls];

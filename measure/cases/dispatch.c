@@ -13,6 +13,7 @@
 #include "measure/harness/interrupt.h"
 #include "measure/harness/rows.h"
 #include "measure/harness/steps.h"
+#include "slot.h"
 
 /* So that slots and results stay in the first cache. */
 #define SLOTS 256
@@ -37,12 +38,9 @@ static void fill_programs(void)
 
 	fill(PLAIN, (struct ferry_slot){ .nr = SYS_getpid });
 	fill(JUMPS, (struct ferry_slot){ .nr = SYS_getpid, .jump_fail = -1 });
-	fill(FORWARDING, (struct ferry_slot){
-				 .nr = SYS_getpid, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } });
+	fill(FORWARDING, (struct ferry_slot){ CALL_FORWARDED(SYS_getpid, 0), .from = { 1 } });
 	programs[FORWARDING][0].argc = 0; /* nothing lies before it */
-	fill(WORD_COPY, (struct ferry_slot){ .nr = FERRY_NR_WDCPY,
-					     .argc = 2,
-					     .arg = { (long)&to, (long)&from } });
+	fill(WORD_COPY, (struct ferry_slot){ CALL(FERRY_NR_WDCPY, (long)&to, (long)&from) });
 	fill(GO_TO, (struct ferry_slot){ .nr = FERRY_NR_GOTO, .jump_fail = 1 });
 }
 

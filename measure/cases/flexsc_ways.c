@@ -18,6 +18,7 @@
 #include "common/messages.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/machine.h"
+#include "slot.h"
 
 /* Calls in a batch, and requests under way in a ring. */
 #define AT_ONCE 64
@@ -168,9 +169,7 @@ static bool run_batch(struct job *job)
 
 	for (i = 0; i < AT_ONCE; i++)
 		slots[i] = is_write(job) ?
-				   (struct ferry_slot){ .nr = SYS_write,
-							.argc = 3,
-							.arg = { null_file, (long)"x", 1 } } :
+				   (struct ferry_slot){ CALL(SYS_write, null_file, (long)"x", 1) } :
 				   (struct ferry_slot){ .nr = SYS_getpid };
 	for (done = 0; done < job->calls; done += some) {
 		some = job->calls - done < AT_ONCE ? job->calls - done : AT_ONCE;

@@ -15,6 +15,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "empty.h"
+#include "slot.h"
 
 #define PATH "/etc/passwd"
 
@@ -27,69 +28,52 @@
 /* A number that no call has, within the table of x86-64's calls; UNIMPLEMENTED is beyond it. */
 #define WITHIN 400
 
-static const char usual_path[] = PATH, file_name[] = FILE_NAME;
 static char byte, page[4096];
 static long word;
 static struct stat status;
 static struct statx status_x;
 
+enum {
+	FAILS = 1,   /* with -ENOSYS; all other calls work */
+	WRITES = 2,  /* to the file that it opens */
+	IN_TREE = 4, /* opens a file of --directory where that is given */
+	BY_PATH = 8, /* names that file by its second argument */
+	WHOLE = 16,  /* forwards arguments, copies words or jumps */
+};
+
 /* A call whose first argument may be a descriptor of the file OPENED. */
 struct call {
-	const char *name;
-	const char *label;
-	const char *opened;
+	const char *name, *label, *opened;
+	int flags;
 	struct ferry_slot slot;
 };
 
+/* clang-format off */
 static const struct call calls[] = {
-	{ "unimplemented", "unimplemented call", NULL, { .nr = UNIMPLEMENTED } },
-	{ "within", "unimplemented, within the table", NULL, { .nr = WITHIN } },
-	{ "jumps",
-	  "within the table, and looking at the jumps",
-	  NULL,
+	{ "unimplemented", "unimplemented call", NULL, FAILS, { .nr = UNIMPLEMENTED } },
+	{ "within", "unimplemented, within the table", NULL, FAILS, { .nr = WITHIN } },
+	{ "jumps", "within the table, and looking at the jumps", NULL, FAILS | WHOLE,
 	  { .nr = WITHIN, .jump_pos = -1 } },
-	{ "forwarded",
-	  "within the table, an argument forwarded",
-	  NULL,
-	  { .nr = WITHIN, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } } },
-	{ "word_copy",
-	  "word copy",
-	  NULL,
-	  { .nr = FERRY_NR_WDCPY, .argc = 2, .arg = { (long)&word, (long)&word } } },
-	{ "getppid", "getppid", NULL, { .nr = SYS_getppid } },
-	{ "read",
-	  "read, 1 byte of /dev/zero",
-	  "/dev/zero",
-	  { .nr = SYS_read, .argc = 3, .arg = { 0, (long)&byte, 1 } } },
-	{ "pread",
-	  "pread, 1 byte of a cached file",
-	  A_FILE,
-	  { .nr = SYS_pread64, .argc = 4, .arg = { 0, (long)page, 1, 0 } } },
-	{ "pread_page",
-	  "pread, 4096 bytes of a cached file",
-	  A_FILE,
-	  { .nr = SYS_pread64, .argc = 4, .arg = { 0, (long)page, sizeof(page), 0 } } },
-	{ "write",
-	  "write, 1 byte to /dev/null",
-	  "/dev/null",
-	  { .nr = SYS_write, .argc = 3, .arg = { 0, (long)&byte, 1 } } },
-	{ "fstat",
-	  "fstat of " PATH,
-	  PATH,
-	  { .nr = SYS_fstat, .argc = 2, .arg = { 0, (long)&status } } },
-	{ "lstat",
-	  "lstat of " PATH " (newfstatat)",
-	  NULL,
-	  { .nr = SYS_newfstatat,
-	    .argc = 4,
-	    .arg = { AT_FDCWD, (long)usual_path, (long)&status, AT_SYMLINK_NOFOLLOW } } },
-	{ "statx",
-	  "statx of " PATH,
-	  NULL,
-	  { .nr = SYS_statx,
-	    .argc = 5,
-	    .arg = { AT_FDCWD, (long)usual_path, 0, STATX_BASIC_STATS, (long)&status_x } } },
+	{ "forwarded", "within the table, an argument forwarded", NULL, FAILS | WHOLE,
+	  { CALL_FORWARDED(WITHIN, 0), .from = { 1 } } },
+	{ "word_copy", "word copy", NULL, WHOLE,
+	  { CALL(FERRY_NR_WDCPY, (long)&word, (long)&word) } },
+	{ "getppid", "getppid", NULL, 0, { .nr = SYS_getppid } },
+	{ "read", "read, 1 byte of /dev/zero", "/dev/zero", 0,
+	  { CALL(SYS_read, 0, (long)&byte, 1) } },
+	{ "pread", "pread, 1 byte of a cached file", A_FILE, 0,
+	  { CALL(SYS_pread64, 0, (long)page, 1, 0) } },
+	{ "pread_page", "pread, 4096 bytes of a cached file", A_FILE, 0,
+	  { CALL(SYS_pread64, 0, (long)page, sizeof(page), 0) } },
+	{ "write", "write, 1 byte to /dev/null", "/dev/null", WRITES | IN_TREE,
+	  { CALL(SYS_write, 0, (long)&byte, 1) } },
+	{ "fstat", "fstat of " PATH, PATH, IN_TREE, { CALL(SYS_fstat, 0, (long)&status) } },
+	{ "lstat", "lstat of " PATH " (newfstatat)", NULL, IN_TREE | BY_PATH,
+	  { CALL(SYS_newfstatat, AT_FDCWD, (long)PATH, (long)&status, AT_SYMLINK_NOFOLLOW) } },
+	{ "statx", "statx of " PATH, NULL, IN_TREE | BY_PATH,
+	  { CALL(SYS_statx, AT_FDCWD, (long)PATH, 0, STATX_BASIC_STATS, (long)&status_x) } },
 };
+/* clang-format on */
 
 /* options.c refuses all other names. */
 static const struct call *find(const char *name)
@@ -140,27 +124,6 @@ static int open_file(const char *opened, int mode)
 	return fd;
 }
 
-/* With -ENOSYS; all other calls work. */
-static bool fails(const struct call *call)
-{
-	return call->slot.nr == UNIMPLEMENTED || call->slot.nr == WITHIN;
-}
-
-static bool writes(const struct call *call)
-{
-	return call->slot.nr == SYS_write;
-}
-
-static bool names_file(const struct call *call)
-{
-	return call->slot.arg[1] == (long)usual_path;
-}
-
-static bool opens_file(const struct call *call)
-{
-	return call->opened && (writes(call) || !strcmp(call->opened, PATH));
-}
-
 /* The path of a new file in DIRECTORY, or NULL after complaining. */
 static const char *make_file(const char *directory)
 {
@@ -168,12 +131,6 @@ static const char *make_file(const char *directory)
 	const char *path = keep_text("%s/" FILE_NAME, directory);
 
 	return write_file(path, zeros, sizeof(zeros)) ? NULL : path;
-}
-
-static bool is_whole(const struct ferry_slot *slot)
-{
-	return slot->nr == FERRY_NR_WDCPY || slot->jump_pos || slot->jump_zero || slot->jump_fail ||
-	       slot->argc & FERRY_ARGC_FORWARD;
 }
 
 int workload_open(struct workload *workload, const char *name, unsigned long copies,
@@ -185,17 +142,17 @@ int workload_open(struct workload *workload, const char *name, unsigned long cop
 	unsigned long i;
 	int fd = -1;
 
-	if (directory && (names_file(call) || opens_file(call))) {
+	if (directory && call->flags & IN_TREE) {
 		file = make_file(directory);
 		if (!file)
 			return -EIO;
 	}
-	if (file && names_file(call)) {
+	if (file && call->flags & BY_PATH) {
 		fd = open_file(directory, O_PATH | O_DIRECTORY);
-		slot.arg[1] = (long)file_name;
+		slot.arg[1] = (long)FILE_NAME;
 	} else if (call->opened) {
 		fd = file ? open_file(file, O_RDWR) :
-			    open_file(call->opened, writes(call) ? O_WRONLY : O_RDONLY);
+			    open_file(call->opened, call->flags & WRITES ? O_WRONLY : O_RDONLY);
 	}
 	if (fd < -1)
 		return fd;
@@ -208,7 +165,7 @@ int workload_open(struct workload *workload, const char *name, unsigned long cop
 		.loaded = { .slots = allocate_aligned(copies * sizeof(slot)),
 			    .rets = allocate_aligned(copies * sizeof(long)),
 			    .ncall = copies },
-		.whole = is_whole(&slot),
+		.whole = call->flags & WHOLE,
 		.fd = fd,
 		.file = file,
 	};
@@ -274,9 +231,11 @@ void workload_rewind(const struct workload *workload)
 
 static enum outcome_of_batch judge_result(const struct call *call, long result)
 {
-	if (fails(call) && (result == -ENOSYS || result == -EPERM))
+	bool fails = call->flags & FAILS;
+
+	if (fails && (result == -ENOSYS || result == -EPERM))
 		return result == -EPERM ? BATCH_FILTERED : BATCH_WORKED;
-	if (!fails(call) && result >= 0)
+	if (!fails && result >= 0)
 		return BATCH_WORKED;
 	if (result == -EPERM)
 		return BATCH_FORBIDDEN;
