@@ -129,9 +129,9 @@ RUN(go_to, GO_TO)
 static const struct kind kinds[] = {
 	{ "function", "the empty call by hand", run_function, NULL },
 	{ "switch", "by hand, any call", run_switch, NULL },
-	{ "plain", "calls without jumps", run_plain, NULL },
-	{ "jumps", "calls with a jump for failures", run_jumps, NULL },
-	{ "forwarding", "calls with a forwarded operand", run_forwarding, NULL },
+	{ "plain", "calls without jumps", run_plain, NULL, .compared = true },
+	{ "jumps", "calls with a jump for failures", run_jumps, NULL, .compared = true },
+	{ "forwarding", "calls with a forwarded operand", run_forwarding, NULL, .compared = true },
 	{ "word_copy", "word copies", run_word_copy, NULL },
 	{ "go_to", "go to", run_go_to, NULL },
 };
@@ -156,24 +156,15 @@ static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 		{ "jumps", "a slot with jumps" },
 		{ "forwarding", "a slot with jumps and a forwarded operand" },
 	};
-	const struct row *base = find_row(rows, count, "function");
-	struct comparison *beside = keep(COUNT_OF(reported), sizeof(*beside));
+	const struct row *base = find_row(rows, count, "function"), *row;
 	size_t i;
 
 	set_times(rows, count, "function");
-	for (i = 0; base && i < COUNT_OF(reported); i++) {
-		const struct row *row = find_row(rows, count, reported[i].name);
-
-		if (!row)
-			continue;
-		compare_trials(run, &row->trials, &base->trials, &beside[i]);
-	}
 	judge_run(run);
 	say_instructions(run, base, find_row(rows, count, "plain"));
 	for (i = 0; i < COUNT_OF(reported); i++) {
-		const struct row *row = find_row(rows, count, reported[i].name);
-
-		if (row && base && beside[i].significant)
+		row = find_row(rows, count, reported[i].name);
+		if (row && base && row->ratio.significant)
 			add_finding(run, row->name,
 				    "To the same call by hand the loop adds %.2f %s for %s; both "
 				    "together take %.2f.",

@@ -35,7 +35,7 @@ struct side *sides_of(const char *const servers[], size_t count)
 struct session {
 	struct run *run;
 	struct side *sides;
-	int (*run_trial)(void *context, const struct side *side, struct load *load);
+	side_trial *run_trial;
 	void *context;
 };
 
@@ -54,8 +54,7 @@ static int run_side(void *context, size_t index, size_t trial, double *value)
 	return 0;
 }
 
-int sides_measure(struct run *run, struct side sides[], size_t count,
-		  int (*run_trial)(void *context, const struct side *side, struct load *load),
+int sides_measure(struct run *run, struct side sides[], size_t count, side_trial *run_trial,
 		  void *context)
 {
 	struct session session = { run, sides, run_trial, context };

@@ -30,15 +30,14 @@ struct load {
 	double cpu; /* per request, ns */
 };
 
+/* Makes a trial of one side: 0, or an exit status after complaining. */
+typedef int side_trial(void *context, const struct side *side, struct load *load);
+
 /** The sides of COUNT servers, the BUILDS sides of each in a row; shared, and kept. */
 struct side *sides_of(const char *const servers[], size_t count);
 
-/**
- * Lets the sides take turns.  RUN makes a trial of one: 0, or an exit status after complaining.
- * COUNT is that of the sides.
- */
-int sides_measure(struct run *run, struct side sides[], size_t count,
-		  int (*run_trial)(void *context, const struct side *side, struct load *load),
+/** Lets COUNT sides take turns. */
+int sides_measure(struct run *run, struct side sides[], size_t count, side_trial *run_trial,
 		  void *context);
 
 /** Compares them; for judge_run() to decide on. */

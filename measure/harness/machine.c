@@ -79,39 +79,7 @@ json_t *machine_mitigations(void)
 
 /* ---- the CPU that is measured on ---- */
 
-int cpu_stay(int cpu)
-{
-	int which = cpu < 0 ? sched_getcpu() : cpu;
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (which < 0 || which >= CPU_SETSIZE)
-		return -EINVAL;
-	CPU_SET(which, &set);
-	return sched_setaffinity(0, sizeof(set), &set) ? -errno : which;
-}
-
-long list_cpus(int **cpus)
-{
-	cpu_set_t all, may, now;
-	long count = 0;
-	int cpu, own = sched_getcpu();
-
-	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
-	memset(&all, 0xff, sizeof(all));
-	if (sched_getaffinity(0, sizeof(now), &now) || sched_setaffinity(0, sizeof(all), &all) ||
-	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
-		(*cpus)[0] = -1;
-		return 1;
-	}
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
-			(*cpus)[count++] = cpu;
-	(*cpus)[count++] = own;
-	return count;
-}
-
-void use_cpus(int one, int other)
+int use_cpus(int one, int other)
 {
 	cpu_set_t set;
 
@@ -122,7 +90,34 @@ void use_cpus(int one, int other)
 		CPU_SET((size_t)other, &set);
 	if (one < 0 && other < 0)
 		memset(&set, 0xff, sizeof(set));
-	sched_setaffinity(0, sizeof(set), &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+int cpu_stay(int cpu)
+{
+	int which = cpu < 0 ? sched_getcpu() : cpu;
+	int error = which < 0 || which >= CPU_SETSIZE ? -EINVAL : use_cpus(which, -1);
+
+	return error ? error : which;
+}
+
+long list_cpus(int **cpus)
+{
+	cpu_set_t may, now;
+	long count = 0;
+	int cpu, own = sched_getcpu();
+
+	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
+	if (sched_getaffinity(0, sizeof(now), &now) || use_cpus(-1, -1) ||
+	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
+		(*cpus)[0] = -1;
+		return 1;
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, &may) && cpu != own)
+			(*cpus)[count++] = cpu;
+	(*cpus)[count++] = own;
+	return count;
 }
 
 const char *cpu_online(void)

@@ -36,8 +36,11 @@ int cpu_stay(int cpu);
 /** All CPUs that this process may use, the one it is on last, in CPUS, to free(); how many. */
 long list_cpus(int **cpus);
 
-/** Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are. */
-void use_cpus(int one, int other);
+/**
+ * Lets this thread, and what it starts, run on one CPU or two (-1: none); any CPU if both are.
+ * Returns 0, or -errno.
+ */
+int use_cpus(int one, int other);
 
 /** The CPUs that are online, as "0-3,5"; kept. */
 const char *cpu_online(void);

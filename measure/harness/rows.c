@@ -46,7 +46,7 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 	for (k = 0; k < count; k++)
 		all[k] = (struct row){ .missing = kinds[k].missing ? kinds[k].missing() : NULL,
 				       .name = kinds[k].name,
-				       .base = NO_BASE,
+				       .base = kinds[k].compared ? 0 : NO_BASE,
 				       .label = kinds[k].label,
 				       .calls = run->settings->calls,
 				       .instructions = NAN,

@@ -20,6 +20,8 @@ struct kind {
 
 	/* In place of RUN: what one call takes, measured by something other than this clock. */
 	double (*cost)(void);
+
+	bool compared; /* with the first kind */
 };
 
 struct row {
