@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "echo.h"
+/* An echo server, which does nothing but wait: one process serves, another sends requests. */
+#include "flexsc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #include "measure/harness/machine.h"
 #include "common/memory.h"
 #include "measure/harness/random.h"
+#include "sides.h"
 
 #define MOST 64	     /* connections */
 #define REQUEST 32   /* bytes */

@@ -15,12 +15,12 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "echo.h"
 #include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/machine.h"
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
+#include "sides.h"
 
 /* Children store results in shared memory, which is kept. */
 struct session {
