@@ -147,14 +147,6 @@ static void list_rows(struct session *session)
 
 /* ---- counting ---- */
 
-static double faults_so_far(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)(usage.ru_minflt + usage.ru_majflt);
-}
-
 /* The kernel's event counts exceptions, which faults by MADV_POPULATE_* are not. */
 static int open_counter(void)
 {
@@ -172,13 +164,21 @@ static int open_counter(void)
 	return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static double exceptions_so_far(const struct session *session)
+struct counts {
+	double faults, exceptions;
+};
+
+static struct counts count_now(const struct session *session)
 {
+	struct counts counts = { .exceptions = NAN };
+	struct rusage usage;
 	uint64_t count;
 
-	if (session->counter < 0 || read(session->counter, &count, sizeof(count)) != sizeof(count))
-		return NAN;
-	return (double)count;
+	getrusage(RUSAGE_SELF, &usage);
+	counts.faults = (double)(usage.ru_minflt + usage.ru_majflt);
+	if (session->counter >= 0 && read(session->counter, &count, sizeof(count)) == sizeof(count))
+		counts.exceptions = (double)count;
+	return counts;
 }
 
 static double mapped_pages(const struct region *region)
@@ -255,44 +255,23 @@ static int complain_of_memory(const struct session *session, const struct touch 
 	return EXIT_FOUND;
 }
 
-struct counts {
-	double ns, faults, exceptions;
-};
-
-static struct counts count_now(const struct session *session)
-{
-	struct counts counts = { .faults = faults_so_far(),
-				 .exceptions = exceptions_so_far(session) };
-
-	counts.ns = clock_now();
-	return counts;
-}
-
-static struct counts count_since(const struct session *session, struct counts start)
-{
-	struct counts counts = { .ns = clock_now() - start.ns };
-
-	counts.exceptions = exceptions_so_far(session) - start.exceptions;
-	counts.faults = faults_so_far() - start.faults;
-	return counts;
-}
-
 static int measure_row(void *context, size_t index, size_t trial, double *value)
 {
 	struct session *session = context;
 	struct touched *row = &session->rows[index];
 	const struct touch *touch = &row->touch;
-	double before = trial ? 0 : resident_so_far(), later;
+	double before = trial ? 0 : resident_so_far(), mapping, first, later;
 	int error = prepare(session, touch);
-	struct counts counts;
-	double mapping;
+	struct counts start, end;
 
 	if (error)
 		return complain_of_memory(session, touch, error);
 	clock_align();
-	counts = count_now(session);
+	start = count_now(session);
+	first = clock_now();
 	error = first_pass(session, touch, &mapping);
-	counts = count_since(session, counts);
+	first = clock_now() - first;
+	end = count_now(session);
 	if (error)
 		return complain_of_memory(session, touch, error);
 	later = clock_now();
@@ -301,12 +280,12 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 	if (!interrupted()) {
 		if (!trial)
 			look_at_memory(session, row, before);
-		row->faults = counts.faults;
-		row->exceptions = counts.exceptions;
+		row->faults = end.faults - start.faults;
+		row->exceptions = end.exceptions - start.exceptions;
 		row->mapping = mapping / row->pages;
 		row->later.of[row->later.count++] = later / row->pages;
-		note_duration(session->run, counts.ns);
-		*value = counts.ns / row->pages;
+		note_duration(session->run, first);
+		*value = first / row->pages;
 	}
 	region_unmap(session->region);
 	return 0;
@@ -348,7 +327,7 @@ static int begin(void *context, size_t trial)
 
 	volunteer();
 	session->counter = open_counter();
-	count_since(session, count_now(session));
+	count_now(session);
 	resident_so_far();
 	way_prepare(&(struct touch){ .order = SEQUENTIAL });
 	return trial ? 0 : warm_up(session);
