@@ -195,27 +195,26 @@ static void run_cold(struct session *session)
 
 /* ---- Python ---- */
 
-/* A line of measure/bench_files.py, "python" when it has no sides. */
-static void take_line(struct session *session, const json_t *line, const char *python)
+/* A line of measure/bench_files.py, whose texts are kept for the duel. */
+static void take_line(struct session *session, const json_t *line)
 {
 	const json_t *pairs = json_object_get(line, "pairs_ns"), *pair;
-	size_t i, k;
 	struct duel *duel =
-		new_duel(session, "python", keep_text("%s", json_string_at(line, "side", python)),
-			 keep_text("%s", json_string_at(line, "against", "plain calls")),
+		new_duel(session, "python", keep_text("%s", json_string_at(line, "side", "")),
+			 keep_text("%s", json_string_at(line, "against", "")),
 			 keep_text("%s", json_string_at(line, "what", "")));
+	const char *missing = json_string_at(line, "missing", NULL);
+	size_t i, k;
 
-	if (json_string_at(line, "missing", NULL))
-		duel->missing = keep_text("%s", json_string_at(line, "missing", NULL));
+	duel->missing = missing ? keep_text("%s", missing) : NULL;
 	duel->equal = json_is_true(json_object_get(line, "equal"));
-	for (k = 0; k < 2; k++)
-		duel->times[k] =
-			(struct numbers){ keep(json_array_size(pairs) + 1, sizeof(double)), 0 };
-	json_array_foreach(pairs, i, pair)
-		for (k = 0; k < 2; k++)
+	for (k = 0; k < 2; k++) {
+		duel->times[k].of = keep(json_array_size(pairs), sizeof(double));
+		json_array_foreach(pairs, i, pair)
 			duel->times[k].of[duel->times[k].count++] =
 				json_number_value(json_array_get(pair, k));
-	add(session, duel->missing || duel->times[0].count);
+	}
+	add(session, missing || duel->times[0].count);
 }
 
 static int names_in_a_file(const struct session *session)
@@ -246,16 +245,14 @@ static void run_python(struct session *session, const char *python)
 		outcome = process_run(&(struct process){ argv, NULL, names, output });
 	lseek(output, 0, SEEK_SET);
 	if (!script || (outcome.status && !interrupted())) {
-		line = json_pack(
-			"{s:o}", "missing",
-			json_text(outcome.status == -ENOENT ?
-					  keep_text("%s is not installed", python) :
-					  keep_text("%s cannot run bench_files.py", python)));
-		take_line(session, line, python);
-		json_decref(line);
+		new_duel(session, "python", python, "plain calls", "")->missing =
+			outcome.status == -ENOENT ?
+				keep_text("%s is not installed", python) :
+				keep_text("%s cannot run bench_files.py", python);
+		add(session, true);
 	}
 	while ((line = json_loadfd(output, JSON_DISABLE_EOF_CHECK, NULL))) {
-		take_line(session, line, python);
+		take_line(session, line);
 		json_decref(line);
 	}
 	close(names);

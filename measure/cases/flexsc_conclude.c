@@ -122,20 +122,15 @@ static void find_all_gains(struct run *run, struct results *results)
 
 /* ---- in words ---- */
 
-static bool wins(const struct cell *cell)
-{
-	return cell && cell->ratio.ratio > 1 && cell->ratio.significant;
-}
+enum verdict { UNKNOWN, LOSES, DRAWS, MAY_WIN /* or the noise did */, WINS };
 
-static bool loses(const struct cell *cell)
+static enum verdict verdict_of(const struct cell *cell)
 {
-	return cell && cell->ratio.ratio < 1 && cell->ratio.significant;
-}
-
-/* A gain in the table that noise could explain. */
-static bool may_win(const struct cell *cell)
-{
-	return cell && cell->ratio.ratio > 1 && !cell->ratio.significant;
+	if (!cell)
+		return UNKNOWN;
+	if (cell->ratio.ratio > 1)
+		return cell->ratio.significant ? WINS : MAY_WIN;
+	return cell->ratio.significant ? LOSES : DRAWS;
 }
 
 /* "1, 8 and 64", in a text that is kept. */
@@ -149,16 +144,15 @@ static const char *joined(const struct sizes *numbers)
 	return keep_list(words, " and ");
 }
 
-/* The W at which JUDGE is true of the cell. */
-static struct sizes works_where(bool (*judge)(const struct cell *cell),
-				const struct results *results, const char *call,
-				const struct sizes *works)
+/* The W whose cells have VERDICT. */
+static struct sizes works_where(const struct results *results, const char *call,
+				const struct sizes *works, enum verdict verdict)
 {
 	struct sizes found = { .count = 0 };
 	size_t w;
 
 	for (w = 0; w < works->count; w++)
-		if (judge(cell_at(results, call, works->of[w])))
+		if (verdict_of(cell_at(results, call, works->of[w])) == verdict)
 			found.of[found.count++] = works->of[w];
 	return found;
 }
@@ -180,7 +174,7 @@ static void say_break_even(struct run *run, const struct results *results, const
 
 static void say_region(struct run *run, const struct results *results, const char *call)
 {
-	struct sizes won = works_where(wins, results, call, &run->settings->work);
+	struct sizes won = works_where(results, call, &run->settings->work, WINS);
 	const struct cell *best = NULL, *cell;
 	size_t w;
 
@@ -207,7 +201,7 @@ static void say_region(struct run *run, const struct results *results, const cha
 
 static void say_doubts(struct run *run, const struct results *results, const char *call)
 {
-	struct sizes doubtful = works_where(may_win, results, call, &run->settings->work);
+	struct sizes doubtful = works_where(results, call, &run->settings->work, MAY_WIN);
 
 	if (doubtful.count)
 		add_finding(run, call, "%s: noise could explain its gain at W = %s ns.", call,
@@ -218,12 +212,12 @@ static void say_doubts(struct run *run, const struct results *results, const cha
 static void say_where_plain_wins(struct run *run, const struct results *results, const char *call)
 {
 	const struct settings *s = run->settings;
-	struct sizes work = works_where(loses, results, call, &s->work), threads = { .count = 0 };
+	struct sizes work = works_where(results, call, &s->work, LOSES), threads = { .count = 0 };
 	size_t i;
 
 	for (i = 0; i < s->threads.count; i++)
-		if (loses(find_cell(results, call, FLEXSC, (long)s->threads.of[i], 1,
-				    results->work)))
+		if (verdict_of(find_cell(results, call, FLEXSC, (long)s->threads.of[i], 1,
+					 results->work)) == LOSES)
 			threads.of[threads.count++] = s->threads.of[i];
 	if (work.count)
 		add_finding(run, call,
