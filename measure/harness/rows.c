@@ -55,11 +55,8 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 	status = take_trials(run, turns, all, count, sizeof(*all));
 	*rows = all;
 	*row_count = compare_contestants(run, all, count, sizeof(*all));
-	for (row = all; row < all + *row_count; row++) {
-		row->quartile_low = quantile_of(row->trials.of, row->trials.count, 0.25);
-		row->quartile_high = quantile_of(row->trials.of, row->trials.count, 0.75);
+	for (row = all; row < all + *row_count; row++)
 		row->cycles = row->summary.median * tsc_rate(run->start) / 1e9;
-	}
 	return status;
 }
 
@@ -89,8 +86,8 @@ static const struct field fields[] = {
 	{ "reason", F_REASON, 0, ALWAYS },
 	{ "calls", F_COUNT, offsetof(struct row, calls), 0 },
 	TRIAL_FIELDS(struct row),
-	{ "quartile_low", F_NUMBER, offsetof(struct row, quartile_low), CSV },
-	{ "quartile_high", F_NUMBER, offsetof(struct row, quartile_high), CSV },
+	{ "quartile_low", F_NUMBER, offsetof(struct row, summary.quartile_low), CSV },
+	{ "quartile_high", F_NUMBER, offsetof(struct row, summary.quartile_high), CSV },
 	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },
 	{ "instructions", F_NUMBER, offsetof(struct row, instructions), CSV },
 	{ "ratio", F_NUMBER, offsetof(struct row, times), CSV },

@@ -28,7 +28,6 @@ struct row {
 	struct contestant;
 	const char *label;
 	long calls;
-	double quartile_low, quartile_high;
 	double cycles;	     /* the median in ticks of the TSC, or NAN */
 	double instructions; /* in user space, per call, or NAN */
 	double times;	     /* its median by that of another row, or NAN */

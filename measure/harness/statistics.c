@@ -119,10 +119,18 @@ static double median_scatter(const double values[], size_t count, struct bootstr
 	return scatter;
 }
 
-/* The root mean square of the distances of two values from CENTER. */
-static double distance(double one, double other, double center)
+/* A median, or a coefficient of a line. */
+struct resampled {
+	double all, first, second; /* from all trials, and from each half of them */
+	double *drawn;		   /* from trials drawn anew, the same ones for one seed */
+};
+
+/* How the errors of two of them go together, as far as the halves of the trials show. */
+static double drift_between(const struct resampled *x, const struct resampled *y)
 {
-	return sqrt(((one - center) * (one - center) + (other - center) * (other - center)) / 2);
+	return ((x->first - x->all) * (y->first - y->all) +
+		(x->second - x->all) * (y->second - y->all)) /
+	       2;
 }
 
 double drift_of(const double trials[], size_t count)
@@ -137,19 +145,24 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 		.mean = mean_of(trials, count),
 		.sd = standard_deviation(trials, count),
 		.min = sorted[0],
-		.max = sorted[count - 1],
+		.quartile_low = quantile(sorted, count, 0.25),
 		.median = quantile(sorted, count, 0.5),
+		.quartile_high = quantile(sorted, count, 0.75),
+		.max = sorted[count - 1],
 		.se = NAN,
 	};
 
 	free(sorted);
 	if (count >= 4) {
-		double first = median_of(trials, count / 2);
-		double second = median_of(trials + count / 2, count - count / 2);
+		const struct resampled medians = {
+			.all = summary.median,
+			.first = median_of(trials, count / 2),
+			.second = median_of(trials + count / 2, count - count / 2),
+		};
 
 		summary.se = hypot(median_scatter(trials, count, bootstrap),
-				   distance(first, second, summary.median));
-		summary.drift = drift_of(trials, count);
+				   sqrt(drift_between(&medians, &medians)));
+		summary.drift = medians.second / medians.first - 1;
 	}
 	return summary;
 }
@@ -240,14 +253,8 @@ static struct line resampled_line(const struct trials *trials, struct random *ra
 	return line_through(trials, least);
 }
 
-/* One coefficient of several lines. */
-struct coefficient {
-	double all, first, second; /* through all trials, and through each half of them */
-	double *drawn;		   /* through trials drawn anew, the same ones for one seed */
-};
-
 struct lines {
-	struct coefficient a, b;
+	struct resampled a, b;
 };
 
 /* The caller frees a.drawn, which holds b.drawn as well. */
@@ -272,14 +279,6 @@ static struct lines lines_of(const struct trials *trials, struct bootstrap boots
 	return lines;
 }
 
-/* How the errors of two coefficients go together: what the halves of the trials show of it. */
-static double drift(const struct coefficient *x, const struct coefficient *y)
-{
-	return ((x->first - x->all) * (y->first - y->all) +
-		(x->second - x->all) * (y->second - y->all)) /
-	       2;
-}
-
 static double misfit(struct line line, const struct trials *trials)
 {
 	double least[MAX_SIZES];
@@ -298,16 +297,17 @@ static double misfit(struct line line, const struct trials *trials)
 struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap)
 {
 	struct lines lines = lines_of(trials, bootstrap);
-	const struct coefficient *a = &lines.a, *b = &lines.b;
+	const struct resampled *a = &lines.a, *b = &lines.b;
 	struct line line = { a->all, b->all };
 	struct line_fit fit = {
 		.line = line,
 		.misfit = misfit(line, trials),
 		.a_scatter = standard_deviation(a->drawn, bootstrap.resamples),
 		.b_scatter = standard_deviation(b->drawn, bootstrap.resamples),
-		.a_drift = sqrt(drift(a, a)),
-		.b_drift = sqrt(drift(b, b)),
-		.covariance = covariance(a->drawn, b->drawn, bootstrap.resamples) + drift(a, b),
+		.a_drift = sqrt(drift_between(a, a)),
+		.b_drift = sqrt(drift_between(b, b)),
+		.covariance =
+			covariance(a->drawn, b->drawn, bootstrap.resamples) + drift_between(a, b),
 	};
 
 	fit.a_se = hypot(fit.a_scatter, fit.a_drift);
@@ -333,7 +333,7 @@ double slope_covariance(const struct trials *one, const struct trials *other,
 {
 	struct lines lines = lines_of(one, bootstrap), others = lines_of(other, bootstrap);
 	double found = covariance(lines.b.drawn, others.b.drawn, bootstrap.resamples) +
-		       drift(&lines.b, &others.b);
+		       drift_between(&lines.b, &others.b);
 
 	free(lines.a.drawn);
 	free(others.a.drawn);
@@ -356,8 +356,10 @@ struct estimate break_even(const struct line_fit *fit, const struct line_fit *ot
 	return (struct estimate){ x, sqrt(fmax(0, variance)) / gain };
 }
 
-/* The probability that K or fewer of COUNT values are below the median: binomial, whatever their
- * distribution. */
+/*
+ * The probability that K or fewer of COUNT values are below the median: binomial, whatever their
+ * distribution.
+ */
 static double at_most(size_t k, size_t count)
 {
 	double term = pow(0.5, (double)count), sum = 0;
@@ -370,7 +372,7 @@ static double at_most(size_t k, size_t count)
 	return sum;
 }
 
-/* The K-th least and the K-th largest value enclose the median but for twice that of fewer than K.
+/* The K-th least and the K-th largest enclose the median but for twice the chance of fewer than K.
  */
 struct interval median_interval(const double values[], size_t count)
 {
@@ -456,12 +458,6 @@ struct numbers ratios_of(const struct numbers *trials, const struct numbers *bas
 	return ratios;
 }
 
-static void set_quartiles(struct comparison *comparison, const struct numbers *ratios)
-{
-	comparison->quartile_low = quantile_of(ratios->of, ratios->count, 0.25);
-	comparison->quartile_high = quantile_of(ratios->of, ratios->count, 0.75);
-}
-
 struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap)
 {
 	struct summary summary;
@@ -471,7 +467,8 @@ struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap 
 		return compare_estimate(NAN, NAN, 0);
 	summary = summarize(ratios->of, ratios->count, bootstrap);
 	comparison = compare_estimate(summary.median, summary.se, ratios->count);
-	set_quartiles(&comparison, ratios);
+	comparison.quartile_low = summary.quartile_low;
+	comparison.quartile_high = summary.quartile_high;
 	return comparison;
 }
 
@@ -495,10 +492,11 @@ struct comparison compare_signs(const struct numbers *ratios, double *confidence
 		.se = NAN,
 		.low = interval.low,
 		.high = interval.high,
+		.quartile_low = quantile_of(ratios->of, ratios->count, 0.25),
+		.quartile_high = quantile_of(ratios->of, ratios->count, 0.75),
 		.p = sign_test(ratios),
 	};
 
-	set_quartiles(&comparison, ratios);
 	*confidence = interval.confidence;
 	return comparison;
 }

@@ -36,7 +36,7 @@ double median_of(const double values[], size_t count);
 struct summary {
 	double mean, min, max;
 	double sd; /* with COUNT - 1; NAN for a single value */
-	double median;
+	double quartile_low, median, quartile_high;
 	double se;    /* of the median: scatter and drift together; NAN for fewer than 4 values */
 	double drift; /* drift_of() them; 0 for fewer than 4 values */
 };
