@@ -91,6 +91,11 @@ def test_calls_that_a_filter_refuses_are_seen(trace: Trace, deeds: Path) -> None
     assert counts(report)["getppid"] == (50, 50)
 
 
+def test_numbers_that_no_call_has_share_a_row(trace: Trace) -> None:
+    calls = "import ctypes; [ctypes.CDLL(None).syscall(n) for n in (5000, 1024, -1)]"
+    assert counts(trace("python3", "-c", calls))["(no native number)"] == (3, 3)
+
+
 def test_stops_and_signals_work_as_without_a_tracer(
     trace: Trace, deeds: Path, ferry_path: Path, method: str
 ) -> None:
