@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/file.h"
 #include "common/memory.h"
@@ -93,10 +94,19 @@ static void look_at_cgroups(struct memory_room *room, const struct cgroups *cgro
 
 /* ---- all of it ---- */
 
+/* Not from /proc, which may be missing. */
+static size_t limit_of(int resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UNKNOWN;
+	return limit.rlim_cur;
+}
+
 struct memory_room memory_room(void)
 {
-	static const char machine[] = "/proc/meminfo", limits[] = "/proc/self/limits",
-			  process[] = "/proc/self/status";
+	static const char machine[] = "/proc/meminfo", process[] = "/proc/self/status";
 	struct memory_room room = { (size_t)1 << 46, "the address space" };
 	size_t i;
 
@@ -106,9 +116,9 @@ struct memory_room memory_room(void)
 		      "vm.overcommit_memory = 2");
 	for (i = 0; i < COUNT_OF(versions); i++)
 		look_at_cgroups(&room, &versions[i]);
-	lower(&room, bytes_in(limits, "Max address space"), bytes_in(process, "VmSize:"),
+	lower(&room, limit_of(RLIMIT_AS), bytes_in(process, "VmSize:"),
 	      "the limit of the address space (ulimit -v)");
-	lower(&room, bytes_in(limits, "Max data size"), bytes_in(process, "VmData:"),
+	lower(&room, limit_of(RLIMIT_DATA), bytes_in(process, "VmData:"),
 	      "the limit of data (ulimit -d)");
 	return room;
 }
