@@ -104,8 +104,9 @@ static void unmap(void *context)
 	mapped = 0;
 }
 
-/* ---- openat, statx, read, close: io_uring has them all; without statx, no path is looked up twice
- */
+/* ---- openat, statx, read, close: io_uring has them all ---- */
+
+/* Without statx, no path is looked up twice. */
 
 #define READ_SLOTS 4
 
