@@ -67,13 +67,13 @@ def main() -> None:
     ferry = Path(sys.argv[1] if len(sys.argv) > 1 else "build") / "cli" / "ferry"
     size = size_for_rate()
     pairs = [(cpu_seconds(size), *traced(ferry, size)) for _ in range(PAIRS)]
-    added = [with_it / without - 1 for without, with_it, _ in pairs]
-    said = statistics.median(cost / without for without, _, cost in pairs)
+    to_ns = 1e9 / (2 * BLOCKS)  # for each call
+    added = [(with_it - without) * to_ns for without, with_it, _ in pairs]
+    said = statistics.median(cost for _, _, cost in pairs) * to_ns
     low, median, high = statistics.quantiles(added, n=4)
-    rate = 2 * BLOCKS / statistics.median(without for without, _, _ in pairs)
-    print(f"{rate:,.0f} calls a second of CPU time, {len(pairs)} pairs")
-    print(f"BPF adds {median:.1%} of CPU time; half of the pairs are from {low:.1%} to {high:.1%}")
-    print(f"ferry trace says {said:.1%}")
+    print(f"BPF adds {median:.0f} ns to a call, in {len(pairs)} pairs; ferry trace says {said:.0f}")
+    print(f"half of the pairs are from {low:.0f} to {high:.0f} ns")
+    print(f"that is {median * RATE / 1e9:.1%} of CPU time at {RATE:,} calls a second")
 
 
 if __name__ == "__main__":
