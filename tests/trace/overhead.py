@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Measures what counting with BPF adds to the CPU time of a program that makes many calls.
 
-    python3 tests/trace/overhead.py [BUILD]
+    python3 tests/trace/overhead.py [BUILD [SECONDS]]
 
 dd copies zeroes, with a size of blocks that gives some 500,000 calls a second.  It runs untraced
-and traced in turn, each time for about a second; the tracer follows the children of this process.
-Each of these runs is made of short ones, and the median of them is taken, since what disturbs a
-machine comes in bursts.
+and traced in turn, each time for about SECONDS, 1 unless given: the sample, whose calls cost more,
+takes a third of the calls of the first second, and ever less of those that follow.  The tracer
+follows the children of this process.  Each of these runs is made of short ones, and the median of
+them is taken, since what disturbs a machine comes in bursts.
 """
 
 import json
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 PAIRS = 21
-RUNS = 20  # on each side of a pair
+RUNS = 20  # a second, on each side of a pair
 BLOCKS = 10_000  # in a run; each is a read and a write
 RATE = 500_000  # calls a second
 
@@ -35,9 +36,9 @@ def run(size: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def cpu_seconds(size: int) -> float:
+def cpu_seconds(size: int, seconds: int = 1) -> float:
     """Of one run: the median of several."""
-    return statistics.median(run(size) for _ in range(RUNS))
+    return statistics.median(run(size) for _ in range(RUNS * seconds))
 
 
 def size_for_rate() -> int:
@@ -48,25 +49,29 @@ def size_for_rate() -> int:
     return size
 
 
-def traced(ferry: Path, size: int) -> tuple[float, float]:
+def traced(ferry: Path, size: int, seconds: int) -> tuple[float, float]:
     """The same of traced runs, and what the tracer says that it cost them."""
     with tempfile.TemporaryFile() as report:
         tracer = subprocess.Popen(
             [ferry, "trace", "--json", "--method", "bpf", "--pid", str(os.getpid())], stdout=report
         )
         time.sleep(2)  # it loads its programs
-        seconds = cpu_seconds(size)
+        used = cpu_seconds(size, seconds)
         tracer.send_signal(signal.SIGINT)
         assert tracer.wait() == 0
         report.seek(0)
         found = json.load(report)
-    return seconds, found["tracing_ns"]["value"] / found["total"] * 2 * BLOCKS / 1e9
+    return used, found["tracing_ns"]["value"] / found["total"] * 2 * BLOCKS / 1e9
 
 
 def main() -> None:
     ferry = Path(sys.argv[1] if len(sys.argv) > 1 else "build") / "cli" / "ferry"
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     size = size_for_rate()
-    pairs = [(cpu_seconds(size), *traced(ferry, size)) for _ in range(PAIRS)]
+    pairs = [
+        (cpu_seconds(size, seconds), *traced(ferry, size, seconds))
+        for _ in range(max(PAIRS // seconds, 5))
+    ]
     to_ns = 1e9 / (2 * BLOCKS)  # for each call
     added = [(with_it - without) * to_ns for without, with_it, _ in pairs]
     said = statistics.median(cost for _, _, cost in pairs) * to_ns

@@ -6,7 +6,7 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,12 +78,26 @@ class Server:
 
     def settles_at(self, descriptors: int) -> bool:
         """Whether it soon has no more open files than that, once it has accepted all clients."""
-        end = time.monotonic() + PATIENCE
-        while self.descriptors() > descriptors:
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.02)
-        return True
+        return soon(lambda: self.descriptors() <= descriptors)
+
+    def unread(self) -> int:
+        """Bytes that clients have sent and it has not read."""
+        rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        port = f":{self.port:04X}"
+        count = 0
+        for _, here, there, _, queues, *_ in rows:
+            sending, receiving = (int(size, 16) for size in queues.split(":"))
+            count += sending * there.endswith(port) + receiving * here.endswith(port)
+        return count
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 @contextmanager

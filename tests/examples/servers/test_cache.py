@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers import BUILDS, PATIENCE, Client, Server, running
+from servers import BUILDS, PATIENCE, Client, Server, running, soon
 
 MIB = 1 << 20
 
@@ -239,6 +239,7 @@ def test_values_under_way_count(program: Path) -> None:
         uploads = [server.connect() for _ in range(8)]
         for client in uploads:
             client.sendall(b"set %d 0 0 %d\r\n" % (client.fileno(), MIB) + b"x" * (MIB - 1))
+        assert soon(lambda: server.unread() == 0)
         replies = [say(client, b"x\r\n") for client in uploads]
         assert set(replies) == {b"STORED", b"SERVER_ERROR out of memory storing object"}
         with server.connect() as client:
