@@ -114,11 +114,10 @@ def wait_until_gone(word: str) -> list[str]:
 
 @needs_root
 def test_a_command_that_ends_early_leaves_no_process(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with running(["sh", "-c", "setsid sleep 987651 & echo started; wait"], log):
-        while "started" not in (log.read_text() if log.exists() else ""):
+    with running(["sh", "-c", "setsid sleep 987651 & wait"], tmp_path / "log") as process:
+        while not processes_with("sleep 987651"):
+            assert process.poll() is None
             time.sleep(0.02)
-        assert processes_with("sleep 987651")
     assert not wait_until_gone("sleep 987651")
 
 
