@@ -541,20 +541,37 @@ static void fill_pinned(char *map, size_t size)
 	close(file);
 }
 
-static void what_a_device_writes_stays(void **state)
+/* Fills 64 clean pages, and has them reclaimed. */
+static void expect_device_writes_stay(char *map)
 {
-	char *map = map_pages(WINDOW);
 	int i;
 
-	(void)state;
-	expect_equal(multi_page_alloc(64), 0);
-	map[0] = 1;
 	fill_pinned(map, 64 * PAGE);
 	for (i = 0; i < 10; i++)
 		madvise(map, 64 * PAGE, MADV_PAGEOUT);
 	for (i = 0; i < 64; i++)
 		expect_bytes(map + i * PAGE, "data", 4);
 	expect_equal(munmap(map, WINDOW * PAGE), 0);
+}
+
+static void what_a_device_writes_stays(void **state)
+{
+	char *map = map_pages(WINDOW);
+
+	(void)state;
+	expect_equal(multi_page_alloc(64), 0);
+	map[0] = 1;
+	expect_device_writes_stay(map);
+}
+
+static void what_a_device_writes_after_madv_free_stays(void **state)
+{
+	char *map = map_pages(WINDOW);
+
+	(void)state;
+	memset(map, 1, 64 * PAGE);
+	expect_equal(madvise(map, 64 * PAGE, MADV_FREE), 0);
+	expect_device_writes_stay(map);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -568,6 +585,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_thousand_processes_leave_nothing),
 	cmocka_unit_test(pages_in_swap_stay_there),
 	cmocka_unit_test(what_a_device_writes_stays),
+	cmocka_unit_test(what_a_device_writes_after_madv_free_stays),
 };
 
 GROUP(pages_ahead_group, tests);
