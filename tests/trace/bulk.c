@@ -52,13 +52,16 @@ static void read_all(int directory, size_t count)
 
 int main(int argc, char *argv[])
 {
-	void (*what)(int directory, size_t count);
+	void (*what)(int directory, size_t count) = NULL;
 	int directory, turns;
 	size_t count;
 
-	if (argc != 4 || (strcmp(argv[1], "stat") && strcmp(argv[1], "read")))
+	if (argc == 4 && !strcmp(argv[1], "stat"))
+		what = stat_all;
+	else if (argc == 4 && !strcmp(argv[1], "read"))
+		what = read_all;
+	if (!what)
 		errx(2, "usage: bulk stat|read DIR TURNS");
-	what = strcmp(argv[1], "stat") ? read_all : stat_all;
 	count = read_names(argv[2]);
 	directory = open(argv[2], O_RDONLY | O_DIRECTORY);
 	for (turns = atoi(argv[3]); turns; turns--)
