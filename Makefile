@@ -4,6 +4,11 @@
 # The pinned tools come first.  Some commands that the lab needs are in sbin.
 export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 
+# What was compiled in one clone serves another.  Meson looks for ccache itself, but for $CC.
+export CCACHE_NOHASHDIR := yes
+CLANG = CC='$(CCACHE) clang' CXX='$(CCACHE) clang++'
+CCACHE = $(notdir $(shell command -v ccache))
+
 C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
@@ -44,7 +49,7 @@ build-tests: setup-check ## build the tests as well
 
 # clang with AddressSanitizer and UBSan, fuzzers included
 build-asan/build.ninja: | setup-check
-	CC=clang CXX=clang++ meson setup build-asan -Dwerror=true -Dfuzzers=true \
+	$(CLANG) meson setup build-asan -Dwerror=true -Dfuzzers=true \
 		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
 
 .PHONY: build-asan
@@ -53,7 +58,7 @@ build-asan: build-asan/build.ninja
 
 # clang with ThreadSanitizer, for flexsc; meson test builds there what its tests need
 build-tsan/build.ninja: | setup-check
-	CC=clang CXX=clang++ meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
+	$(CLANG) meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: run
 run: build ## measure what crossings cost here and what batching saves; makes a report
