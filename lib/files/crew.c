@@ -58,6 +58,11 @@ static bool is_cancelled(const struct ferry_files_options *options)
 	return options->cancel && __atomic_load_n(options->cancel, __ATOMIC_RELAXED);
 }
 
+static bool has_stopped(const struct crew *crew)
+{
+	return atomic_load_explicit(&crew->stopped, memory_order_relaxed);
+}
+
 static void report_progress(struct crew *crew)
 {
 	const struct ferry_files_options *options = crew->options;
@@ -77,11 +82,13 @@ bool ferry__crew_stopped(struct member *member)
 {
 	struct crew *crew = member->crew;
 
+	if (has_stopped(crew))
+		return true; /* nothing is reported to a callback that has ended the job */
 	if (member->is_caller && crew->options->progress)
 		report_progress(crew);
 	if (is_cancelled(crew->options))
 		ferry__crew_stop(crew);
-	return atomic_load_explicit(&crew->stopped, memory_order_relaxed);
+	return has_stopped(crew);
 }
 
 void ferry__crew_stop(struct crew *crew)
