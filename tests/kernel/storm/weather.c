@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -24,12 +25,14 @@
 #include "tests/kernel/write_file.h"
 #include "weather.h"
 
-#define CGROUP "/sys/fs/cgroup/ferry-storm"
 #define MOST_FILTERS 3 /* each costs every later call some time */
 #define MOST_STOPS 12  /* of a tracer, one after the other */
 #define WAITS 100000   /* of 0.1 ms or more, for a thread to stop */
 
 static const int signals[] = { RESTARTING, BREAKING };
+
+/* Of this run alone: one that was killed may have left its group frozen. */
+static char group[] = "/sys/fs/cgroup/ferry-storm-XXXXXX";
 
 static void moment(struct random *random)
 {
@@ -125,26 +128,34 @@ void weather_within(struct random *random, const pid_t tids[], int count, int *f
 
 /* ---- from outside ---- */
 
+static bool write_to_group(const char *file, const char *text)
+{
+	char path[sizeof(group) + 16];
+
+	snprintf(path, sizeof(path), "%s/cgroup.%s", group, file);
+	return write_file(path, text);
+}
+
 void weather_make_cgroup(void)
 {
-	mkdir(CGROUP, 0755);
+	mkdtemp(group);
 }
 
 void weather_enter_cgroup(void)
 {
-	write_file(CGROUP "/cgroup.procs", "0");
+	write_to_group("procs", "0");
 }
 
 void weather_remove_cgroup(void)
 {
-	rmdir(CGROUP);
+	rmdir(group);
 }
 
 static void freeze(struct random *random)
 {
-	if (write_file(CGROUP "/cgroup.freeze", "1"))
+	if (write_to_group("freeze", "1"))
 		moment(random);
-	write_file(CGROUP "/cgroup.freeze", "0");
+	write_to_group("freeze", "0");
 }
 
 /* Waits until thread TID stops.  False if it ends, or does not stop. */

@@ -126,8 +126,12 @@ static void a_signal_during_a_stop_ends_the_call(void **state)
 
 /* ---- the freezer of cgroup 2 ---- */
 
-#define GROUPS "/tmp/ferry-cgroup"
-#define FROZEN GROUPS "/frozen"
+/*
+ * Tests at the same time see the same groups, so each makes one of its own.  They also have a mount
+ * point each: removing a directory unmounts what other namespaces have there.
+ */
+static char groups[] = "/tmp/ferry-cgroup-XXXXXX";
+static char frozen[sizeof(groups) + sizeof("/ferry-XXXXXX")];
 
 static bool put(const char *path, const char *text)
 {
@@ -139,13 +143,21 @@ static bool put(const char *path, const char *text)
 	return written;
 }
 
-static void wait_until_frozen(bool frozen)
+static const char *in_frozen(const char *file)
+{
+	static char path[sizeof(frozen) + 16];
+
+	snprintf(path, sizeof(path), "%s/cgroup.%s", frozen, file);
+	return path;
+}
+
+static void wait_until_frozen(void)
 {
 	char text[256] = "";
 	int i;
 
-	for (i = 0; !strstr(text, frozen ? "frozen 1" : "frozen 0"); i++) {
-		int fd = open(FROZEN "/cgroup.events", O_RDONLY | O_CLOEXEC);
+	for (i = 0; !strstr(text, "frozen 1"); i++) {
+		int fd = open(in_frozen("events"), O_RDONLY | O_CLOEXEC);
 		ssize_t size = read(fd, text, sizeof(text) - 1);
 
 		close(fd);
@@ -162,12 +174,12 @@ static void interrupt_while_frozen(struct ferry_slot slot)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", pid);
-	expect(put(FROZEN "/cgroup.procs", number));
+	expect(put(in_frozen("procs"), number));
 	wait_until_asleep(pid);
-	expect(put(FROZEN "/cgroup.freeze", "1"));
-	wait_until_frozen(true);
+	expect(put(in_frozen("freeze"), "1"));
+	wait_until_frozen();
 	kill(pid, SIGUSR1);
-	expect(put(FROZEN "/cgroup.freeze", "0"));
+	expect(put(in_frozen("freeze"), "0"));
 	expect_end(pid);
 }
 
@@ -178,16 +190,19 @@ static void a_signal_in_the_freezer_ends_the_call(void **state)
 	(void)state;
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		suite_skip("mounting a control group hierarchy takes privileges");
-	mkdir(GROUPS, 0700);
-	if (mount("none", GROUPS, "cgroup2", 0, NULL) || (mkdir(FROZEN, 0700) && errno != EEXIST))
+	expect(mkdtemp(groups));
+	snprintf(frozen, sizeof(frozen), "%s/ferry-XXXXXX", groups);
+	if (mount("none", groups, "cgroup2", 0, NULL) || !mkdtemp(frozen)) {
+		rmdir(groups);
 		suite_skip("there is no freezer of cgroup 2");
+	}
 	for (i = 0; i < repeats(); i++) {
 		interrupt_while_frozen(read_nothing());
 		interrupt_while_frozen(SLOT(SYS_rt_sigsuspend, &no_signals, 8));
 	}
-	rmdir(FROZEN);
-	umount(GROUPS);
-	rmdir(GROUPS);
+	rmdir(frozen);
+	umount(groups);
+	rmdir(groups);
 }
 
 /* ---- tracers that take signals away, or send others ---- */
