@@ -57,7 +57,7 @@ def script(work: Path, call: str) -> str:
 
 def tree_of_files(top: Path) -> list[Path]:
     """Directories with 500 small files each."""
-    directories = [top / f"{number:02}" for number in range(40)]
+    directories = [top / f"{number:02}" for number in range(16)]
     for directory in directories:
         directory.mkdir(parents=True)
         for number in range(500):
@@ -79,13 +79,13 @@ def pairs_of_batches(build: Path, work: Path) -> list[Pair]:
     return [
         pair("mdu", str(examples / "mdu"), str(tree)),
         pair("ftw", str(examples / "ftw"), str(tree)),
-        pair("total", str(examples / "total"), *files * 10),
+        pair("total", str(examples / "total"), *files * 6),
         pair("pathsearch", "sh", "-c", f"! {examples / 'pathsearch'} no-such-file {nowhere}"),
         pair("rw, 16 bytes, 64 pairs", *copy(examples / "rw", work, "-b 16 -p 64")),
         pair("rw, 256 bytes, 64 pairs", *copy(examples / "rw", work, "-b 256 -p 64")),
         pair("ferry run, pread64", ferry, "run", script(work, "pread64")),
         pair("ferry du", ferry, "du", str(tree), saving="files"),
-        pair("ferry_statx_many()", bulk, "stat", str(directories[0]), "40", saving="files"),
+        pair("ferry_statx_many()", bulk, "stat", str(directories[0]), "30", saving="files"),
         pair("ferry_read_files()", bulk, "read", str(directories[0]), "20"),
     ]
 
