@@ -39,7 +39,8 @@ def test_a_loop_is_found_as_one_turn_with_its_flow(trace: Trace, deeds: Path) ->
     # What that saves was measured, so on a busy machine it may be less than its error.
     assert batch["missing"] in (None, "no faster here than the calls themselves")
     assert batch["calls"] == pytest.approx(3 * TURNS, rel=0.03)
-    assert batch["saved_ns"]["value"] <= batch["calls"] * report["crossing_ns"]["value"]
+    most = batch["calls"] * report["crossing_ns"]["value"]
+    assert batch["missing"] or batch["saved_ns"]["value"] <= most
 
 
 def test_what_lies_in_a_buffer_is_computed_by_the_program(trace: Trace, deeds: Path) -> None:
