@@ -270,15 +270,26 @@ static int parse(struct du *du, int argc, char *argv[])
 	return check_options(du) ? -1 : EXIT_USAGE;
 }
 
+/* As GNU du: of several slashes at the end, one stays. */
+static void trim_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/' && path[length - 2] == '/')
+		path[--length] = '\0';
+}
+
 static int run(int argc, char *argv[])
 {
 	static char *const here[] = { "." };
 	struct du du = { .end_of_line = '\n' };
-	int status;
+	int status, i;
 
 	du.count.max_depth = UINT_MAX;
 	du.count.exclude = (const char **)allocate((size_t)argc, sizeof(*du.count.exclude));
 	status = parse(&du, argc, argv);
+	for (i = optind; i < argc; i++)
+		trim_slashes(argv[i]);
 	if (status < 0)
 		status = optind < argc ?
 				 count_and_print(&du, argv + optind, (size_t)(argc - optind)) :

@@ -168,12 +168,32 @@ static void take_entry(struct counting *counting, const struct ferry_block *bloc
 		count_entry(counting, block, entry);
 }
 
+/*
+ * The directory of BLOCK is one of those above it.  Symbolic links are not followed, so that is a
+ * mount, and no mistake: as GNU du, it is not counted again.
+ */
+static void forget_directory(const struct counting *counting, const struct ferry_block *block)
+{
+	struct du_item *holder = block->context;
+	struct statx stat;
+
+	if (block->depth - 1 <= counting->options->max_depth) {
+		holder->bytes = 0;
+		holder->hidden = true;
+	} else if (!statx(AT_FDCWD, block->path, AT_SYMLINK_NOFOLLOW, STATX_SIZE | STATX_BLOCKS,
+			  &stat)) {
+		holder->bytes -= bytes_of(counting, &stat);
+	}
+}
+
 static int take_block(void *context, struct ferry_block *block)
 {
 	struct counting *counting = context;
 	size_t i;
 
-	if (block->error)
+	if (block->error == -ELOOP && block->depth > 1)
+		forget_directory(counting, block);
+	else if (block->error)
 		fail(counting, "cannot read directory", block->path, block->error);
 	for (i = 0; i < block->count; i++)
 		take_entry(counting, block, &block->entries[i]);

@@ -89,7 +89,7 @@ def test_lines_are_those_of_du(ferry: Ferry, tree: Path, tmp_path: Path, options
     if apparent and not counts_directories(tmp_path):
         pytest.skip("this du leaves directories out of apparent sizes")
     args = [*options.split(" "), "-0"] if options else ["-0"]
-    for path in ("tree", "tree/", "./tree", "."):
+    for path in ("tree", "tree/", "tree///", "./tree", "."):
         ours = ferry("du", *args, path, cwd=tmp_path)
         assert (ours.returncode, ours.stderr) == (0, b"")
         assert sorted(ours.stdout.split(b"\0")) == du(*args, path, sep=b"\0", cwd=tmp_path)
@@ -160,6 +160,18 @@ def test_a_missing_argument_affects_no_other(ferry: Ferry, tmp_path: Path) -> No
     assert done.stdout.endswith(b"\t.\n")
 
 
+def run_with_mounts(script: str, folder: Path) -> None:
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 77 or b"unshare" in done.stderr:
+        pytest.skip("no mounts here")
+    assert done.returncode == 0, done
+
+
 def test_other_file_systems_are_left_out_on_request(ferry_path: Path, tmp_path: Path) -> None:
     (tmp_path / "mount").mkdir()
     (tmp_path / "file").write_bytes(bytes(5000))
@@ -172,15 +184,23 @@ def test_other_file_systems_are_left_out_on_request(ferry_path: Path, tmp_path: 
             cmp ours theirs || exit 1
         done
     """
-    done = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", "sh", "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode == 77 or b"unshare" in done.stderr:
-        pytest.skip("no mounts here")
-    assert done.returncode == 0, done
+    run_with_mounts(script, tmp_path)
+
+
+def test_a_directory_mounted_in_itself_counts_once(ferry_path: Path, tmp_path: Path) -> None:
+    (tmp_path / "outer" / "a" / "b" / "c").mkdir(parents=True)
+    (tmp_path / "outer" / "again").mkdir()
+    script = f"""
+        mount --bind outer outer/again && mount --bind outer/a outer/a/b/c || exit 77
+        for options in -a -s -l -d1 -d2; do
+            for paths in outer "outer outer/a" "outer/a outer"; do
+                du $options $paths | sort > theirs
+                '{ferry_path}' du $options $paths > unsorted 2>&1 || exit 1
+                sort unsorted | cmp - theirs || exit 1
+            done
+        done
+    """
+    run_with_mounts(script, tmp_path)
 
 
 def test_json_and_sorting(ferry: Ferry, tree: Path) -> None:
