@@ -135,7 +135,7 @@ static bool passes_filters(const struct session *session)
 /* ---- measuring ---- */
 
 /* The times of an engine, a row for each trial that all contestants finished. */
-static struct matrix matrix_of(const struct session *session, const struct numbers times[],
+static struct matrix matrix_of(const struct session *session, const struct contestant all[],
 			       size_t engine, size_t trials)
 {
 	size_t sizes = session->run->settings->sizes.count, t, s;
@@ -143,7 +143,8 @@ static struct matrix matrix_of(const struct session *session, const struct numbe
 
 	for (t = 0; t < trials; t++)
 		for (s = 0; s < sizes; s++)
-			values[t * sizes + s] = times[s * session->side_count + engine].of[t];
+			values[t * sizes + s] =
+				all[s * session->side_count + engine].trials.of[t];
 	return (struct matrix){ values, trials, sizes };
 }
 
@@ -158,33 +159,35 @@ static double handler_of(struct session *session)
 }
 
 /* A series for each side, unless no trial was finished. */
-static void add_series(struct session *session, const struct numbers times[], size_t contestants)
+static void add_series(struct session *session, const struct contestant all[], size_t count)
 {
 	const struct series common = { .call = keep_text("%s", session->workload.name),
 				       .label = keep_text("%s", session->workload.label),
 				       .body = (long)session->workload.body,
 				       .handler = handler_of(session) };
-	size_t trials = times[0].count, i;
+	size_t trials = all[0].trials.count, i;
 
-	for (i = 0; i < contestants; i++)
-		trials = times[i].count < trials ? times[i].count : trials;
+	for (i = 0; i < count; i++)
+		trials = all[i].trials.count < trials ? all[i].trials.count : trials;
 	for (i = 0; trials && i < session->side_count; i++) {
 		struct series *series = &session->series[session->count++];
 
 		*series = common;
 		series->engine = session->sides[i].name;
-		series->trials = matrix_of(session, times, i, trials);
+		series->trials = matrix_of(session, all, i, trials);
 	}
 }
 
 static int measure_trials(struct session *session)
 {
 	const struct settings *settings = session->run->settings;
-	size_t contestants = settings->sizes.count * session->side_count;
-	struct numbers *times = allocate(contestants, sizeof(*times));
+	size_t count = settings->sizes.count * session->side_count;
+	struct contestant *all = share(count * sizeof(*all));
 	const struct turns turns = {
 		.what = session->source,
-		.contestants = contestants,
+		.contestants = all,
+		.count = count,
+		.size = sizeof(*all),
 		.trials = (size_t)settings->trials,
 		.per_child = ((size_t)settings->trials + PROCESSES - 1) / PROCESSES,
 		.block = session->side_count,
@@ -192,10 +195,9 @@ static int measure_trials(struct session *session)
 		.run = time_batches,
 		.context = session,
 	};
-	int status = take_turns(&turns, times);
+	int status = take_turns(&turns);
 
-	add_series(session, times, contestants);
-	free(times);
+	add_series(session, all, count);
 	return status;
 }
 

@@ -378,7 +378,7 @@ static int measure(struct run *run)
 	const char *directory = run->settings->directory;
 	struct chain_run chain = { .run = run,
 				   .directory = directory,
-				   .rows = keep(MAX_ROWS, sizeof(struct row)) };
+				   .rows = share(MAX_ROWS * sizeof(struct row)) };
 	const struct turns turns = { .what = "trial and row",
 				     .begin = enter_directory,
 				     .run = time_row,

@@ -40,10 +40,13 @@ static int time_side(void *context, size_t side, size_t trial, double *value)
 bool duel_measure(struct run *run, struct duel *duel,
 		  const char *(*time)(void *context, size_t side, double *ns), void *context)
 {
+	struct contestant *sides = share(2 * sizeof(*sides));
 	struct stage stage = { run, duel, time, context };
 	const struct turns turns = {
 		.what = keep_text("%s: %s, %s", duel->app, duel->side, duel->against),
-		.contestants = 2,
+		.contestants = sides,
+		.count = 2,
+		.size = sizeof(*sides),
 		.trials = (size_t)(run->settings->warmup + run->settings->pairs),
 		.block = 2,
 		.run = time_side,
@@ -51,7 +54,9 @@ bool duel_measure(struct run *run, struct duel *duel,
 	};
 
 	if (!duel->missing && !interrupted())
-		take_turns(&turns, duel->times);
+		take_turns(&turns);
+	duel->times[0] = sides[0].trials;
+	duel->times[1] = sides[1].trials;
 	/* Half a pair, which a signal has cut short, does not count. */
 	if (duel->times[0].count > duel->times[1].count)
 		duel->times[0].count = duel->times[1].count;

@@ -98,6 +98,12 @@ struct contestant {
 	struct numbers ratios;	 /* of single trials */
 };
 
+/** The contestant INDEX of records that are SIZE bytes apart. */
+static inline struct contestant *contestant_at(void *first, size_t index, size_t size)
+{
+	return (struct contestant *)((char *)first + index * size);
+}
+
 /* A run in progress. */
 struct run {
 	const struct bench *bench;

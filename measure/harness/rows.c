@@ -35,7 +35,7 @@ static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
 		 size_t *row_count)
 {
-	struct row *all = keep(count, sizeof(*all)), *row;
+	struct row *all = share(count * sizeof(*all)), *row;
 	struct session session = { run, kinds };
 	const struct turns turns = { .what = "trial and row",
 				     .run = time_calls,

@@ -66,11 +66,6 @@ struct numbers compare_trials(struct run *run, const struct numbers *trials,
 
 /* ---- contestants ---- */
 
-static struct contestant *contestant_at(void *first, size_t index, size_t size)
-{
-	return (struct contestant *)((char *)first + index * size);
-}
-
 static void compare_contestant(struct run *run, struct contestant *one,
 			       const struct contestant *base)
 {

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -69,14 +67,9 @@ static void progress_end(void)
 
 /* ---- trials ---- */
 
-/* Children write to shared memory. */
 struct session {
 	const struct turns *turns;
-	const void *records; /* of the contestants, RECORD_SIZE bytes apart, or NULL */
-	size_t record_size;
-	size_t *trial;	/* shared: the next one */
-	size_t *counts; /* shared: values of each contestant */
-	double *values; /* shared: contestant by contestant */
+	size_t *trial; /* shared: the next one */
 };
 
 /* The contestant whose turn is PLACE in this trial. */
@@ -87,34 +80,32 @@ static size_t whose_turn(const struct turns *turns, size_t trial, size_t place)
 	if (!block || trial % 2 == 0)
 		return place;
 	first = place - place % block;
-	length = turns->contestants - first < block ? turns->contestants - first : block;
+	length = turns->count - first < block ? turns->count - first : block;
 	return first + length - 1 - place % block;
 }
 
-static int run_one(struct session *session, size_t contestant)
+static int run_one(const struct turns *turns, size_t index, size_t trial)
 {
-	const struct turns *turns = session->turns;
+	struct contestant *one = contestant_at(turns->contestants, index, turns->size);
 	double value = NAN;
 	int status;
 
-	if (session->records &&
-	    missing_of((const char *)session->records + contestant * session->record_size))
+	if (one->missing)
 		return 0;
-	status = turns->run(turns->context, contestant, *session->trial, &value);
+	status = turns->run(turns->context, index, trial, &value);
 	if (!status && !interrupted() && !isnan(value))
-		session->values[contestant * turns->trials + session->counts[contestant]++] = value;
+		one->trials.of[one->trials.count++] = value;
 	return status;
 }
 
-static int run_trial(struct session *session)
+static int run_trial(const struct turns *turns, size_t trial)
 {
-	const struct turns *turns = session->turns;
 	size_t place;
 	int status = 0;
 
-	for (place = 0; place < turns->contestants && !status && !interrupted(); place++) {
-		status = run_one(session, whose_turn(turns, *session->trial, place));
-		progress_at(*session->trial * turns->contestants + place + 1);
+	for (place = 0; place < turns->count && !status && !interrupted(); place++) {
+		status = run_one(turns, whose_turn(turns, trial, place), trial);
+		progress_at(trial * turns->count + place + 1);
 	}
 	return status;
 }
@@ -129,7 +120,7 @@ static int run_some(void *context)
 
 	while (*session->trial < end && *session->trial < turns->trials && !status &&
 	       !interrupted()) {
-		status = run_trial(session);
+		status = run_trial(turns, *session->trial);
 		++*session->trial;
 	}
 	return status;
@@ -147,61 +138,30 @@ static int make_progress(struct session *session)
 	return EXIT_FOUND;
 }
 
-static void keep_values(const struct session *session, struct numbers times[])
+int take_turns(const struct turns *turns)
 {
-	size_t trials = session->turns->trials, c;
-
-	for (c = 0; c < session->turns->contestants; c++) {
-		times[c].count = session->counts[c];
-		times[c].of = keep(times[c].count, sizeof(double));
-		memcpy(times[c].of, session->values + c * trials, times[c].count * sizeof(double));
-	}
-}
-
-static int take(const struct turns *turns, const void *records, size_t record_size,
-		struct numbers times[])
-{
-	size_t counts_size = turns->contestants * sizeof(size_t);
-	size_t values_size = turns->contestants * turns->trials * sizeof(double);
-	struct session session = {
-		.turns = turns,
-		.records = records,
-		.record_size = record_size,
-		.trial = share(sizeof(size_t)),
-		.counts = share(counts_size),
-		.values = share(values_size),
-	};
+	struct session session = { turns, share(sizeof(size_t)) };
+	double *values = share(turns->count * turns->trials * sizeof(double));
 	int status = 0;
+	size_t i;
 
-	progress_begin(turns->what, turns->trials * turns->contestants);
+	for (i = 0; i < turns->count; i++)
+		contestant_at(turns->contestants, i, turns->size)->trials.of =
+			values + i * turns->trials;
+	progress_begin(turns->what, turns->trials * turns->count);
 	while (*session.trial < turns->trials && !status && !interrupted())
 		status = make_progress(&session);
 	progress_end();
-	keep_values(&session, times);
-	unshare_memory(session.values, values_size);
-	unshare_memory(session.counts, counts_size);
 	unshare_memory(session.trial, sizeof(size_t));
 	return status;
 }
 
-int take_turns(const struct turns *turns, struct numbers times[])
+int take_trials(struct run *run, struct turns turns, void *contestants, size_t count, size_t size)
 {
-	return take(turns, NULL, 0, times);
-}
-
-int take_trials(struct run *run, struct turns turns, void *records, size_t count, size_t size)
-{
-	struct numbers *times = allocate(count, sizeof(*times));
-	char *record = records;
-	int status;
-	size_t c;
-
-	turns.contestants = count;
+	turns.contestants = contestants;
+	turns.count = count;
+	turns.size = size;
 	turns.trials = (size_t)run->settings->trials;
 	turns.per_child = 1;
-	status = take(&turns, records, size, times);
-	for (c = 0; c < count; c++, record += size)
-		((struct contestant *)record)->trials = times[c];
-	free(times);
-	return status;
+	return take_turns(&turns);
 }

@@ -14,7 +14,8 @@
  *	struct turns turns = { .what = "trial and row", .run = time_one, .context = &mine };
  *	int status = take_trials(run, turns, rows, count, sizeof(*rows));
  *
- * Anything else that RUN stores must be in memory from share(), because it runs in a child.
+ * The contestants, and anything else that RUN stores, must be in memory from share(), because it runs
+ * in a child.
  */
 #ifndef TURNS_H
 #define TURNS_H
@@ -25,7 +26,9 @@
 
 struct turns {
 	const char *what; /* a step, for the progress line */
-	size_t contestants, trials;
+	void *contestants; /* shared records, each of which begins with a struct contestant */
+	size_t count, size; /* how many, and bytes from one to the next */
+	size_t trials;
 
 	/* Trials that a child makes before the next one does the rest; 0: no child makes any. */
 	size_t per_child;
@@ -49,16 +52,12 @@ struct turns {
 };
 
 /**
- * Makes the trials.  TIMES[contestants] are kept; after an interruption or a failure they hold
- * what was finished.  Returns 0, or an exit status after complaining.
+ * Makes the trials, which are kept.  After an interruption or a failure the contestants have what
+ * was finished; those that are missing take no part.  Returns 0, or an exit status after complaining.
  */
-int take_turns(const struct turns *turns, struct numbers times[]);
+int take_turns(const struct turns *turns);
 
-/**
- * The same with COUNT contestants that are records, SIZE bytes apart, each of which begins with a
- * struct contestant and gets its trials: as many as the settings say, each in a child.  Those that
- * are missing take no part.  Where the records come from share(), RUN may store more in them.
- */
-int take_trials(struct run *run, struct turns turns, void *records, size_t count, size_t size);
+/** The same with COUNT contestants, as often as the settings say, each trial in a child. */
+int take_trials(struct run *run, struct turns turns, void *contestants, size_t count, size_t size);
 
 #endif /* TURNS_H */
