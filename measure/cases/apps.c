@@ -86,7 +86,6 @@ struct material {
 	size_t file_count;
 	char *path_list; /* directories with colons between them, the last one having SOUGHT */
 	int large_file;	 /* a file without a name, cached, to be read */
-	int empty_file;	 /* that gives nothing to read */
 };
 
 #define FILES 2000
@@ -156,7 +155,6 @@ static int material_collect(struct material *material, const char *directory)
 	*material = (struct material){
 		.files = keep(FILES + 1, sizeof(char *)),
 		.path_list = keep(PATHS_SIZE, 1),
-		.empty_file = open("/dev/null", O_RDONLY | O_CLOEXEC),
 		.large_file = make_large_file(),
 	};
 	collected = material;
@@ -199,7 +197,7 @@ struct scene {
 	struct run *run;
 	const struct app *app;
 	char **argv, **usual;
-	int input, output;
+	int input; /* or -1 */
 	struct duel *duels;
 	size_t *count;
 };
@@ -210,8 +208,8 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 	const struct app *app = scene->app;
 	struct duel *duel = &scene->duels[*scene->count];
 	const struct process sides[2] = {
-		{ scene->argv, engine, scene->input, scene->output },
-		{ base ? scene->argv : scene->usual, base, scene->input, scene->output },
+		{ scene->argv, engine, scene->input, -1 },
+		{ base ? scene->argv : scene->usual, base, scene->input, -1 },
 	};
 
 	if (interrupted())
@@ -222,7 +220,6 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 		.against = base ? base : app->usual,
 		.what = base ? app->what : app->usual_what,
 		.same_output = base || app->same_output,
-		.argv = { scene->argv, base ? scene->argv : scene->usual },
 	};
 	*scene->count += duel_of_programs(scene->run, duel, sides, NULL, NULL);
 }
@@ -263,7 +260,6 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 				 const char *examples, size_t *count)
 {
 	size_t most = APPS * 2 * (run->settings->engines.count + 1), i;
-	int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct duel *duels = keep(most, sizeof(*duels));
 
 	*count = 0;
@@ -273,8 +269,7 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 			.app = &apps[i],
 			.argv = keep(MAX_ARGUMENTS, sizeof(char *)),
 			.usual = keep(MAX_ARGUMENTS, sizeof(char *)),
-			.input = apps[i].reads ? material->large_file : material->empty_file,
-			.output = output,
+			.input = apps[i].reads ? material->large_file : -1,
 			.duels = duels,
 			.count = count,
 		};
@@ -288,7 +283,6 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 			replace_usual(&scene);
 		measure_app(&scene);
 	}
-	close(output);
 	return duels;
 }
 

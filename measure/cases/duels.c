@@ -137,6 +137,8 @@ bool duel_of_programs(struct run *run, struct duel *duel, const struct process s
 {
 	struct programs programs = { duel, { sides[0], sides[1] }, prepare, context };
 
+	duel->argv[0] = sides[0].argv;
+	duel->argv[1] = sides[1].argv;
 	compare_outputs(&programs);
 	return duel_measure(run, duel, run_side, &programs);
 }

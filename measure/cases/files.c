@@ -72,7 +72,6 @@ struct session {
 	struct run *run;
 	struct file_set set;
 	struct cold cold;
-	int null;
 	struct duel duels[MAX_DUELS];
 	size_t count;
 };
@@ -158,8 +157,7 @@ static void run_du(struct session *session, size_t rival, struct cold *cold)
 	static char self[PATH_MAX];
 	char *tree = cold ? keep_text(".") : keep_text("%s", session->run->settings->directory);
 	char **own = keep(5, sizeof(char *)), **other = keep(4, sizeof(char *));
-	struct process sides[2] = { { own, NULL, session->null, session->null },
-				    { other, NULL, session->null, session->null } };
+	const struct process sides[2] = { { own, NULL, -1, -1 }, { other, NULL, -1, -1 } };
 	struct duel *duel;
 	size_t i;
 
@@ -172,8 +170,6 @@ static void run_du(struct session *session, size_t rival, struct cold *cold)
 	duel = new_duel(session, cold ? "cold" : "du", "ferry du", rivals[rival][0],
 			"Both add up the disk space of a tree.");
 	duel->same_output = rival == 0;
-	duel->argv[0] = own;
-	duel->argv[1] = other;
 	add(session,
 	    duel_of_programs(session->run, duel, sides, cold ? mount_for_program : NULL, cold));
 }
@@ -271,7 +267,6 @@ static int measure(struct run *run)
 	if (status)
 		return status;
 	session->run = run;
-	session->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	file_set_make_room(&session->set);
 	use_cpus(-1, -1);
 	for (i = 0; i < COUNT_OF(contests); i++)

@@ -20,23 +20,19 @@ extern char **environ;
 
 static int spawn(const struct process *process, pid_t *child)
 {
+	const int given[] = { process->input, process->output, -1 };
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t caught;
-	int error;
+	int error, stream;
 
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, process->input, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&files, process->output, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attributes);
-	sigemptyset(&caught);
-	sigaddset(&caught, SIGINT);
-	sigaddset(&caught, SIGTERM);
-	posix_spawnattr_setsigdefault(&attributes, &caught);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	error = posix_spawnp(child, process->argv[0], &files, &attributes, process->argv, environ);
-	posix_spawnattr_destroy(&attributes);
+	for (stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+		if (given[stream] < 0)
+			posix_spawn_file_actions_addopen(&files, stream, "/dev/null", O_RDWR, 0);
+		else
+			posix_spawn_file_actions_adddup2(&files, given[stream], stream);
+	}
+	/* Signals that are caught here have their default action there. */
+	error = posix_spawnp(child, process->argv[0], &files, NULL, process->argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	return -error;
 }
@@ -46,21 +42,12 @@ int exit_status_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int wait_for(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return exit_status_of(status);
-}
-
 struct outcome process_run(const struct process *process)
 {
 	struct outcome outcome;
 	double start;
 	pid_t child;
+	int status;
 
 	if (process->engine)
 		setenv("FERRY_ENGINE", process->engine, 1);
@@ -68,7 +55,9 @@ struct outcome process_run(const struct process *process)
 	start = clock_now();
 	outcome.status = spawn(process, &child);
 	if (!outcome.status)
-		outcome.status = wait_for(child);
+		outcome.status = TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0 ?
+					 -errno :
+					 exit_status_of(status);
 	outcome.ns = clock_now() - start;
 	return outcome;
 }

@@ -8,8 +8,7 @@
 struct process {
 	char *const *argv;  /* argv[0] is a path, or a name to be found in PATH */
 	const char *engine; /* for FERRY_ENGINE, or NULL */
-	int input;	    /* its standard input */
-	int output;	    /* its standard output */
+	int input, output;  /* its standard streams, or -1: /dev/null */
 	off_t from;	    /* where it begins to read its input, if that is a file */
 };
 
