@@ -18,7 +18,6 @@
 #define FEW 64
 #define MANY 192
 #define MOST 1000000 /* steps, some seconds: nothing here takes so many */
-#define WINDOWS 11
 
 #if !defined(__has_feature)
 #define __has_feature(name) 0
@@ -32,21 +31,12 @@
 #define SANITIZED 0
 #endif
 
-static _Noreturn void run_traced(void (*run)(unsigned long calls), unsigned long calls)
+/* Waits for CHILD to stop again: false when it has ended. */
+static bool wait_for_stop(pid_t child)
 {
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
-		_exit(1);
-	run(calls);
-	_exit(0);
-}
+	int status;
 
-/* Waits for CHILD to stop again: false when it has ended, with its status in *STATUS. */
-static int wait_for_stop(pid_t child, int *status)
-{
-	while (waitpid(child, status, 0) < 0)
-		if (errno != EINTR)
-			return 0;
-	return WIFSTOPPED(*status);
+	return TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) == child && WIFSTOPPED(status);
 }
 
 #if defined(__x86_64__)
@@ -68,48 +58,19 @@ static long place_of(pid_t child)
 }
 #endif
 
-/* -1 where nothing can be counted. */
-static long steps_of(void (*run)(unsigned long calls), unsigned long calls)
-{
-	long steps = 0, place = 0, before;
-	pid_t child;
-	int status = 0;
-
-	fflush(NULL);
-	child = fork();
-	if (!child)
-		run_traced(run, calls);
-	while (child > 0 && wait_for_stop(child, &status)) {
-		before = place;
-		place = place_of(child);
-		steps += place != before;
-		if (steps < MOST && !ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
-			continue;
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
-		return -1;
-	}
-	return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status) ? steps : -1;
-}
-
-double instructions_per_call(void (*run)(unsigned long calls))
-{
-	long few = SANITIZED ? -1 : steps_of(run, FEW);
-	long many = few < 0 ? -1 : steps_of(run, MANY);
-
-	return few < 0 || many < 0 ? NAN : (double)(many - few) / (MANY - FEW);
-}
-
 /* Steps until *COUNT changes, or -1. */
 static long steps_until_change(pid_t child, const volatile long *count)
 {
-	long before = *count, steps = 0;
-	int status;
+	long counted = *count, steps = 0, place = 0, before;
 
-	for (; *count == before; steps++)
+	while (*count == counted) {
 		if (steps == MOST || ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) ||
-		    !wait_for_stop(child, &status))
+		    !wait_for_stop(child))
 			return -1;
+		before = place;
+		place = place_of(child);
+		steps += place != before;
+	}
 	return steps;
 }
 
@@ -118,20 +79,19 @@ static long look_at_one(pid_t child, const volatile long *count)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	long steps = -1;
-	int status;
 
 	nanosleep(&pause, NULL);
-	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || !wait_for_stop(child, &status))
+	if (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || !wait_for_stop(child))
 		return -1;
 	if (steps_until_change(child, count) >= 0)
 		steps = steps_until_change(child, count);
 	return ptrace(PTRACE_CONT, child, NULL, NULL) ? -1 : steps;
 }
 
-double instructions_between(void (*run)(volatile long *count))
+double instructions_between(void (*run)(volatile long *count), size_t windows)
 {
 	volatile long *count = share(sizeof(*count));
-	double steps[WINDOWS];
+	double steps[MOST_WINDOWS];
 	size_t found = 0;
 	long taken = SANITIZED ? -1 : 0;
 	pid_t child;
@@ -145,7 +105,7 @@ double instructions_between(void (*run)(volatile long *count))
 	}
 	if (child < 0 || ptrace(PTRACE_SEIZE, child, NULL, NULL))
 		taken = -1;
-	while (taken >= 0 && found < WINDOWS && !interrupted()) {
+	while (taken >= 0 && found < windows && !interrupted()) {
 		taken = look_at_one(child, count);
 		steps[found++] = (double)taken;
 	}
@@ -154,5 +114,28 @@ double instructions_between(void (*run)(volatile long *count))
 		waitpid(child, NULL, 0);
 	}
 	unshare_memory((void *)count, sizeof(*count));
-	return taken < 0 || found < WINDOWS ? NAN : median_of(steps, found);
+	return taken < 0 || found < windows ? NAN : median_of(steps, found);
+}
+
+/* ---- the slope between two numbers of calls ---- */
+
+static void (*counted_run)(unsigned long calls);
+static unsigned long counted_calls;
+
+static void repeat(volatile long *count)
+{
+	for (;; ++*count)
+		counted_run(counted_calls);
+}
+
+double instructions_per_call(void (*run)(unsigned long calls))
+{
+	double few, many;
+
+	counted_run = run;
+	counted_calls = FEW;
+	few = instructions_between(repeat, 1);
+	counted_calls = MANY;
+	many = instructions_between(repeat, 1);
+	return (many - few) / (MANY - FEW);
 }
