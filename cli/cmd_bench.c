@@ -2,6 +2,7 @@
 /* ferry bench: measures what crossings cost here. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +232,7 @@ static int measure(struct run *run, struct circumstances *at)
 	if (cpu < -1)
 		return EXIT_USAGE;
 	announce(run);
-	interrupt_catch();
+	interrupt_catch(SA_RESETHAND);
 	*at = circumstances_begin(cpu);
 	run->start = clock_stamp();
 	status = run->bench->measure(run);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -108,7 +109,7 @@ struct times run_untraced(char *const argv[], bool reads_input, off_t input)
 				"be read a second time");
 	if (drain_open(&drain))
 		return no_times("there is no pipe or thread for the output of the untraced run");
-	interrupt_catch();
+	interrupt_catch(SA_RESETHAND);
 	times = run_with(&drain, argv, input);
 	drain_close(&drain);
 	return times;

@@ -295,8 +295,7 @@ static int measure(struct run *run)
 	set_means(&session);
 	if (!status)
 		status = echo_measure(run, &sides, &side_count);
-	session.runner->caller_instructions =
-		interrupted() ? NAN : instructions_between(post_calls, MOST_WINDOWS);
+	session.runner->caller_instructions = instructions_between(post_calls, MOST_WINDOWS);
 	sides_compare(run, sides, side_count);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
 	sides_conclude(run, sides, side_count);

@@ -72,20 +72,18 @@ static void work(long loops)
 		__asm__ volatile("");
 }
 
+static void work_a_while(void *loops)
+{
+	work(*(const long *)loops);
+}
+
 long work_loops(double ns)
 {
 	static double loop_ns;
-	double start, taken, least = 0;
-	int i;
+	long loops = 100000;
 
-	for (i = 0; i < 20 && loop_ns == 0; i++) {
-		start = now_ns();
-		work(100000);
-		taken = (now_ns() - start) / 100000;
-		least = !i || taken < least ? taken : least;
-	}
 	if (loop_ns == 0)
-		loop_ns = least;
+		loop_ns = clock_least(work_a_while, NULL, &loops, 20) / (double)loops;
 	return (long)(ns / loop_ns);
 }
 

@@ -151,35 +151,28 @@ double tsc_rate(struct clock_stamp start)
 	return (double)(end.ticks - start.ticks) / (end.ns - start.ns) * 1e9;
 }
 
-static void read_in_row(void)
+static void read_in_row(void *unused)
 {
 	int i;
 
+	(void)unused;
 	for (i = 0; i < IN_A_ROW; i++)
 		now_ns();
 }
 
-static void enter_in_row(void)
+static void enter_in_row(void *unused)
 {
 	struct timespec now;
 	int i;
 
+	(void)unused;
 	for (i = 0; i < IN_A_ROW; i++)
 		ferry_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
 }
 
-/* The least of many, since whatever disturbs a reading only adds to it. */
-static double least_of_readings(void (*readings)(void))
+static double cost_of(void (*readings)(void *unused))
 {
-	double least = INFINITY, start;
-	int i;
-
-	for (i = 0; i < READINGS / IN_A_ROW; i++) {
-		start = now_ns();
-		readings();
-		least = fmin(least, now_ns() - start);
-	}
-	return least / IN_A_ROW;
+	return clock_least(readings, NULL, NULL, READINGS / IN_A_ROW) / IN_A_ROW;
 }
 
 static double smallest_step(void)
@@ -205,10 +198,10 @@ struct clock clock_measure(void)
 		.name = "CLOCK_MONOTONIC",
 		.source = *source ? source : NULL,
 		.resolution_ns = smallest_step(),
-		.overhead_ns = least_of_readings(read_in_row),
+		.overhead_ns = cost_of(read_in_row),
 		.tsc_hz = NAN,
 	};
 
-	clock.vdso = clock.overhead_ns < STAYS_OUT * least_of_readings(enter_in_row);
+	clock.vdso = clock.overhead_ns < STAYS_OUT * cost_of(enter_in_row);
 	return clock;
 }

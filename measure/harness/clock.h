@@ -48,8 +48,9 @@ double clock_cost(void);
 void clock_align(void);
 
 /**
- * The least that RUN(CONTEXT) took in REPEATS tries, the clock's own cost taken off.  BEFORE, when
- * not NULL, is called before each try and not counted.
+ * The least that RUN(CONTEXT) took in REPEATS tries, since whatever disturbs one only adds to it.
+ * The clock's own cost is taken off.  BEFORE, when not NULL, is called before each try and not
+ * counted.
  */
 double clock_least(void (*run)(void *context), void (*before)(void *context), void *context,
 		   int repeats);

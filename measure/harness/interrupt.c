@@ -10,23 +10,13 @@ static void note(int number)
 	signal_seen = number;
 }
 
-static void catch_signals(unsigned int flags)
+void interrupt_catch(unsigned int flags)
 {
 	/* Without SA_RESTART, so that a call that blocks in a measurement ends. */
 	struct sigaction action = { .sa_handler = note, .sa_flags = (int)flags };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-}
-
-void interrupt_catch(void)
-{
-	catch_signals(SA_RESETHAND);
-}
-
-void interrupt_catch_all(void)
-{
-	catch_signals(0);
 }
 
 int interrupted(void)

@@ -3,11 +3,11 @@
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-/** From now on SIGINT and SIGTERM are noted; the second of a kind ends the program. */
-void interrupt_catch(void);
-
-/** In a child that the parent ends: from now on all of them are noted, not the first alone. */
-void interrupt_catch_all(void);
+/**
+ * From now on SIGINT and SIGTERM are noted.  FLAGS are those of sigaction(2): with SA_RESETHAND the
+ * second of a kind ends the program.
+ */
+void interrupt_catch(unsigned int flags);
 
 /** The signal that came, or 0. */
 int interrupted(void);

@@ -68,7 +68,7 @@ static _Noreturn void work_and_end(pid_t parent, int (*work)(void *context), voi
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* One comes from the terminal, and one more from the parent. */
-	interrupt_catch_all();
+	interrupt_catch(0);
 	/* A filter of system calls may refuse getppid(). */
 	_exit(getppid() == parent || getppid() < 0 ? work(context) : 0);
 }

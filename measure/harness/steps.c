@@ -40,7 +40,6 @@ static bool wait_for_stop(pid_t child)
 }
 
 #if defined(__x86_64__)
-#include <stddef.h>
 #include <sys/user.h>
 
 /* A repeated string instruction stops after every element, at itself. */

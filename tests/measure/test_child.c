@@ -34,7 +34,7 @@ static void test_before_the_wait(void **state)
 	int status;
 
 	(void)state;
-	interrupt_catch();
+	interrupt_catch(SA_RESETHAND);
 	raise(SIGTERM);
 	status = wait_for_child(child, SIGKILL);
 	assert_true(WIFSIGNALED(status));
@@ -47,7 +47,7 @@ static void test_during_the_wait(void **state)
 	int status;
 
 	(void)state;
-	interrupt_catch();
+	interrupt_catch(SA_RESETHAND);
 	child = sleeping_child();
 	sender = fork();
 	if (!sender) {
