@@ -162,7 +162,6 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 
 		summary.se = hypot(median_scatter(trials, count, bootstrap),
 				   sqrt(drift_between(&medians, &medians)));
-		summary.drift = medians.second / medians.first - 1;
 	}
 	return summary;
 }
@@ -191,66 +190,39 @@ static struct line fit_line(const double x[], const double y[], const double wei
 	return line;
 }
 
-static void take_less(const struct trials *trials, size_t trial, double least[])
+/* The least of each size in COUNT trials from FIRST on, or as many drawn from them. */
+static void least_in(const struct trials *trials, size_t first, size_t count, struct random *random,
+		     double least[])
 {
-	const double *values = trials->times.values + trial * trials->times.columns;
-	size_t k;
+	size_t columns = trials->times.columns, t, k;
 
-	for (k = 0; k < trials->times.columns; k++)
-		least[k] = fmin(least[k], values[k]);
-}
-
-static void begin_least(double least[])
-{
-	size_t k;
-
-	for (k = 0; k < MAX_SIZES; k++)
+	for (k = 0; k < columns; k++)
 		least[k] = INFINITY;
+	for (t = 0; t < count; t++) {
+		size_t trial = first + (random ? random_below(random, count) : t);
+		const double *values = trials->times.values + trial * columns;
+
+		for (k = 0; k < columns; k++)
+			least[k] = fmin(least[k], values[k]);
+	}
 }
 
 void least_of(const struct trials *trials, double least[])
 {
-	double values[MAX_SIZES];
-	size_t t;
-
-	begin_least(values);
-	for (t = 0; t < trials->times.rows; t++)
-		take_less(trials, t, values);
-	memcpy(least, values, trials->times.columns * sizeof(least[0]));
+	least_in(trials, 0, trials->times.rows, NULL, least);
 }
 
-static struct line line_through(const struct trials *trials, const double least[])
+/* The line through these. */
+static struct line line_of(const struct trials *trials, size_t first, size_t count,
+			   struct random *random)
 {
-	double weights[MAX_SIZES];
+	double least[MAX_SIZES], weights[MAX_SIZES];
 	size_t k;
 
+	least_in(trials, first, count, random, least);
 	for (k = 0; k < trials->times.columns; k++)
 		weights[k] = 1 / (least[k] * least[k]);
 	return fit_line(trials->sizes, least, weights, trials->times.columns);
-}
-
-/* The line through COUNT trials from the one called FIRST on. */
-static struct line line_of(const struct trials *trials, size_t first, size_t count)
-{
-	struct trials some = *trials;
-	double least[MAX_SIZES];
-
-	some.times.values += first * some.times.columns;
-	some.times.rows = count;
-	least_of(&some, least);
-	return line_through(&some, least);
-}
-
-/* The line through trials that are drawn anew. */
-static struct line resampled_line(const struct trials *trials, struct random *random)
-{
-	double least[MAX_SIZES];
-	size_t t;
-
-	begin_least(least);
-	for (t = 0; t < trials->times.rows; t++)
-		take_less(trials, random_below(random, trials->times.rows), least);
-	return line_through(trials, least);
 }
 
 struct lines {
@@ -261,8 +233,9 @@ struct lines {
 static struct lines lines_of(const struct trials *trials, struct bootstrap bootstrap)
 {
 	size_t rows = trials->times.rows, half = rows / 2, i;
-	struct line all = line_of(trials, 0, rows), first = line_of(trials, 0, half);
-	struct line second = line_of(trials, half, rows - half);
+	struct line all = line_of(trials, 0, rows, NULL);
+	struct line first = line_of(trials, 0, half, NULL);
+	struct line second = line_of(trials, half, rows - half, NULL);
 	double *drawn = allocate(2 * bootstrap.resamples, sizeof(*drawn));
 	struct lines lines = {
 		.a = { all.a, first.a, second.a, drawn },
@@ -271,7 +244,7 @@ static struct lines lines_of(const struct trials *trials, struct bootstrap boots
 	struct random random = { bootstrap.seed };
 
 	for (i = 0; i < bootstrap.resamples; i++) {
-		struct line line = resampled_line(trials, &random);
+		struct line line = line_of(trials, 0, rows, &random);
 
 		lines.a.drawn[i] = line.a;
 		lines.b.drawn[i] = line.b;

@@ -37,8 +37,7 @@ struct summary {
 	double mean, min, max;
 	double sd; /* with COUNT - 1; NAN for a single value */
 	double quartile_low, median, quartile_high;
-	double se;    /* of the median: scatter and drift together; NAN for fewer than 4 values */
-	double drift; /* drift_of() them; 0 for fewer than 4 values */
+	double se; /* of the median: scatter and drift together; NAN for fewer than 4 values */
 };
 
 /** Of COUNT > 0 trials in the order they were made. */

@@ -54,10 +54,11 @@ static json_t *answer_summary(const json_t *request)
 	struct numbers trials = numbers_at(request, "trials");
 	struct summary s = summarize(trials.of, trials.count, bootstrap_of(request));
 	size_t outliers = count_outliers(trials.of, trials.count);
+	double drift = trials.count < 4 ? 0 : drift_of(trials.of, trials.count);
 
 	return json_pack("{s:f, s:f, s:f, s:o, s:f, s:o, s:f, s:I}", "mean", s.mean, "min", s.min,
 			 "max", s.max, "sd", json_number(s.sd), "median", s.median, "se",
-			 json_number(s.se), "drift", s.drift, "outliers", (json_int_t)outliers);
+			 json_number(s.se), "drift", drift, "outliers", (json_int_t)outliers);
 }
 
 static json_t *answer_quantile(const json_t *request)
