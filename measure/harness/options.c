@@ -31,91 +31,89 @@ struct choice {
 	char letter;
 	enum kind kind;
 	const char *name, *argument;
-	long min, max;
-	size_t offset;	     /* in struct settings */
 	const char *benches; /* that take it, with blanks between them; NULL: all */
 	const char *key;     /* in the document's settings, or NULL */
-	long null;	     /* the number that is null there */
-	const char *values;  /* the names that it accepts, or NULL */
+	size_t offset;	     /* in struct settings */
 	const char *help;
+	long min, max;	    /* of numbers; a default below MIN is null in the document */
+	const char *values; /* the names that it accepts, or NULL */
 };
 
 #define AT(member) offsetof(struct settings, member)
 #define MAX_SIZE (1L << 20)
 #define MOST_PER_FAULT 512
-#define NONE LONG_MIN
 #define ENGINES "auto loop uring device syscall"
 #define CALLS                                                                                 \
 	"unimplemented within jumps forwarded word_copy getppid read pread pread_page write " \
 	"fstat lstat statx"
 
 static const struct choice choices[] = {
-	{ 't', NUMBER_OPTION, "trials", "N", 1, 10000, AT(trials),
-	  "crossing batch dispatch chain flexsc servers pagefault", "trials", NONE, NULL,
-	  "trials of every figure" },
-	{ 'w', NUMBER_OPTION, "warmup", "N", 0, 1000000000, AT(warmup),
-	  "crossing batch dispatch chain apps files flexsc pagefault", "warmup", NONE, NULL,
-	  "calls, batches, pairs or passes to run untimed first" },
-	{ 'n', NUMBER_OPTION, "calls", "N", 1, 1000000000, AT(calls), "crossing dispatch flexsc",
-	  "calls", NONE, NULL, "calls in one trial" },
-	{ 'e', NAMES_OPTION, "engine", "E,...", 0, 0, AT(engines), "batch apps", "engines", NONE,
-	  ENGINES, "the engines; by default all that are available" },
-	{ 'l', NAMES_OPTION, "beside", "NAME,...", 0, 0, AT(beside), "batch", "beside", NONE,
-	  "bare-syscall bare-device naive raw nops nops-linked",
-	  "what else to run the batches on, for comparison" },
-	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "batch", "calls_made", NONE,
-	  CALLS, "the calls to make; --program times any other" },
-	{ 'c', NAMES_OPTION, "call", "NAME,...", 0, 0, AT(workloads), "flexsc", "calls_made", NONE,
-	  "write getpid", "the calls to make" },
-	{ 'c', CALL_OPTION, "call", "NR,...", 0, 0, AT(workloads), "crossing", "calls_made", NONE,
-	  NULL, "one more call to measure: its number and arguments" },
-	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "batch", "programs", NONE, NULL,
+	{ 't', NUMBER_OPTION, "trials", "N",
+	  "crossing batch dispatch chain flexsc servers pagefault", "trials", AT(trials),
+	  "trials of every figure", 1, 10000 },
+	{ 'w', NUMBER_OPTION, "warmup", "N",
+	  "crossing batch dispatch chain apps files flexsc pagefault", "warmup", AT(warmup),
+	  "calls, batches, pairs or passes to run untimed first", 0, 1000000000 },
+	{ 'n', NUMBER_OPTION, "calls", "N", "crossing dispatch flexsc", "calls", AT(calls),
+	  "calls in one trial", 1, 1000000000 },
+	{ 'e', NAMES_OPTION, "engine", "E,...", "batch apps", "engines", AT(engines),
+	  "the engines; by default all that are available", .values = ENGINES },
+	{ 'l', NAMES_OPTION, "beside", "NAME,...", "batch", "beside", AT(beside),
+	  "what else to run the batches on, for comparison",
+	  .values = "bare-syscall bare-device naive raw nops nops-linked" },
+	{ 'c', NAMES_OPTION, "call", "NAME,...", "batch", "calls_made", AT(workloads),
+	  "the calls to make; --program times any other", .values = CALLS },
+	{ 'c', NAMES_OPTION, "call", "NAME,...", "flexsc", "calls_made", AT(workloads),
+	  "the calls to make", .values = "write getpid" },
+	{ 'c', CALL_OPTION, "call", "NR,...", "crossing", "calls_made", AT(workloads),
+	  "one more call to measure: its number and arguments" },
+	{ 'p', FILES_OPTION, "program", "FILE", "batch", "programs", AT(programs),
 	  "batches of the program in FILE" },
-	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "apps", "programs", NONE, NULL,
+	{ 'p', FILES_OPTION, "program", "FILE", "apps", "programs", AT(programs),
 	  "a program to compare one --app with" },
-	{ 'p', FILES_OPTION, "program", "FILE", 0, 0, AT(programs), "files", "programs", NONE, NULL,
+	{ 'p', FILES_OPTION, "program", "FILE", "files", "programs", AT(programs),
 	  "a Python interpreter in place of python3" },
-	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MAX_SIZE, AT(sizes), "batch", "sizes", NONE,
-	  NULL, "slots of a batch, or copies of a program" },
-	{ 's', NUMBERS_OPTION, "sizes", "N,...", 1, MOST_PER_FAULT, AT(sizes), "pagefault", "sizes",
-	  NONE, NULL, "pages that a fault maps" },
-	{ 'b', NUMBER_OPTION, "slots", "N", 1, 100000000, AT(slots), "batch", "slots", NONE, NULL,
-	  "about so many slots are timed at once" },
-	{ 'r', NUMBER_OPTION, "pairs", "N", 1, MAX_INTERVAL_COUNT, AT(pairs), "apps files", "pairs",
-	  NONE, NULL, "pairs of runs" },
-	{ 'q', NUMBER_OPTION, "seconds", "N", 1, 86400, AT(seconds), "servers", "seconds", NONE,
-	  NULL, "seconds of load in one trial" },
-	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "apps", "apps", NONE,
-	  "total mdu rw pathsearch sigset", "the programs; by default all" },
-	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "servers", "apps", NONE,
-	  "http cache", "the servers; by default both" },
-	{ 'g', NAMES_OPTION, "app", "NAME,...", 0, 0, AT(apps), "files", "apps", NONE,
-	  "stat read walk small du cold python", "the jobs; by default all" },
-	{ 'd', DIR_OPTION, "directory", "DIR", 0, 0, AT(directory), "batch apps chain files",
-	  "directory", NONE, NULL, "the tree to work on; where to make files for the calls" },
-	{ 'x', TEXT_OPTION, "examples", "DIR", 0, 0, AT(examples), "apps servers", NULL, NONE, NULL,
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", "batch", "sizes", AT(sizes),
+	  "slots of a batch, or copies of a program", 1, MAX_SIZE },
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", "pagefault", "sizes", AT(sizes),
+	  "pages that a fault maps", 1, MOST_PER_FAULT },
+	{ 'b', NUMBER_OPTION, "slots", "N", "batch", "slots", AT(slots),
+	  "about so many slots are timed at once", 1, 100000000 },
+	{ 'r', NUMBER_OPTION, "pairs", "N", "apps files", "pairs", AT(pairs), "pairs of runs", 1,
+	  MAX_INTERVAL_COUNT },
+	{ 'q', NUMBER_OPTION, "seconds", "N", "servers", "seconds", AT(seconds),
+	  "seconds of load in one trial", 1, 86400 },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", "apps", AT(apps),
+	  "the programs; by default all", .values = "total mdu rw pathsearch sigset" },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "servers", "apps", AT(apps),
+	  "the servers; by default both", .values = "http cache" },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "files", "apps", AT(apps),
+	  "the jobs; by default all", .values = "stat read walk small du cold python" },
+	{ 'd', DIR_OPTION, "directory", "DIR", "batch apps chain files", "directory", AT(directory),
+	  "the tree to work on; where to make files for the calls" },
+	{ 'x', TEXT_OPTION, "examples", "DIR", "apps servers", NULL, AT(examples),
 	  "where the example programs are" },
-	{ 'f', NUMBERS_OPTION, "threads", "N,...", 1, 100000, AT(threads), "flexsc", "threads",
-	  NONE, NULL, "user-level threads" },
-	{ 'o', NUMBER_OPTION, "runners", "N", 1, FERRY_FLEXSC_MAX_RUNNERS, AT(runners), "flexsc",
-	  "runners", 0, NULL, "the most runners; by default as many as CPUs" },
-	{ 'k', NUMBERS_OPTION, "work", "NS,...", 0, 1000000, AT(work), "flexsc", "work_ns", NONE,
-	  NULL, "work between two calls, ns" },
-	{ 'm', NUMBER_OPTION, "memory", "MIB", 4, 1L << 24, AT(memory), "pagefault", "memory_mib",
-	  0, NULL, "memory to touch; by default 2048 or less" },
-	{ 'u', NUMBER_OPTION, "cpu", "N", 0, CPU_SETSIZE - 1, AT(cpu), NULL, "cpu", -1, NULL,
-	  "the CPU to measure on" },
-	{ 'i', NUMBER_OPTION, "seed", "N", 0, LONG_MAX, AT(bootstrap.seed), NULL, "seed", NONE,
-	  NULL, "of the random numbers for estimating errors" },
-	{ 'A', OTHER_OPTION, "all", NULL, 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'f', NUMBERS_OPTION, "threads", "N,...", "flexsc", "threads", AT(threads),
+	  "user-level threads", 1, 100000 },
+	{ 'o', NUMBER_OPTION, "runners", "N", "flexsc", "runners", AT(runners),
+	  "the most runners; by default as many as CPUs", 1, FERRY_FLEXSC_MAX_RUNNERS },
+	{ 'k', NUMBERS_OPTION, "work", "NS,...", "flexsc", "work_ns", AT(work),
+	  "work between two calls, ns", 0, 1000000 },
+	{ 'm', NUMBER_OPTION, "memory", "MIB", "pagefault", "memory_mib", AT(memory),
+	  "memory to touch; by default 2048 or less", 4, 1L << 24 },
+	{ 'u', NUMBER_OPTION, "cpu", "N", NULL, "cpu", AT(cpu), "the CPU to measure on", 0,
+	  CPU_SETSIZE - 1 },
+	{ 'i', NUMBER_OPTION, "seed", "N", NULL, "seed", AT(bootstrap.seed),
+	  "of the random numbers for estimating errors", 0, LONG_MAX },
+	{ 'A', OTHER_OPTION, "all", NULL, NULL, NULL, 0,
 	  "measure every bench; --json and --against then name directories" },
-	{ 'j', OTHER_OPTION, "json", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'j', OTHER_OPTION, "json", "FILE", NULL, NULL, 0,
 	  "write everything to FILE as JSON; - is standard output" },
-	{ 'v', OTHER_OPTION, "csv", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'v', OTHER_OPTION, "csv", "FILE", NULL, NULL, 0,
 	  "write the main table to FILE as CSV; - is standard output" },
-	{ 'a', OTHER_OPTION, "against", "FILE", 0, 0, 0, NULL, NULL, NONE, NULL,
+	{ 'a', OTHER_OPTION, "against", "FILE", NULL, NULL, 0,
 	  "compare with an earlier run's JSON; BENCH may be omitted" },
-	{ 'h', OTHER_OPTION, "help", NULL, 0, 0, 0, NULL, NULL, NONE, NULL, "print this text" },
+	{ 'h', OTHER_OPTION, "help", NULL, NULL, NULL, 0, "print this text" },
 };
 #define CHOICES COUNT_OF(choices)
 
@@ -446,8 +444,8 @@ static json_t *setting_as_json(const struct choice *choice, const struct setting
 
 	switch (choice->kind) {
 	case NUMBER_OPTION:
-		return *(const long *)place == choice->null ? json_null() :
-							      json_integer(*(const long *)place);
+		return *(const long *)place < choice->min ? json_null() :
+							    json_integer(*(const long *)place);
 	case NUMBERS_OPTION:
 		list = json_array();
 		for (i = 0; i < sizes->count; i++)
