@@ -137,15 +137,12 @@ static int make_large_file(void)
 	static char page[1 << 16];
 	long written;
 
-	if (fd < 0)
-		return -1;
 	memset(page, 'f', sizeof(page));
-	for (written = 0; written < LARGE_FILE; written += (long)sizeof(page)) {
-		if (write(fd, page, sizeof(page)) == (ssize_t)sizeof(page))
-			continue;
-		close(fd);
-		return -1;
-	}
+	for (written = 0; fd >= 0 && written < LARGE_FILE; written += (long)sizeof(page))
+		if (write(fd, page, sizeof(page)) != (ssize_t)sizeof(page)) {
+			close(fd);
+			fd = -1;
+		}
 	return fd;
 }
 

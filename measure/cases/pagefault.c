@@ -58,15 +58,17 @@ static const char *label_of(const struct touch *touch)
 	return labels[touch->way];
 }
 
+/* What is not available is listed once, with the first order. */
 static void add_row(struct session *session, struct touch touch, size_t base)
 {
 	struct touched *row = &session->rows[session->count];
+	const char *missing = touch_missing(session->region, &touch);
 
-	if (session->count == MAX_ROWS)
+	if (session->count == MAX_ROWS || (missing && touch.order != SEQUENTIAL))
 		return;
 	*row = (struct touched){
 		.touch = touch,
-		.missing = touch_missing(session->region, &touch),
+		.missing = missing,
 		.base = base,
 		.access = orders[touch.order].access,
 		.order = orders[touch.order].name,
@@ -79,24 +81,14 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 	session->count++;
 }
 
-/* What is not available is listed once, with the first order. */
-static void add_unless_listed(struct session *session, struct touch touch, size_t base)
-{
-	if (!touch_missing(session->region, &touch) || touch.order == SEQUENTIAL)
-		add_row(session, touch, base);
-}
-
 static void add_ahead(struct session *session, struct touch touch, size_t base)
 {
 	const struct settings *s = session->run->settings;
 	size_t i;
 
-	touch.way = AHEAD;
-	if (touch_missing(session->region, &touch)) {
-		add_unless_listed(session, touch, base);
-		return;
-	}
-	for (i = 0; i < s->sizes.count; i++) {
+	if (touch_missing(session->region, &touch))
+		add_row(session, touch, base);
+	for (i = 0; i < s->sizes.count && !touch_missing(session->region, &touch); i++) {
 		touch.per_fault = (long)s->sizes.of[i];
 		if (touch.per_fault > 1)
 			add_row(session, touch, base);
@@ -107,41 +99,34 @@ static void add_large_pages(struct session *session, struct touch touch, size_t 
 {
 	bool any = false;
 
-	touch.way = LARGE_PAGES;
 	for (touch.large_page = SMALLEST_LARGE_PAGE; touch.large_page <= LARGEST_LARGE_PAGE;
 	     touch.large_page <<= 1) {
 		if (ferry__large_pages_setting(LARGE_PAGES_SETTINGS, touch.large_page) ==
 		    NO_LARGE_PAGES)
 			continue;
-		add_unless_listed(session, touch, base);
+		add_row(session, touch, base);
 		any = true;
 	}
 	touch.large_page = 0;
 	if (!any)
-		add_unless_listed(session, touch, base);
-}
-
-static void add_way(struct session *session, struct touch touch, enum way way, size_t base)
-{
-	touch.way = way;
-	add_unless_listed(session, touch, base);
+		add_row(session, touch, base);
 }
 
 static void list_rows(struct session *session)
 {
-	struct touch touch = { .order = SEQUENTIAL };
+	enum order order;
 	size_t base;
 
-	for (; touch.order < ORDERS; touch.order++) {
+	for (order = SEQUENTIAL; order < ORDERS; order++) {
 		base = session->count;
-		add_row(session, touch, base);
-		add_ahead(session, touch, base);
-		add_way(session, touch, POPULATE, base);
-		if (touch.order == SEQUENTIAL)
-			add_way(session, touch, MAP_POPULATED, base);
-		add_large_pages(session, touch, base);
-		if (touch.order == SEQUENTIAL)
-			add_way(session, touch, CLEAR, base);
+		add_row(session, (struct touch){ order, BASE }, base);
+		add_ahead(session, (struct touch){ order, AHEAD }, base);
+		add_row(session, (struct touch){ order, POPULATE }, base);
+		if (order == SEQUENTIAL)
+			add_row(session, (struct touch){ order, MAP_POPULATED }, base);
+		add_large_pages(session, (struct touch){ order, LARGE_PAGES }, base);
+		if (order == SEQUENTIAL)
+			add_row(session, (struct touch){ order, CLEAR }, base);
 	}
 }
 
@@ -227,7 +212,7 @@ static int prepare(const struct session *session, const struct touch *touch)
 		return 0;
 	error = way_map(session->region, touch);
 	if (!error)
-		touch_pages(session->region, touch);
+		visit_pages(session->region, touch, false);
 	return error;
 }
 
@@ -240,10 +225,7 @@ static int first_pass(const struct session *session, const struct touch *touch, 
 	*mapping = clock_now() - start;
 	if (error)
 		return error;
-	if (touch->way == CLEAR)
-		clear_pages(session->region, touch);
-	else
-		touch_pages(session->region, touch);
+	visit_pages(session->region, touch, touch->way == CLEAR);
 	return 0;
 }
 
@@ -275,7 +257,7 @@ static int measure_row(void *context, size_t index, size_t trial, double *value)
 	if (error)
 		return complain_of_memory(session, touch, error);
 	later = clock_now();
-	touch_pages(session->region, touch);
+	visit_pages(session->region, touch, false);
 	later = clock_now() - later;
 	if (!interrupted()) {
 		if (!trial)

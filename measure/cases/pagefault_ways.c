@@ -176,56 +176,32 @@ static void clear_page(char *page, size_t size)
 
 /* ---- touching ---- */
 
-static bool touch_some(const struct region *region, const uint32_t pages[], size_t count,
-		       bool write)
+static void visit_some(const struct region *region, const uint32_t pages[], size_t count,
+		       bool write, bool clear)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		volatile char *page = region->start + pages[i] * region->page;
+		char *page = region->start + pages[i] * region->page;
 
-		if (write)
-			*page = 1;
+		if (clear)
+			clear_page(page, region->page);
+		else if (write)
+			*(volatile char *)page = 1;
 		else
-			(void)*page;
+			(void)*(volatile char *)page;
 	}
-	return !interrupted();
 }
 
-static bool clear_some(const struct region *region, const uint32_t pages[], size_t count,
-		       bool write)
-{
-	size_t i;
-
-	(void)write;
-	for (i = 0; i < count; i++)
-		clear_page(region->start + pages[i] * region->page, region->page);
-	return !interrupted();
-}
-
-static bool visit(const struct region *region, const struct touch *touch,
-		  bool (*some)(const struct region *region, const uint32_t pages[], size_t count,
-			       bool write))
+void visit_pages(const struct region *region, const struct touch *touch, bool clear)
 {
 	const uint32_t *pages = region->orders[touch->order];
 	size_t count = region->touched[touch->order], done, part;
 
-	for (done = 0; done < count; done += part) {
+	for (done = 0; done < count && !interrupted(); done += part) {
 		part = count - done < TOUCHED_AT_ONCE ? count - done : TOUCHED_AT_ONCE;
-		if (!some(region, pages + done, part, touch->order != READ))
-			return false;
+		visit_some(region, pages + done, part, touch->order != READ, clear);
 	}
-	return true;
-}
-
-bool touch_pages(const struct region *region, const struct touch *touch)
-{
-	return visit(region, touch, touch_some);
-}
-
-bool clear_pages(const struct region *region, const struct touch *touch)
-{
-	return visit(region, touch, clear_some);
 }
 
 void region_unmap(const struct region *region)

@@ -59,11 +59,8 @@ int way_map(const struct region *region, const struct touch *touch);
 
 void way_prepare(const struct touch *touch);
 
-/** Touches the pages; false once interrupted. */
-bool touch_pages(const struct region *region, const struct touch *touch);
-
-/** Clears the pages instead. */
-bool clear_pages(const struct region *region, const struct touch *touch);
+/** Touches the pages, or clears them; ends early once interrupted(). */
+void visit_pages(const struct region *region, const struct touch *touch, bool clear);
 
 /** Gives everything back: the address space stays reserved. */
 void region_unmap(const struct region *region);
