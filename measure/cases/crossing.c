@@ -190,16 +190,6 @@ static const char *missing_call(long answer)
 				   "this kernel has the number for something else";
 }
 
-static const char *missing_null(void)
-{
-	return missing_call(RAW(FERRY_NR_NULL, 0, 0));
-}
-
-static const char *missing_kstats(void)
-{
-	return missing_call(RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats)));
-}
-
 /* Under a filter that refuses it, it costs a crossing and the filter's work. */
 static const char *missing_unimplemented(void)
 {
@@ -209,30 +199,19 @@ static const char *missing_unimplemented(void)
 						       "this kernel has the number for a call";
 }
 
-static const char *missing_zero(void)
-{
-	return zero < 0 ? "/dev/zero cannot be opened" : NULL;
-}
+#define MISSING(name, why)                      \
+	static const char *missing_##name(void) \
+	{                                       \
+		return why;                     \
+	}
 
-static const char *missing_device(void)
-{
-	return null < 0 ? "/dev/null cannot be opened" : NULL;
-}
-
-static const char *missing_file(void)
-{
-	return file < 0 ? FILE_PATH " cannot be opened" : NULL;
-}
-
-static const char *missing_given(void)
-{
-	return *given.answer == -ENOSYS ? "this kernel has no such call" : NULL;
-}
-
-static const char *missing_counters(void)
-{
-	return clock_counts_instructions() ? NULL : "the clock does not count instructions";
-}
+MISSING(null, missing_call(RAW(FERRY_NR_NULL, 0, 0)))
+MISSING(kstats, missing_call(RAW(FERRY_NR_KSTATS, kstats, sizeof(kstats))))
+MISSING(zero, zero < 0 ? "/dev/zero cannot be opened" : NULL)
+MISSING(device, null < 0 ? "/dev/null cannot be opened" : NULL)
+MISSING(file, file < 0 ? FILE_PATH " cannot be opened" : NULL)
+MISSING(given, *given.answer == -ENOSYS ? "this kernel has no such call" : NULL)
+MISSING(counters, clock_counts_instructions() ? NULL : "the clock does not count instructions")
 
 /* The first is the empty loop that all of them share; the last ones take the test module. */
 #define WITH_MODULE 2

@@ -44,32 +44,24 @@ static void fill_programs(void)
 	fill(GO_TO, (struct ferry_slot){ .nr = FERRY_NR_GOTO, .jump_fail = 1 });
 }
 
-/* Runs COUNT slots: every STRIDE-th one of the program. */
-static void run_slots(enum program program, unsigned long count, unsigned long stride)
+/* Each slot of GO_TO skips the one behind it. */
+static void run_slots(enum program program, unsigned long count)
 {
-	while (count) {
-		unsigned long some = count < SLOTS ? count : SLOTS;
+	unsigned long stride = 1 + (program == GO_TO);
 
-		empty_loop(rets, programs[program], (some - 1) * stride + 1);
-		count -= some;
-	}
+	empty_loop(rets, programs[program], (count - 1) * stride + 1);
 }
 
 /* What a program would do by hand: the same call, the same store, over the same slots. */
-static void run_function(unsigned long count)
+static void call_by_hand(unsigned long count)
 {
-	while (count) {
-		unsigned long some = count < SLOTS ? count : SLOTS;
-		unsigned long i;
+	unsigned long i;
 
-		for (i = 0; i < some; i++) {
-			const struct ferry_slot *slot = &programs[PLAIN][i];
-			const __s64 *arg = slot->arg;
+	for (i = 0; i < count; i++) {
+		const struct ferry_slot *slot = &programs[PLAIN][i];
+		const __s64 *arg = slot->arg;
 
-			rets[i] = empty_call(slot->nr, arg[0], arg[1], arg[2], arg[3], arg[4],
-					     arg[5]);
-		}
-		count -= some;
+		rets[i] = empty_call(slot->nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 	}
 }
 
@@ -96,35 +88,37 @@ static long call_by_argc(const struct ferry_slot *slot)
 	}
 }
 
-static void run_switch(unsigned long count)
+static void call_by_switch(unsigned long count)
 {
-	while (count) {
-		long some = count < SLOTS ? (long)count : SLOTS, i, skip = 0;
+	long i, skip = 0;
 
-		for (i = 0; i < some && skip >= 0; i += 1 + skip) {
-			const struct ferry_slot *slot = &programs[PLAIN][i];
+	for (i = 0; i < (long)count && skip >= 0; i += 1 + skip) {
+		const struct ferry_slot *slot = &programs[PLAIN][i];
 
-			rets[i] = call_by_argc(slot);
-			skip = rets[i] < 0 ? slot->jump_fail :
-			       rets[i]	   ? slot->jump_pos :
-					     slot->jump_zero;
-		}
-		count -= (unsigned long)some;
+		rets[i] = call_by_argc(slot);
+		skip = rets[i] < 0 ? slot->jump_fail : rets[i] ? slot->jump_pos : slot->jump_zero;
 	}
 }
 
-/* Each slot of GO_TO skips the one behind it. */
-#define RUN(name, program)                                           \
-	static void run_##name(unsigned long count)                  \
-	{                                                            \
-		run_slots(program, count, 1 + ((program) == GO_TO)); \
+/* The argument makes SOME of the calls. */
+#define RUN(name, slots)                                      \
+	static void run_##name(unsigned long count)           \
+	{                                                     \
+		unsigned long some;                           \
+                                                              \
+		for (; count; count -= some) {                \
+			some = count < SLOTS ? count : SLOTS; \
+			slots;                                \
+		}                                             \
 	}
 
-RUN(plain, PLAIN)
-RUN(jumps, JUMPS)
-RUN(forwarding, FORWARDING)
-RUN(word_copy, WORD_COPY)
-RUN(go_to, GO_TO)
+RUN(function, call_by_hand(some))
+RUN(switch, call_by_switch(some))
+RUN(plain, run_slots(PLAIN, some))
+RUN(jumps, run_slots(JUMPS, some))
+RUN(forwarding, run_slots(FORWARDING, some))
+RUN(word_copy, run_slots(WORD_COPY, some))
+RUN(go_to, run_slots(GO_TO, some))
 
 static const struct kind kinds[] = {
 	{ "function", "the empty call by hand", run_function, NULL },

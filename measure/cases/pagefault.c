@@ -318,16 +318,13 @@ static int begin(void *context, size_t trial)
 /* ---- how much memory ---- */
 
 /* Half of what is available leaves the rest of the machine alone. */
-static size_t usual_memory(struct memory_room room)
+static size_t choose_memory(const struct settings *settings, struct memory_room room)
 {
 	size_t half = room.bytes / 2 & ~(4 * MIB - 1);
 
+	if (settings->memory)
+		return (size_t)settings->memory * MIB;
 	return half < USUAL ? half : USUAL;
-}
-
-static size_t choose_memory(const struct settings *settings, struct memory_room room)
-{
-	return settings->memory ? (size_t)settings->memory * MIB : usual_memory(room);
 }
 
 static int check(const struct settings *settings)
