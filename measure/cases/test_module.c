@@ -20,23 +20,24 @@ int test_module(void)
 	return descriptor;
 }
 
-double handler_cost(const struct ferry_slot *slot)
+static double cost_of(struct ferry_bench_direct direct)
 {
-	struct ferry_bench_direct direct = { .nr = (unsigned long)slot->nr, .rounds = ROUNDS };
-
-	memcpy(direct.arg, slot->arg, sizeof(direct.arg));
+	direct.rounds = ROUNDS;
 	if (!clock_counts_instructions() || test_module() < 0 ||
 	    ioctl(test_module(), FERRY_BENCH_DIRECT, &direct))
 		return NAN;
 	return (double)direct.least;
 }
 
+double handler_cost(const struct ferry_slot *slot)
+{
+	struct ferry_bench_direct direct = { .nr = (unsigned long)slot->nr };
+
+	memcpy(direct.arg, slot->arg, sizeof(direct.arg));
+	return cost_of(direct);
+}
+
 double counters_cost(void)
 {
-	struct ferry_bench_counters counters = { .rounds = ROUNDS };
-
-	if (!clock_counts_instructions() || test_module() < 0 ||
-	    ioctl(test_module(), FERRY_BENCH_COUNTERS, &counters))
-		return NAN;
-	return (double)counters.least;
+	return cost_of((struct ferry_bench_direct){ .nr = FERRY_BENCH_COUNTERS });
 }

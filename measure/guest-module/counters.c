@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What it costs to read the counters of kstats() where they are, by the time-stamp counter. */
 #include <linux/ferry_kstats.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/time_namespace.h>
@@ -36,26 +35,18 @@ static void read_counters(struct kstats *stats)
 	stats->context_switches = context_switches();
 }
 
-static noinline unsigned long cost_of_counters(struct kstats *stats)
+bool has_counters(void)
 {
-	unsigned long start = get_cycles();
-
-	read_counters(stats);
-	return get_cycles() - start;
+	return nr_processes_address && nr_running_address && nr_context_switches_address &&
+	       nr_blockdev_pages_address;
 }
 
-long measure_counters(struct ferry_bench_counters *counters)
+noinline unsigned long cost_of_counters(void)
 {
-	unsigned long least = ULONG_MAX, empty = ULONG_MAX, i;
 	struct kstats stats;
+	unsigned long start = get_cycles();
 
-	if (!nr_processes_address || !nr_running_address || !nr_context_switches_address ||
-	    !nr_blockdev_pages_address || !counters->rounds)
-		return -EINVAL;
-	for (i = 0; i < counters->rounds; i++) {
-		empty = min(empty, cost_of_reading());
-		least = min(least, cost_of_counters(&stats));
-	}
-	counters->least = least - empty;
-	return 0;
+	read_counters(&stats);
+	barrier_data(&stats);
+	return get_cycles() - start;
 }

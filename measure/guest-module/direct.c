@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-noinline unsigned long cost_of_reading(void)
+static noinline unsigned long cost_of_reading(void)
 {
 	unsigned long start = get_cycles();
 
@@ -31,14 +31,18 @@ static noinline unsigned long cost_of_call(unsigned long nr, const struct prepar
 long measure_direct(struct ferry_bench_direct *direct)
 {
 	unsigned long least = ULONG_MAX, empty = ULONG_MAX, i;
+	bool counters = direct->nr == FERRY_BENCH_COUNTERS;
 	struct prepared prepared = {};
 
-	if (direct->nr >= NR_CALLS || !direct->rounds)
+	if (!direct->rounds || (counters ? !has_counters() : direct->nr >= NR_CALLS))
 		return -EINVAL;
 	prepare(&prepared, direct->arg);
 	for (i = 0; i < direct->rounds; i++) {
 		empty = min(empty, cost_of_reading());
-		least = min(least, cost_of_call(direct->nr, &prepared, &direct->result));
+		if (counters)
+			least = min(least, cost_of_counters());
+		else
+			least = min(least, cost_of_call(direct->nr, &prepared, &direct->result));
 	}
 	direct->least = least - empty;
 	return 0;

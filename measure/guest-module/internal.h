@@ -51,11 +51,13 @@ static __always_inline long call(unsigned long nr, const struct prepared *prepar
 #endif
 }
 
-/* What reading the time-stamp counter adds to a difference of two. */
-unsigned long cost_of_reading(void);
+/* Whether the module knows where the counters of kstats() are. */
+bool has_counters(void);
+
+/* What reading them takes, in ticks. */
+unsigned long cost_of_counters(void);
 
 long measure_direct(struct ferry_bench_direct *direct);
-long measure_counters(struct ferry_bench_counters *counters);
 long naive_batch(const struct ferry_batch_args *args);
 
 #endif /* FERRY_BENCH_INTERNAL_H */

@@ -30,19 +30,6 @@ static long direct(void __user *user)
 	return copy_to_user(user, &direct, sizeof(direct)) ? -EFAULT : 0;
 }
 
-static long counters(void __user *user)
-{
-	struct ferry_bench_counters counters;
-	long error;
-
-	if (copy_from_user(&counters, user, sizeof(counters)))
-		return -EFAULT;
-	error = measure_counters(&counters);
-	if (error)
-		return error;
-	return copy_to_user(user, &counters, sizeof(counters)) ? -EFAULT : 0;
-}
-
 static long naive(const void __user *user)
 {
 	struct ferry_batch_args args;
@@ -57,8 +44,6 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 	switch (command) {
 	case FERRY_BENCH_DIRECT:
 		return direct((void __user *)argument);
-	case FERRY_BENCH_COUNTERS:
-		return counters((void __user *)argument);
 	case FERRY_BENCH_NAIVE:
 		return naive((const void __user *)argument);
 	default:
