@@ -143,8 +143,7 @@ static struct matrix matrix_of(const struct session *session, const struct conte
 
 	for (t = 0; t < trials; t++)
 		for (s = 0; s < sizes; s++)
-			values[t * sizes + s] =
-				all[s * session->side_count + engine].trials.of[t];
+			values[t * sizes + s] = all[s * session->side_count + engine].trials.of[t];
 	return (struct matrix){ values, trials, sizes };
 }
 

@@ -75,19 +75,28 @@ static bool ask_in_turn(const struct echo *echo, size_t connections, long reques
 	return true;
 }
 
+static int watch(const int fds[], size_t count)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
+
+		epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event);
+	}
+	return epoll;
+}
+
 static bool ask_all(const struct echo *echo, size_t connections, long requests)
 {
-	struct epoll_event events[MOST] = { { 0 } };
-	int epoll = epoll_create1(EPOLL_CLOEXEC), got, i;
+	struct epoll_event events[MOST];
+	int epoll = watch(echo->clients, connections), got, i;
 	long sent = 0, heard = 0;
 
-	for (; sent < (long)connections; sent++) {
-		events[0] =
-			(struct epoll_event){ .events = EPOLLIN, .data.fd = echo->clients[sent] };
-		epoll_ctl(epoll, EPOLL_CTL_ADD, echo->clients[sent], &events[0]);
+	for (; sent < (long)connections; sent++)
 		if (!ask(echo->clients[sent]))
 			return false;
-	}
 	for (; heard < sent && !interrupted(); heard += got) {
 		got = epoll_wait(epoll, events, MOST, -1);
 		if (got < 0)
@@ -137,19 +146,17 @@ static bool serve_by_pthreads(struct echo *echo, size_t connections)
 {
 	pthread_t threads[MOST];
 	pthread_attr_t attributes;
-	size_t started = 0, i;
+	size_t i;
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK);
-	while (started < connections && !pthread_create(&threads[started], &attributes,
-							serve_plainly, &echo->servers[started]))
-		started++;
+	for (i = 0; i < connections; i++)
+		if (pthread_create(&threads[i], &attributes, serve_plainly, &echo->servers[i]))
+			return false;
 	pthread_attr_destroy(&attributes);
-	for (i = started; i < connections; i++)
-		shutdown(echo->servers[i], SHUT_RDWR);
-	for (i = 0; i < started; i++)
+	for (i = 0; i < connections; i++)
 		pthread_join(threads[i], NULL);
-	return started == connections;
+	return true;
 }
 
 static void *serve_by_posting(void *argument)
@@ -168,33 +175,26 @@ static bool serve_by_flexsc(struct echo *echo, size_t connections)
 {
 	struct ferry_thread *threads[MOST];
 	struct ferry_flexsc *flexsc;
-	size_t started = 0, i;
+	size_t i;
 
 	if (ferry_flexsc_start(&flexsc, NULL))
 		return false;
-	while (started < connections &&
-	       !ferry_thread_spawn(&threads[started], flexsc, serve_by_posting,
-				   &echo->servers[started]))
-		started++;
-	for (i = started; i < connections; i++)
-		shutdown(echo->servers[i], SHUT_RDWR);
-	for (i = 0; i < started; i++)
+	for (i = 0; i < connections; i++)
+		if (ferry_thread_spawn(&threads[i], flexsc, serve_by_posting, &echo->servers[i]))
+			return false;
+	for (i = 0; i < connections; i++)
 		ferry_thread_join(threads[i], NULL);
 	ferry_flexsc_stop(flexsc);
-	return started == connections;
+	return true;
 }
 
 static bool serve_by_epoll(struct echo *echo, size_t connections)
 {
-	struct epoll_event events[MOST] = { { 0 } };
-	int epoll = epoll_create1(EPOLL_CLOEXEC), got, i;
+	struct epoll_event events[MOST];
+	int epoll = watch(echo->servers, connections), got, i;
 	char data[REQUEST];
-	size_t left, k;
+	size_t left;
 
-	for (k = 0; k < connections; k++) {
-		events[0] = (struct epoll_event){ .events = EPOLLIN, .data.fd = echo->servers[k] };
-		epoll_ctl(epoll, EPOLL_CTL_ADD, echo->servers[k], &events[0]);
-	}
 	for (left = connections; left;) {
 		got = epoll_wait(epoll, events, MOST, -1);
 		for (i = 0; i < got; i++) {
@@ -286,7 +286,6 @@ int echo_measure(struct run *run, struct side **sides, size_t *count)
 		names[i] = plans[i].name;
 	echo.cpus[1] = list_cpus(&cpus) > 1 ? cpus[0] : -1;
 	echo.cpus[0] = sched_getcpu();
-	free(cpus);
 	*count = COUNT_OF(plans) * BUILDS;
 	*sides = sides_of(names, COUNT_OF(plans));
 	status = sides_measure(run, *sides, *count, run_trial, &echo);

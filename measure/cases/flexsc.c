@@ -299,7 +299,6 @@ static int measure(struct run *run)
 	sides_compare(run, sides, side_count);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
 	sides_conclude(run, sides, side_count);
-	free(session.cpus);
 	return status;
 }
 

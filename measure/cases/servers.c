@@ -267,7 +267,6 @@ static int measure(struct run *run)
 			session.tools[i] = find_tool(&plans[i]);
 	list_cpus(&cpus);
 	session.load_cpu = cpus[0];
-	free(cpus);
 	if (session.load_cpu == session.server_cpu)
 		add_warning(run, "one-cpu", "The servers and their load shared one CPU.");
 	sides = list_sides(&session, &count);

@@ -107,7 +107,7 @@ long list_cpus(int **cpus)
 	long count = 0;
 	int cpu, own = sched_getcpu();
 
-	*cpus = allocate(CPU_SETSIZE, sizeof(**cpus));
+	*cpus = keep(CPU_SETSIZE, sizeof(**cpus));
 	if (sched_getaffinity(0, sizeof(now), &now) || use_cpus(-1, -1) ||
 	    sched_getaffinity(0, sizeof(may), &may) || sched_setaffinity(0, sizeof(now), &now)) {
 		(*cpus)[0] = -1;

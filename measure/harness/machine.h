@@ -33,7 +33,7 @@ json_t *machine_mitigations(void);
 /** Keeps the process on CPU, or for -1 on the one it runs on.  Returns the CPU, or -errno. */
 int cpu_stay(int cpu);
 
-/** All CPUs that this process may use, the one it is on last, in CPUS, to free(); how many. */
+/** All CPUs that this process may use, the one it is on last, in CPUS, kept; how many. */
 long list_cpus(int **cpus);
 
 /**

@@ -60,15 +60,12 @@ double median_of(const double values[], size_t count)
 
 size_t count_outliers(const double values[], size_t count)
 {
-	double *sorted = sorted_copy(values, count);
-	double low = quantile(sorted, count, 0.25), high = quantile(sorted, count, 0.75);
+	double low = quantile_of(values, count, 0.25), high = quantile_of(values, count, 0.75);
 	double reach = 3 * (high - low);
-	size_t outliers = 0;
-	size_t i;
+	size_t outliers = 0, i;
 
 	for (i = 0; i < count; i++)
-		outliers += sorted[i] < low - reach || sorted[i] > high + reach;
-	free(sorted);
+		outliers += values[i] < low - reach || values[i] > high + reach;
 	return outliers;
 }
 

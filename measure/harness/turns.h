@@ -14,8 +14,8 @@
  *	struct turns turns = { .what = "trial and row", .run = time_one, .context = &mine };
  *	int status = take_trials(run, turns, rows, count, sizeof(*rows));
  *
- * The contestants, and anything else that RUN stores, must be in memory from share(), because it runs
- * in a child.
+ * The contestants, and anything else that RUN stores, must be in memory from share(), because it
+ *runs in a child.
  */
 #ifndef TURNS_H
 #define TURNS_H
@@ -25,8 +25,8 @@
 #include "bench.h"
 
 struct turns {
-	const char *what; /* a step, for the progress line */
-	void *contestants; /* shared records, each of which begins with a struct contestant */
+	const char *what;   /* a step, for the progress line */
+	void *contestants;  /* shared records, each of which begins with a struct contestant */
 	size_t count, size; /* how many, and bytes from one to the next */
 	size_t trials;
 
@@ -53,7 +53,8 @@ struct turns {
 
 /**
  * Makes the trials, which are kept.  After an interruption or a failure the contestants have what
- * was finished; those that are missing take no part.  Returns 0, or an exit status after complaining.
+ * was finished; those that are missing take no part.  Returns 0, or an exit status after
+ * complaining.
  */
 int take_turns(const struct turns *turns);
 
