@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 CHUNK = 1 << 16
 DIES_WITH_LAB = ("setpriv", "--pdeathsig", "KILL")
@@ -43,25 +43,12 @@ class Kept:
     leave the session may survive; as root or with user namespaces there always is one.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-        stdout: int | IO[bytes] | None = None,
-        stderr: int | IO[bytes] | None = None,
-        pass_fds: Sequence[int] = (),
-    ) -> None:
-        self.process = subprocess.Popen(
+    def __init__(self, command: Sequence[str], **options: Any) -> None:  # noqa: ANN401 (Popen's)
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [*DIES_WITH_LAB, *namespace(), *FIRST, *command],
-            env=env,
-            cwd=cwd,
             stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=pass_fds,
             start_new_session=True,
+            **options,
         )
 
     def __enter__(self) -> Self:

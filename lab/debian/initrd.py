@@ -18,27 +18,22 @@ def read_module(path: Path) -> bytes:
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
+def module_name(path: str) -> str:
+    return Path(path).name.partition(".")[0].replace("-", "_")
+
+
 def in_order(modules: Path) -> list[Path]:
     """The files of WANTED, each after those that it depends on; built-in ones have none."""
-    needs: dict[str, list[str]] = {}
-    for line in (modules / "modules.dep").read_text().splitlines():
-        name, _, rest = line.partition(":")
-        needs[name] = rest.split()
-    built_in = {
-        Path(line).name.partition(".")[0].replace("-", "_")
-        for line in (modules / "modules.builtin").read_text().splitlines()
-    }
-    by_name = {Path(name).name.partition(".")[0].replace("-", "_"): name for name in needs}
-    ordered: list[str] = []
-    for wanted in WANTED:
-        if wanted in built_in:
-            continue
-        if wanted not in by_name:
+    lines = (modules / "modules.dep").read_text().splitlines()
+    needs = {name: rest.split() for name, _, rest in (line.partition(":") for line in lines)}
+    files = {module_name(name): name for name in needs}
+    built_in = set(map(module_name, (modules / "modules.builtin").read_text().splitlines()))
+    ordered: dict[str, None] = {}
+    for wanted in (name for name in WANTED if name not in built_in):
+        if wanted not in files:
             raise LabError(f"the kernel {modules.name} has no module {wanted}")
         # The last of what a module needs comes first.
-        for name in [*reversed(needs[by_name[wanted]]), by_name[wanted]]:
-            if name not in ordered:
-                ordered.append(name)
+        ordered |= dict.fromkeys([*reversed(needs[files[wanted]]), files[wanted]])
     return [modules / name for name in ordered]
 
 

@@ -32,25 +32,18 @@ def new_run(name: str) -> Iterator[Path]:
         remove_if_ended(path)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     run = make_directory(runs / f"{stamp}-{name}-{os.getpid()}-{time.monotonic_ns() % 10**6}")
-    with opened(run) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    with (run / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
         yield run
 
 
 def remove_if_ended(run: Path) -> None:
-    with contextlib.suppress(BlockingIOError, FileNotFoundError), opened(run) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with (
+        contextlib.suppress(BlockingIOError, FileNotFoundError),
+        (run / "lock").open("a") as lock,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(run, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def opened(directory: Path) -> Iterator[int]:
-    """A descriptor that guests do not inherit."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Options) -> None:

@@ -271,13 +271,11 @@ def mails(
         git(place, "add", "--all", "--force", ".")
         git(place, *COMMIT, "Debian's source\n")
         git(place, "tag", "source")
-        for name in before:
-            if name in there:
-                commit(there[name], place, base, who)
-        git(place, "tag", "base")
-        for name in wanted.patches:
-            if name in there:
-                commit(there[name], place, base, who)
+        for tag, names in (("base", before), ("end", wanted.patches)):
+            for name in names:
+                if name in there:
+                    commit(there[name], place, base, who)
+            git(place, "tag", tag)
         if cover.exists():
             git(place, "config", "branch.series.description", cover.read_text())
         output = place / ".git" / "mails"

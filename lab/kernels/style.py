@@ -47,7 +47,9 @@ class Judge:
         self.used: set[Excuse] = set()
         try:
             rows = tomllib.loads(path.read_text())["exception"]
-            self.excuses = [Excuse(row["type"], row["files"]) for row in rows if row["why"]]
+            self.excuses = [
+                Excuse(row["type"], files) for row in rows if row["why"] for files in row["files"]
+            ]
         except (tomllib.TOMLDecodeError, KeyError) as error:
             raise LabError(f"{path}: {error}") from None
 

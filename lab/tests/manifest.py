@@ -45,7 +45,7 @@ class GuestTest(Row):
     targets: tuple[str, ...] = Field(default_factory=usual_targets)
     full: bool = False  # in the full run only
     debug: bool = True  # on -debug and -kcsan kernels, too
-    timeout: float = Field(default=60, gt=0)  # seconds, wall-clock
+    timeout: float = Field(default=300, gt=0)  # seconds, wall-clock: what takes longer hangs
     cpus: int = Field(default=2, ge=1)
     alone: bool = False  # leaves the guest changed, so no other test runs in it
 

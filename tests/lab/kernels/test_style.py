@@ -29,7 +29,7 @@ def judge(folder: Path, *rows: tuple[str, str]) -> Judge:
         "exception = []\n"
         if not rows
         else "".join(
-            f'[[exception]]\ntype = "{kind}"\nfiles = "{files}"\nwhy = "a reason"\n'
+            f'[[exception]]\ntype = "{kind}"\nfiles = ["{files}"]\nwhy = "a reason"\n'
             for kind, files in rows
         )
     )
