@@ -210,3 +210,10 @@ char *line_after(const char *path, const char *start)
 		fclose(file);
 	return rest ? rest : keep_text("%s", "");
 }
+
+char *first_line(const char *path)
+{
+	char *line = line_after(path, "");
+
+	return *line ? line : NULL;
+}

@@ -29,4 +29,7 @@ int read_file(const char *path, void **bytes, size_t *length);
  */
 char *line_after(const char *path, const char *start);
 
+/** The first line of such a file, or NULL when there is none. */
+char *first_line(const char *path);
+
 #endif /* FILE_H */

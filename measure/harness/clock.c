@@ -192,11 +192,10 @@ static double smallest_step(void)
 
 struct clock clock_measure(void)
 {
-	const char *source =
-		line_after("/sys/devices/system/clocksource/clocksource0/current_clocksource", "");
 	struct clock clock = {
 		.name = "CLOCK_MONOTONIC",
-		.source = *source ? source : NULL,
+		.source = first_line(
+			"/sys/devices/system/clocksource/clocksource0/current_clocksource"),
 		.resolution_ns = smallest_step(),
 		.overhead_ns = cost_of(read_in_row),
 		.tsc_hz = NAN,

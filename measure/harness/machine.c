@@ -28,9 +28,9 @@ static const char *cpuinfo(const char *key)
 /* The number in a file of one line, or -1. */
 static int number_in(const char *path)
 {
-	const char *line = line_after(path, "");
+	const char *line = first_line(path);
 
-	return *line ? (int)strtol(line, NULL, 10) : -1;
+	return line ? (int)strtol(line, NULL, 10) : -1;
 }
 
 void machine_read(struct machine *machine)
@@ -45,32 +45,20 @@ void machine_read(struct machine *machine)
 	machine->io_uring_disabled = number_in("/proc/sys/kernel/io_uring_disabled");
 }
 
-static const char *without_prefix(const char *text, const char *prefix)
-{
-	size_t length = strlen(prefix);
-
-	return strncmp(text, prefix, length) ? text : text + length;
-}
-
-static int is_entry(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
 json_t *machine_mitigations(void)
 {
 	json_t *mitigations = json_object();
 	struct dirent **entries = NULL;
-	int count = scandir(VULNERABILITIES, &entries, is_entry, alphasort);
+	int count = scandir(VULNERABILITIES, &entries, NULL, alphasort);
 	int i;
 
 	for (i = 0; i < count; i++) {
-		const char *name = entries[i]->d_name;
-		const char *state = line_after(keep_text(VULNERABILITIES "/%s", name), "");
+		const char *path = keep_text(VULNERABILITIES "/%s", entries[i]->d_name);
+		const char *measure = line_after(path, "Mitigation: ");
+		const char *state = *measure ? measure : first_line(path); /* NULL of a directory */
 
-		if (*state && strcmp(state, "Not affected") != 0)
-			json_object_set_new(mitigations, name,
-					    json_string(without_prefix(state, "Mitigation: ")));
+		if (state && strcmp(state, "Not affected") != 0)
+			json_object_set_new(mitigations, entries[i]->d_name, json_string(state));
 		free(entries[i]);
 	}
 	free(entries);
@@ -122,9 +110,9 @@ long list_cpus(int **cpus)
 
 const char *cpu_online(void)
 {
-	const char *list = line_after("/sys/devices/system/cpu/online", "");
+	const char *list = first_line("/sys/devices/system/cpu/online");
 
-	return *list ? list : keep_text("0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	return list ? list : keep_text("0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
 }
 
 double cpu_seconds(const struct rusage *usage)
@@ -191,12 +179,8 @@ double cpu_others(int cpu, const struct cpu_use *start)
 
 const char *cpu_governor(int cpu)
 {
-	const char *governor =
-		line_after(keep_text("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
-				     cpu < 0 ? 0 : cpu),
-			   "");
-
-	return *governor ? governor : NULL;
+	return first_line(keep_text("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
+				    cpu < 0 ? 0 : cpu));
 }
 
 int cpu_smt(void)
