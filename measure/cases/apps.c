@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "duels.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "common/own_directory.h"
 #include "common/show.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/options.h"
@@ -253,8 +251,7 @@ static void measure_app(struct scene *scene)
 		add_duel(scene, engines->of[i], NULL);
 }
 
-static struct duel *measure_apps(struct run *run, const struct material *material,
-				 const char *examples, size_t *count)
+static struct duel *measure_apps(struct run *run, const struct material *material, size_t *count)
 {
 	size_t most = APPS * 2 * (run->settings->engines.count + 1), i;
 	struct duel *duels = keep(most, sizeof(*duels));
@@ -273,7 +270,7 @@ static struct duel *measure_apps(struct run *run, const struct material *materia
 
 		if (!is_wanted(run->settings, apps[i].name))
 			continue;
-		scene.argv[0] = keep_text("%s/%s", examples, apps[i].name);
+		scene.argv[0] = example_of(run->settings, apps[i].name);
 		fill_in(scene.argv + 1, apps[i].arguments, run->settings, material);
 		fill_in(scene.usual, apps[i].usual_command, run->settings, material);
 		if (run->settings->programs.count)
@@ -287,47 +284,24 @@ static int measure(struct run *run)
 {
 	const struct settings *settings = run->settings;
 	struct material *material = keep(1, sizeof(*material));
-	const char *directory = settings->examples;
 	struct duel *duels;
 	size_t count;
-	int status;
+	int status = material_collect(material, settings->directory);
 
-	if (!directory) {
-		char *found = find_example("total");
-
-		directory = found ? dirname(found) : NULL;
-	}
-	if (!directory) {
-		complain("bench: the example programs are not beside this one; say where they are "
-			 "with --examples DIRECTORY");
-		return EXIT_USAGE;
-	}
-	status = material_collect(material, settings->directory);
 	if (status)
 		return status;
-	duels = measure_apps(run, material, directory, &count);
+	duels = measure_apps(run, material, &count);
 	duels_conclude(run, duels, count);
 	return 0;
 }
 
-static bool has_examples(const struct settings *settings)
+static int check(const struct settings *settings)
 {
 	size_t i;
 
 	for (i = 0; i < APPS; i++)
-		if (is_wanted(settings, apps[i].name) &&
-		    access(keep_text("%s/%s", settings->examples, apps[i].name), X_OK)) {
-			complain("bench: %s: the example programs are missing (no %s)",
-				 settings->examples, apps[i].name);
-			return false;
-		}
-	return true;
-}
-
-static int check(const struct settings *settings)
-{
-	if (settings->examples && !has_examples(settings))
-		return EXIT_USAGE;
+		if (is_wanted(settings, apps[i].name) && !example_of(settings, apps[i].name))
+			return EXIT_USAGE;
 	if (settings->programs.count &&
 	    (settings->programs.count > 1 || settings->apps.count != 1)) {
 		complain("bench: apps: one --program is compared with one --app");

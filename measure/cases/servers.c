@@ -16,7 +16,6 @@
 
 #include "cases.h"
 #include "common/messages.h"
-#include "common/own_directory.h"
 #include "measure/harness/interrupt.h"
 #include "common/memory.h"
 #include "measure/harness/machine.h"
@@ -218,18 +217,6 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 
 /* ---- the bench ---- */
 
-/* Where the servers are: in the named directory, or beside this program. */
-static const char *find_servers(const struct settings *settings)
-{
-	char found[PATH_MAX];
-
-	if (!settings->examples)
-		return find_example("servers");
-	return realpath(keep_text("%s/servers", settings->examples), found) ?
-		       keep_text("%s", found) :
-		       NULL;
-}
-
 static struct side *list_sides(const struct session *session, size_t *count)
 {
 	const char *names[PLANS];
@@ -256,7 +243,7 @@ static struct side *list_sides(const struct session *session, size_t *count)
 static int measure(struct run *run)
 {
 	struct session session = { .settings = run->settings,
-				   .directory = find_servers(run->settings),
+				   .directory = example_of(run->settings, "servers"),
 				   .server_cpu = sched_getcpu() };
 	struct side *sides;
 	size_t count, i;
@@ -279,11 +266,7 @@ static int measure(struct run *run)
 
 static int check(const struct settings *settings)
 {
-	if (find_servers(settings))
-		return 0;
-	complain("bench: the servers are not beside this program; say where they are with "
-		 "--examples DIRECTORY");
-	return EXIT_USAGE;
+	return example_of(settings, "servers") ? 0 : EXIT_USAGE;
 }
 
 static double seconds(const struct settings *s, double call_ns)

@@ -14,6 +14,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/own_directory.h"
 #include "common/show.h"
 
 enum kind {
@@ -381,6 +382,20 @@ bool is_wanted(const struct settings *settings, const char *name)
 		if (!strcmp(settings->apps.of[i], name))
 			return true;
 	return !settings->apps.count;
+}
+
+char *example_of(const struct settings *settings, const char *name)
+{
+	char *path = settings->examples ? keep_text("%s/%s", settings->examples, name) :
+					  find_example(name);
+
+	if (path && !access(path, X_OK))
+		return path;
+	complain("bench: there is no example %s %s%s; say where the examples are with --examples "
+		 "DIRECTORY",
+		 name, settings->examples ? "in " : "beside this program",
+		 settings->examples ? settings->examples : "");
+	return NULL;
 }
 
 /* ---- help, completion and the document ---- */

@@ -27,6 +27,9 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 /** Whether --app names NAME, or nothing. */
 bool is_wanted(const struct settings *settings, const char *name);
 
+/** The example NAME, in --examples or else beside this program, kept; or NULL after complaining. */
+char *example_of(const struct settings *settings, const char *name);
+
 /** The options of BENCH, or of all benches for NULL, as --help lists them. */
 void options_help(const struct bench *bench);
 
