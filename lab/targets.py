@@ -46,10 +46,11 @@ class Target:
 
 CHECKED = ("-debug", "-kcsan")
 
+BOOKWORM = ("bookworm-security", "bookworm")
 SOURCES = {
     source.version: source
     for source in (
-        Source("6.12", "linux-source-6.12", ("bookworm-security", "bookworm")),
+        Source("6.12", "linux-source-6.12", BOOKWORM),
         Source("7.3", "linux-source-7.3", ("trixie-backports",)),
     )
 }
@@ -76,7 +77,7 @@ DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), uml("7.3", 1500))
 STOCK_TARGETS = tuple(
     Target(
         name=f"debian-{version}",
-        source=Source(version, f"linux-headers-{version}", suites),
+        source=Source(version, f"linux-headers-{version}", BOOKWORM),
         arch="x86",
         base_config="",
         fragments=(),
@@ -85,10 +86,7 @@ STOCK_TARGETS = tuple(
         series=False,
         stock=True,
     )
-    for version, suites in (
-        ("6.1", ("bookworm-security", "bookworm")),
-        ("6.12", ("bookworm-security", "bookworm")),
-    )
+    for version in ("6.1", "6.12")
 )
 TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
 

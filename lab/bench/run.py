@@ -21,22 +21,13 @@ Document = dict[str, Any]  # ferry-bench(5)
 TEST_MODULE = Module(
     "ferry_bench.ko", "measure/guest-module", ("measure/guest-module", "uapi/linux")
 )
-# Parameters of the test module, and the symbols whose addresses they are.
-ADDRESSES = {
-    "table": "sys_call_table",
-    "nr_processes": "nr_processes",
-    "nr_running": "nr_running",
-    "nr_context_switches": "nr_context_switches",
-    "nr_blockdev_pages": "nr_blockdev_pages",
-}
+# Parameters of the test module: symbols, whose addresses it takes.
+NAMES = ("sys_call_table", "nr_processes", "nr_running", "nr_context_switches", "nr_blockdev_pages")
 
 
 def addresses() -> str:
     """The test module's parameters, for sh in the guest: only its kernel knows them."""
-    return " ".join(
-        f"{parameter}=0x$(sed -n 's/ . {symbol}$//p' /proc/kallsyms)"
-        for parameter, symbol in ADDRESSES.items()
-    )
+    return " ".join(f"{symbol}=0x$(sed -n 's/ . {symbol}$//p' /proc/kallsyms)" for symbol in NAMES)
 
 
 def script(bench: Bench, kernel: Kernel, result: Path) -> str:

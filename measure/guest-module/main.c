@@ -12,8 +12,8 @@
 #include "internal.h"
 
 static unsigned long table;
-module_param(table, ulong, 0400);
-MODULE_PARM_DESC(table, "address of sys_call_table");
+module_param_named(sys_call_table, table, ulong, 0400);
+MODULE_PARM_DESC(sys_call_table, "its address");
 
 const sys_call_ptr_t *calls_of_kernel;
 
