@@ -40,6 +40,7 @@ static const struct plan {
 struct echo {
 	int cpus[2];
 	long requests;
+	struct side *sides;
 	double *shared; /* what the client found: ns per request */
 	int clients[MOST], servers[MOST];
 };
@@ -237,19 +238,19 @@ static bool connect_all(struct echo *echo, size_t count)
 	return true;
 }
 
-static int run_trial(void *context, const struct side *side, struct load *load)
+static int run_trial(void *context, size_t index, size_t trial, double *ns)
 {
 	static bool (*const serve[BUILDS])(
 		struct echo *, size_t) = { serve_by_flexsc, serve_by_pthreads, serve_by_epoll };
 	struct echo *echo = context;
-	const struct plan *plan = plans;
-	double before;
+	struct side *side = &echo->sides[index];
+	const struct plan *plan = &plans[index / BUILDS];
+	double cpu;
 	int status = -1;
 	pid_t client;
 	bool served;
 
-	while (strcmp(plan->name, side->server) != 0)
-		plan++;
+	(void)trial;
 	if (!connect_all(echo, plan->connections))
 		return EXIT_FOUND;
 	use_cpus(echo->cpus[0], echo->cpus[1]);
@@ -260,9 +261,9 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 		be_client(echo, plan);
 	}
 	close_all(echo->clients, plan->connections);
-	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	served = client > 0 && serve[side->build](echo, plan->connections);
-	load->cpu = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before) / (1.25 * (double)echo->requests);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	close_all(echo->servers, plan->connections);
 	if (client > 0)
 		waitpid(client, &status, 0);
@@ -270,7 +271,8 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 		complain("bench: %s failed", side->name);
 		return EXIT_FOUND;
 	}
-	load->ns = *echo->shared;
+	side->cpu += cpu / (1.25 * (double)echo->requests);
+	*ns = *echo->shared;
 	return 0;
 }
 
@@ -287,7 +289,7 @@ int echo_measure(struct run *run, struct side **sides, size_t *count)
 	echo.cpus[1] = list_cpus(&cpus) > 1 ? cpus[0] : -1;
 	echo.cpus[0] = sched_getcpu();
 	*count = COUNT_OF(plans) * BUILDS;
-	*sides = sides_of(names, COUNT_OF(plans));
+	*sides = echo.sides = sides_of(names, COUNT_OF(plans));
 	status = sides_measure(run, *sides, *count, run_trial, &echo);
 	unshare_memory(echo.shared, sizeof(double));
 	return status;

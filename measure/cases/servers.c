@@ -55,6 +55,8 @@ static const struct plan plans[] = {
 
 struct session {
 	const struct settings *settings;
+	struct side *sides;
+	size_t count;
 	const char *tools[PLANS]; /* what loads each plan's server here, or NULL */
 	const char *directory;	  /* of the servers */
 	int server_cpu, load_cpu;
@@ -157,9 +159,9 @@ static double number_at(const char *text, const char *word, bool before)
 	return end > at ? number : NAN;
 }
 
-/* Loads the server: ns per request, and how many requests there were. */
-static bool load_it(const struct session *session, const struct plan *plan, long port,
-		    struct load *load, double *total)
+/* Loads the server: *NS per request, and how many requests there were. */
+static bool load_it(const struct session *session, const struct plan *plan, long port, double *ns,
+		    double *total)
 {
 	char *line = keep_text(plan->arguments, session->settings->seconds, port); /* NOLINT */
 	char *argv[MOST_WORDS] = { keep_text("%s", session->tools[plan - plans]) };
@@ -173,24 +175,26 @@ static bool load_it(const struct session *session, const struct plan *plan, long
 	child = start(argv, output, session->load_cpu);
 	well = child > 0 && !wait_for_child(child, SIGKILL);
 	if (pread(output, text, OUTPUT_MAX, 0) > 0 && !strstr(text, plan->errors)) {
-		load->ns = 1e9 / number_at(text, plan->rate, false);
+		*ns = 1e9 / number_at(text, plan->rate, false);
 		*total = number_at(text, plan->total, plan->total_is_before);
 	}
 	free(text);
 	close(output);
-	return well && isfinite(load->ns) && *total > 0;
+	return well && isfinite(*ns) && *total > 0;
 }
 
-static int run_trial(void *context, const struct side *side, struct load *load)
+static int run_trial(void *context, size_t index, size_t trial, double *ns)
 {
 	const struct session *session = context;
+	struct side *side = &session->sides[index];
 	struct rusage used = { 0 };
-	double total = NAN;
+	double taken = NAN, total = NAN;
 	int output[2], status = 0;
 	bool loaded = false;
 	pid_t server;
 	long port;
 
+	(void)trial;
 	if (pipe2(output, O_CLOEXEC)) {
 		complain("bench: no pipe: %s", strerror(errno));
 		return EXIT_FOUND;
@@ -200,14 +204,16 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 	port = server > 0 ? read_port(output[0]) : 0;
 	close(output[0]);
 	if (port)
-		loaded = load_it(session, plan_of(side), port, load, &total);
+		loaded = load_it(session, plan_of(side), port, &taken, &total);
 	if (server > 0) {
 		kill(server, SIGKILL);
 		wait4(server, &status, 0, &used);
 	}
-	load->cpu = cpu_seconds(&used) * 1e9 / total;
-	if (loaded && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+	if (loaded && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+		*ns = taken;
+		side->cpu += cpu_seconds(&used) * 1e9 / total;
 		return 0;
+	}
 	if (!interrupted())
 		complain("bench: %s: %s", side->name,
 			 port ? "its load generator reported no rate, or errors" :
@@ -217,27 +223,26 @@ static int run_trial(void *context, const struct side *side, struct load *load)
 
 /* ---- the bench ---- */
 
-static struct side *list_sides(const struct session *session, size_t *count)
+static void list_sides(struct session *session)
 {
 	const char *names[PLANS];
-	struct side *sides;
 	size_t servers = 0, i;
 
 	for (i = 0; i < PLANS; i++)
 		if (is_wanted(session->settings, plans[i].name))
 			names[servers++] = plans[i].name;
-	*count = servers * BUILDS;
-	sides = sides_of(names, servers);
-	for (i = 0; i < *count; i++) {
-		const struct plan *plan = plan_of(&sides[i]);
+	session->count = servers * BUILDS;
+	session->sides = sides_of(names, servers);
+	for (i = 0; i < session->count; i++) {
+		struct side *side = &session->sides[i];
+		const struct plan *plan = plan_of(side);
 
 		if (!session->tools[plan - plans])
-			sides[i].missing = keep_text("its load generator, %s, is not installed",
-						     plan->tools[0]);
-		else if (access(path_of(session, &sides[i]), X_OK))
-			sides[i].missing = keep_text("there is no %s", path_of(session, &sides[i]));
+			side->missing = keep_text("its load generator, %s, is not installed",
+						  plan->tools[0]);
+		else if (access(path_of(session, side), X_OK))
+			side->missing = keep_text("there is no %s", path_of(session, side));
 	}
-	return sides;
 }
 
 static int measure(struct run *run)
@@ -245,9 +250,8 @@ static int measure(struct run *run)
 	struct session session = { .settings = run->settings,
 				   .directory = example_of(run->settings, "servers"),
 				   .server_cpu = sched_getcpu() };
-	struct side *sides;
-	size_t count, i;
 	int *cpus, status;
+	size_t i;
 
 	for (i = 0; i < PLANS; i++)
 		if (is_wanted(run->settings, plans[i].name))
@@ -256,11 +260,11 @@ static int measure(struct run *run)
 	session.load_cpu = cpus[0];
 	if (session.load_cpu == session.server_cpu)
 		add_warning(run, "one-cpu", "The servers and their load shared one CPU.");
-	sides = list_sides(&session, &count);
-	status = sides_measure(run, sides, count, run_trial, &session);
-	sides_compare(run, sides, count);
+	list_sides(&session);
+	status = sides_measure(run, session.sides, session.count, run_trial, &session);
+	sides_compare(run, session.sides, session.count);
 	judge_run(run);
-	sides_conclude(run, sides, count);
+	sides_conclude(run, session.sides, session.count);
 	return status;
 }
 

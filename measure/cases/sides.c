@@ -32,40 +32,20 @@ struct side *sides_of(const char *const servers[], size_t count)
 
 /* ---- measuring ---- */
 
-struct session {
-	struct run *run;
-	struct side *sides;
-	side_trial *run_trial;
-	void *context;
-};
-
-static int run_side(void *context, size_t index, size_t trial, double *value)
-{
-	struct session *session = context;
-	struct load load = { NAN, NAN };
-	int status = session->run_trial(session->context, &session->sides[index], &load);
-
-	(void)trial;
-	if (status || isnan(load.ns))
-		return status;
-	note_duration(session->run, load.ns * 1000);
-	session->sides[index].cpu += load.cpu;
-	*value = load.ns;
-	return 0;
-}
-
-int sides_measure(struct run *run, struct side sides[], size_t count, side_trial *run_trial,
+int sides_measure(struct run *run, struct side sides[], size_t count,
+		  int (*run_trial)(void *context, size_t side, size_t trial, double *ns),
 		  void *context)
 {
-	struct session session = { run, sides, run_trial, context };
 	const struct turns turns = {
-		.what = "trial and server", .block = BUILDS, .run = run_side, .context = &session
+		.what = "trial and server", .block = BUILDS, .run = run_trial, .context = context
 	};
 	int status = take_trials(run, turns, sides, count, sizeof(*sides));
-	size_t i;
+	size_t i, t;
 
 	for (i = 0; i < count; i++) {
 		sides[i].cpu /= (double)sides[i].trials.count;
+		for (t = 0; t < sides[i].trials.count; t++)
+			note_duration(run, sides[i].trials.of[t] * 1000);
 		if (!sides[i].trials.count && !sides[i].missing)
 			sides[i].missing = "there was no trial";
 	}

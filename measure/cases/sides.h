@@ -24,20 +24,12 @@ struct side {
 	double cpu_ratio;	    /* to that of pthreads */
 };
 
-/* What a trial finds. */
-struct load {
-	double ns;  /* per request */
-	double cpu; /* per request, ns */
-};
-
-/* Makes a trial of one side: 0, or an exit status after complaining. */
-typedef int side_trial(void *context, const struct side *side, struct load *load);
-
 /** The sides of COUNT servers, the BUILDS sides of each in a row; shared, and kept. */
 struct side *sides_of(const char *const servers[], size_t count);
 
-/** Lets COUNT sides take turns. */
-int sides_measure(struct run *run, struct side sides[], size_t count, side_trial *run_trial,
+/** Lets COUNT sides take turns.  RUN_TRIAL is that of turns.h; it also adds to the side's cpu. */
+int sides_measure(struct run *run, struct side sides[], size_t count,
+		  int (*run_trial)(void *context, size_t side, size_t trial, double *ns),
 		  void *context);
 
 /** Compares them; for judge_run() to decide on. */
