@@ -8,15 +8,9 @@
 #include "common/show.h"
 #include "measure/harness/turns.h"
 
-static const char *build_name(enum build build)
-{
-	static const char *const names[BUILDS] = { "flexsc", "pthreads", "epoll" };
-
-	return names[build];
-}
-
 struct side *sides_of(const char *const servers[], size_t count)
 {
+	static const char *const names[BUILDS] = { "flexsc", "pthreads", "epoll" };
 	struct side *sides = share(count * BUILDS * sizeof(*sides));
 	size_t i;
 
@@ -24,7 +18,7 @@ struct side *sides_of(const char *const servers[], size_t count)
 		sides[i].base = i - i % BUILDS + BY_PTHREADS;
 		sides[i].server = servers[i / BUILDS];
 		sides[i].build = (enum build)(i % BUILDS);
-		sides[i].build_name = build_name(sides[i].build);
+		sides[i].build_name = names[i % BUILDS];
 		sides[i].name = keep_text("%s, %s", sides[i].server, sides[i].build_name);
 	}
 	return sides;

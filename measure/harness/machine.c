@@ -131,29 +131,15 @@ static double own_time(void)
 }
 
 /* All but idle (4th) and waiting for a disk (5th); the guests' (9th on) are in the first two. */
-static double busy_ticks(const char *numbers)
-{
-	double busy = 0;
-	char *end;
-	int i;
-
-	for (i = 1; i <= 8; i++) {
-		double ticks = strtod(numbers, &end);
-
-		if (end == numbers)
-			return NAN;
-		if (i != 4 && i != 5)
-			busy += ticks;
-		numbers = end;
-	}
-	return busy;
-}
-
 static double busy_time(int cpu)
 {
 	const char *numbers = line_after("/proc/stat", keep_text("cpu%d ", cpu));
+	double user, nice, system, irq, softirq, stolen;
 
-	return busy_ticks(numbers) / (double)sysconf(_SC_CLK_TCK);
+	if (sscanf(numbers, "%lf %lf %lf %*f %*f %lf %lf %lf", &user, &nice, &system, &irq,
+		   &softirq, &stolen) < 6)
+		return NAN;
+	return (user + nice + system + irq + softirq + stolen) / (double)sysconf(_SC_CLK_TCK);
 }
 
 struct cpu_use cpu_use(int cpu)

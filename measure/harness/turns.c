@@ -23,31 +23,23 @@ static struct {
 	double shown; /* when it was last written, ns */
 } progress;
 
-static void show(size_t done, double now)
+/* Writes at most ten times a second. */
+static void progress_at(size_t done)
 {
 	static const char full[] = "########################", rest[] = "........................";
-	int filled = (int)(BAR * done / progress.total);
-	double left = (now - progress.started) / 1e9 * (double)(progress.total - done);
+	double now = now_ns(), left;
+	int filled;
 
+	if (!progress.total || (done && now - progress.shown < BETWEEN_NS))
+		return;
+	progress.shown = now;
+	filled = (int)(BAR * done / progress.total);
+	left = (now - progress.started) / 1e9 * (double)(progress.total - done);
 	fprintf(stderr, "\r%s  [%.*s%.*s]  %zu of %zu", progress.what, filled, full, BAR - filled,
 		rest, done, progress.total);
 	if (done)
 		fprintf(stderr, ", %.0f s left", left / (double)done);
 	fputs("\033[K", stderr);
-}
-
-/* Writes at most ten times a second. */
-static void progress_at(size_t done)
-{
-	double now;
-
-	if (!progress.total)
-		return;
-	now = now_ns();
-	if (done && now - progress.shown < BETWEEN_NS)
-		return;
-	progress.shown = now;
-	show(done, now);
 }
 
 static void progress_begin(const char *what, size_t total)
