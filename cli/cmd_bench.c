@@ -82,14 +82,10 @@ static int check_outputs(const struct given *given)
 {
 	const char *json = given->value['j'], *csv = given->value['v'];
 
-	if (to_stdout(json) && to_stdout(csv)) {
-		complain("bench: --json and --csv cannot both go to standard output");
-		return EXIT_USAGE;
-	}
-	if (json && csv && !strcmp(json, csv)) {
-		complain("bench: --json and --csv are the same file, %s", json);
-		return EXIT_USAGE;
-	}
+	if (to_stdout(json) && to_stdout(csv))
+		return bad_input("bench: --json and --csv cannot both go to standard output");
+	if (json && csv && !strcmp(json, csv))
+		return bad_input("bench: --json and --csv are the same file, %s", json);
 	return (json && check_writable(json)) || (csv && check_writable(csv)) ? EXIT_USAGE : 0;
 }
 
@@ -138,10 +134,8 @@ static int write_text(const char *path, char *text, size_t length)
 {
 	int error;
 
-	if (!text) {
-		complain("bench: out of memory");
-		return EXIT_USAGE;
-	}
+	if (!text)
+		return bad_input("bench: out of memory");
 	fflush(stdout);
 	error = write_file(path, text, length);
 	free(text);
@@ -294,10 +288,8 @@ static int run_all(const struct given *given, json_t *command)
 	const char *directory = given->value['j'];
 	int status = 0, found, i;
 
-	if (directory && mkdir(directory, 0777) && errno != EEXIST) {
-		complain("bench: cannot make %s: %s", directory, strerror(errno));
-		return EXIT_USAGE;
-	}
+	if (directory && mkdir(directory, 0777) && errno != EEXIST)
+		return bad_input("bench: cannot make %s: %s", directory, strerror(errno));
 	for (i = 0; i < (int)BENCHES && !interrupted(); i++) {
 		struct given one = *given;
 		struct against against = { 0 };

@@ -15,6 +15,10 @@ enum {
 /** Prints "ferry: " and the message on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same in a return statement: complaining gives an exit status. */
+#define bad_input(...) (complain(__VA_ARGS__), EXIT_USAGE)
+#define failed(...) (complain(__VA_ARGS__), EXIT_FOUND)
+
 /** Complains about EXTRA, which the subcommand COMMAND does not take.  Returns EXIT_USAGE. */
 int too_many_arguments(const char *command, const char *extra);
 

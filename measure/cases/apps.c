@@ -155,18 +155,15 @@ static int material_collect(struct material *material, const char *directory)
 	collected = material;
 	directories = list_length = names_length = 0;
 	errno = 0;
-	if (nftw(directory, visit, 16, FTW_PHYS | FTW_MOUNT) < 0 || !directories) {
-		complain("bench: %s: not a tree of files to walk: %s", directory,
-			 errno ? strerror(errno) : "it has no directory");
-		return EXIT_USAGE;
-	}
+	if (nftw(directory, visit, 16, FTW_PHYS | FTW_MOUNT) < 0 || !directories)
+		return bad_input("bench: %s: not a tree of files to walk: %s", directory,
+				 errno ? strerror(errno) : "it has no directory");
 	memcpy(material->path_list + list_length, "/bin", sizeof("/bin"));
 	if (material->file_count && material->large_file >= 0)
 		return 0;
-	complain(material->file_count ? "bench: no memory for a file of 64 MiB" :
-					"bench: %s: it has no file to sum",
-		 directory);
-	return EXIT_USAGE;
+	return bad_input(material->file_count ? "bench: no memory for a file of 64 MiB" :
+						"bench: %s: it has no file to sum",
+			 directory);
 }
 
 /* WORDS with what they stand for, at ARGV; exec() does not write to its arguments. */
@@ -302,11 +299,8 @@ static int check(const struct settings *settings)
 	for (i = 0; i < APPS; i++)
 		if (is_wanted(settings, apps[i].name) && !example_of(settings, apps[i].name))
 			return EXIT_USAGE;
-	if (settings->programs.count &&
-	    (settings->programs.count > 1 || settings->apps.count != 1)) {
-		complain("bench: apps: one --program is compared with one --app");
-		return EXIT_USAGE;
-	}
+	if (settings->programs.count && (settings->programs.count > 1 || settings->apps.count != 1))
+		return bad_input("bench: apps: one --program is compared with one --app");
 	return 0;
 }
 

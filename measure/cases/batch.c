@@ -257,8 +257,7 @@ static int measure(struct run *run)
 	batch_conclude(run, series, count);
 	if (count || status || interrupted())
 		return status;
-	complain("bench: a filter of system calls forbids everything that was to be measured");
-	return EXIT_FOUND;
+	return failed("bench: a filter of system calls forbids everything that was to be measured");
 }
 
 static double seconds(const struct settings *settings, double call_ns)
@@ -280,11 +279,10 @@ static int check_program(const struct settings *settings, const char *path)
 	unsigned long copies = (unsigned long)settings->sizes.of[settings->sizes.count - 1];
 	struct workload workload;
 
-	if (!strcmp(path, "-")) {
-		complain("bench: --program takes a file: every process reads it anew, which "
-			 "standard input does not allow");
-		return EXIT_USAGE;
-	}
+	if (!strcmp(path, "-"))
+		return bad_input(
+			"bench: --program takes a file: every process reads it anew, which "
+			"standard input does not allow");
 	if (workload_load(&workload, path, copies))
 		return EXIT_USAGE;
 	workload_close(&workload);
@@ -309,16 +307,12 @@ static int check_beside(const struct settings *settings, const char *name)
 	const struct side *side = find_other_side(name);
 	const char *why = NULL;
 
-	if (side->does == NOTHINGS && !powers_of_two(&settings->sizes)) {
-		complain("bench: %s takes --sizes that are powers of two, up to %d", name,
-			 MOST_NOPS);
-		return EXIT_USAGE;
-	}
+	if (side->does == NOTHINGS && !powers_of_two(&settings->sizes))
+		return bad_input("bench: %s takes --sizes that are powers of two, up to %d", name,
+				 MOST_NOPS);
 	if (side->missing)
 		why = side->missing();
-	if (why)
-		complain("bench: %s is not available: %s", name, why);
-	return why ? EXIT_USAGE : 0;
+	return why ? bad_input("bench: %s is not available: %s", name, why) : 0;
 }
 
 static int check(const struct settings *settings)

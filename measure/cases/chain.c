@@ -321,8 +321,7 @@ static int enter_directory(void *context, size_t trial)
 	(void)trial;
 	if (!chdir(chain->directory))
 		return 0;
-	complain("bench: chain: cannot enter %s: %s", chain->directory, strerror(errno));
-	return EXIT_FOUND;
+	return failed("bench: chain: cannot enter %s: %s", chain->directory, strerror(errno));
 }
 
 static void run_row(void *context)
@@ -345,11 +344,9 @@ static int time_row(void *context, size_t index, size_t trial, double *value)
 	}
 	length = row->run(row->chain, row->on);
 	unmap(NULL);
-	if (length != FILE_SIZE && !interrupted()) {
-		complain("bench: chain: %s: the file has %d bytes, and %ld were read", row->name,
-			 FILE_SIZE, length);
-		return EXIT_FOUND;
-	}
+	if (length != FILE_SIZE && !interrupted())
+		return failed("bench: chain: %s: the file has %d bytes, and %ld were read",
+			      row->name, FILE_SIZE, length);
 	*value = clock_least(run_row, unmap, row, REPEATS);
 	note_duration(chain->run, *value);
 	return 0;

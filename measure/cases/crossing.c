@@ -60,8 +60,7 @@ static int try_given_call(void *context)
 
 static int refuse_call(const char *word, const char *what)
 {
-	complain("bench: --call has '%s': it must be %s", word, what);
-	return EXIT_USAGE;
+	return bad_input("bench: --call has '%s': it must be %s", word, what);
 }
 
 static int read_argument(const char *word, long *argument)
@@ -86,10 +85,8 @@ static int read_given_call(const struct names *words)
 	struct ferry_problem problem;
 	size_t i;
 
-	if (words->count > COUNT_OF(given.words)) {
-		complain("bench: --call has more than %d arguments", FERRY_MAX_ARGS);
-		return EXIT_USAGE;
-	}
+	if (words->count > COUNT_OF(given.words))
+		return bad_input("bench: --call has more than %d arguments", FERRY_MAX_ARGS);
 	for (i = 0; i < words->count; i++) {
 		if (read_argument(words->of[i], &given.words[i]))
 			return EXIT_USAGE;
@@ -101,10 +98,8 @@ static int read_given_call(const struct names *words)
 	if (given.words[0] < 0 || given.words[0] > SHRT_MAX)
 		return refuse_call(words->of[0], "the number of a call");
 	slot.nr = (short)given.words[0];
-	if (ferry_check(&slot, 1, &problem, 1) > 0 && problem.severity == FERRY_ERROR) {
-		complain("bench: call %d cannot be measured: %s", slot.nr, problem.reason);
-		return EXIT_USAGE;
-	}
+	if (ferry_check(&slot, 1, &problem, 1) > 0 && problem.severity == FERRY_ERROR)
+		return bad_input("bench: call %d cannot be measured: %s", slot.nr, problem.reason);
 	return 0;
 }
 
@@ -129,10 +124,8 @@ static int try_in_child(struct run *run)
 	*given.answer = NO_ANSWER;
 	if (run_in_child(try_given_call, NULL))
 		return EXIT_FOUND;
-	if (*given.answer == NO_ANSWER) {
-		complain("bench: %s does not return", given.label);
-		return EXIT_FOUND;
-	}
+	if (*given.answer == NO_ANSWER)
+		return failed("bench: %s does not return", given.label);
 	warn_of_failure(run);
 	return 0;
 }

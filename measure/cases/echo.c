@@ -267,10 +267,8 @@ static int run_trial(void *context, size_t index, size_t trial, double *ns)
 	close_all(echo->servers, plan->connections);
 	if (client > 0)
 		waitpid(client, &status, 0);
-	if (!interrupted() && (!served || status)) {
-		complain("bench: %s failed", side->name);
-		return EXIT_FOUND;
-	}
+	if (!interrupted() && (!served || status))
+		return failed("bench: %s failed", side->name);
 	side->cpu += cpu / (1.25 * (double)echo->requests);
 	*ns = *echo->shared;
 	return 0;

@@ -44,8 +44,7 @@ int file_set_collect(struct file_set *set, const char *path, size_t most)
 		fts_close(tree);
 	if (set->dir >= 0 && (set->count || interrupted()))
 		return 0;
-	complain("bench: %s: it has no small file to read", path);
-	return EXIT_USAGE;
+	return bad_input("bench: %s: it has no small file to read", path);
 }
 
 void file_set_make_room(struct file_set *set)

@@ -334,9 +334,9 @@ static int check(const struct settings *settings)
 
 	if (bytes >= LEAST && bytes <= room.bytes / 10 * 9)
 		return 0;
-	complain("bench: pagefault: %s leaves %zu MiB, and this takes %zu MiB and a tenth more",
-		 room.limit, room.bytes / MIB, (bytes < LEAST ? LEAST : bytes) / MIB);
-	return EXIT_USAGE;
+	return bad_input(
+		"bench: pagefault: %s leaves %zu MiB, and this takes %zu MiB and a tenth more",
+		room.limit, room.bytes / MIB, (bytes < LEAST ? LEAST : bytes) / MIB);
 }
 
 /* ---- the bench ---- */
@@ -357,10 +357,8 @@ static int measure(struct run *run)
 		add_warning(run, "little-memory",
 			    "Only %zu MiB are touched, not %zu: %s leaves %zu.", bytes / MIB,
 			    USUAL / MIB, room.limit, room.bytes / MIB);
-	if (!region_open(&region, bytes, run->settings->bootstrap.seed)) {
-		complain("bench: pagefault: no address space for %zu MiB", bytes / MIB);
-		return EXIT_FOUND;
-	}
+	if (!region_open(&region, bytes, run->settings->bootstrap.seed))
+		return failed("bench: pagefault: no address space for %zu MiB", bytes / MIB);
 	session.region = &region;
 	list_rows(&session);
 	status = take_trials(run, turns, session.rows, session.count, sizeof(*session.rows));

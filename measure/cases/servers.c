@@ -195,10 +195,8 @@ static int run_trial(void *context, size_t index, size_t trial, double *ns)
 	long port;
 
 	(void)trial;
-	if (pipe2(output, O_CLOEXEC)) {
-		complain("bench: no pipe: %s", strerror(errno));
-		return EXIT_FOUND;
-	}
+	if (pipe2(output, O_CLOEXEC))
+		return failed("bench: no pipe: %s", strerror(errno));
 	server = start_server(session, side, output[1]);
 	close(output[1]);
 	port = server > 0 ? read_port(output[0]) : 0;

@@ -153,25 +153,18 @@ static int add_name(struct names *names, const char *name, const struct choice *
 {
 	size_t i;
 
-	if (!*name) {
-		complain("bench: --%s has an empty name in its list", choice->name);
-		return EXIT_USAGE;
-	}
+	if (!*name)
+		return bad_input("bench: --%s has an empty name in its list", choice->name);
 	for (i = 0; i < names->count; i++) {
 		if (strcmp(names->of[i], name) != 0 || choice->kind == CALL_OPTION)
 			continue;
-		complain("bench: --%s names '%s' twice", choice->name, name);
-		return EXIT_USAGE;
+		return bad_input("bench: --%s names '%s' twice", choice->name, name);
 	}
-	if (names->count == MAX_NAMES) {
-		complain("bench: --%s takes at most %d names", choice->name, MAX_NAMES);
-		return EXIT_USAGE;
-	}
-	if (choice->values && !has_word(choice->values, name)) {
-		complain("bench: --%s is '%s'; there are %s (%s)", choice->name, name,
-			 keep_list(choice->values, " and "), choice->help);
-		return EXIT_USAGE;
-	}
+	if (names->count == MAX_NAMES)
+		return bad_input("bench: --%s takes at most %d names", choice->name, MAX_NAMES);
+	if (choice->values && !has_word(choice->values, name))
+		return bad_input("bench: --%s is '%s'; there are %s (%s)", choice->name, name,
+				 keep_list(choice->values, " and "), choice->help);
 	names->of[names->count++] = name;
 	return 0;
 }
@@ -196,10 +189,8 @@ static void options_of_table(struct option options[], char *letters)
 static int complain_of_option(int letter, const char *word)
 {
 	if (letter == ':')
-		complain("bench: %s needs a value; see 'ferry bench --help'", word);
-	else
-		complain("bench: there is no option '%s'; see 'ferry bench --help'", word);
-	return EXIT_USAGE;
+		return bad_input("bench: %s needs a value; see 'ferry bench --help'", word);
+	return bad_input("bench: there is no option '%s'; see 'ferry bench --help'", word);
 }
 
 /* --all goes with no option that only some benches take, nor with --csv. */
@@ -255,11 +246,9 @@ static int parse_number(const char *text, const struct choice *choice, long *num
 
 	errno = 0;
 	value = strtol(text, &end, 10);
-	if (end == text || *end || errno || value < choice->min || value > choice->max) {
-		complain("bench: --%s is '%s': it must be a number from %ld to %ld", choice->name,
-			 text, choice->min, choice->max);
-		return EXIT_USAGE;
-	}
+	if (end == text || *end || errno || value < choice->min || value > choice->max)
+		return bad_input("bench: --%s is '%s': it must be a number from %ld to %ld",
+				 choice->name, text, choice->min, choice->max);
 	*number = value;
 	return 0;
 }
@@ -296,8 +285,7 @@ static int check_directory(const char *path)
 {
 	if (!access(keep_text("%s/.", path), X_OK))
 		return 0;
-	complain("bench: %s: not a directory to work on: %s", path, strerror(errno));
-	return EXIT_USAGE;
+	return bad_input("bench: %s: not a directory to work on: %s", path, strerror(errno));
 }
 
 static int apply(const struct choice *choice, char *text, struct settings *settings)
@@ -329,8 +317,7 @@ static int check_engine(const char *name)
 
 	if (!ferry_engine_probe(ferry_engine_by_name(name), &why))
 		return 0;
-	complain("bench: the engine %s is not available: %s", name, why);
-	return EXIT_USAGE;
+	return bad_input("bench: the engine %s is not available: %s", name, why);
 }
 
 static int check_engines(struct settings *settings, bool named)
@@ -358,11 +345,10 @@ int options_apply(const struct bench *bench, const struct given *given, struct s
 	for (letter = 0; letter < COUNT_OF(given->value); letter++) {
 		const struct choice *choice = choice_of(bench, (int)letter);
 
-		if (given->value[letter] && !choice) {
-			complain("bench: %s takes no --%s; see 'ferry bench %s --help'",
-				 bench->name, choice_of(NULL, (int)letter)->name, bench->name);
-			return EXIT_USAGE;
-		}
+		if (given->value[letter] && !choice)
+			return bad_input("bench: %s takes no --%s; see 'ferry bench %s --help'",
+					 bench->name, choice_of(NULL, (int)letter)->name,
+					 bench->name);
 		if (given->value[letter] && apply(choice, given->value[letter], settings))
 			return EXIT_USAGE;
 	}

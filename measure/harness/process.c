@@ -113,10 +113,8 @@ int run_in_child(int (*work)(void *context), void *context)
 	child = fork();
 	if (!child)
 		work_and_end(parent, work, context);
-	if (child < 0) {
-		complain("bench: no process to measure in: %s", strerror(errno));
-		return EXIT_FOUND;
-	}
+	if (child < 0)
+		return failed("bench: no process to measure in: %s", strerror(errno));
 	status = wait_for_child(child, 0);
 	if (interrupted() || !status)
 		return 0;

@@ -126,8 +126,7 @@ static int make_progress(struct session *session)
 
 	if (status || interrupted() || *session->trial > before)
 		return status;
-	complain("bench: a process that was to measure ended without a trial");
-	return EXIT_FOUND;
+	return failed("bench: a process that was to measure ended without a trial");
 }
 
 int take_turns(const struct turns *turns)
