@@ -78,55 +78,48 @@ static const struct app apps[] = {
 
 /* ---- what they work on ---- */
 
-/* Of one tree, in the order of a walk. */
-struct material {
-	char **files; /* small regular files that can be read, ended by NULL */
-	size_t file_count;
-	char *path_list; /* directories with colons between them, the last one having SOUGHT */
-	int large_file;	 /* a file without a name, cached, to be read */
-};
-
 #define FILES 2000
 #define LARGEST (256L << 10) /* of them, bytes: summing must not take most of the time */
 #define DIRECTORIES 500
 #define PATHS_SIZE (100L << 10) /* of all names together, bytes: well below what exec() takes */
 #define LARGE_FILE (64L << 20)	/* bytes */
 
-/* nftw() gives its visitor no context. */
-static struct material *collected;
-static size_t directories, list_length, names_length;
+/* Of one tree, in the order of a walk: nftw() gives its visitor no context. */
+static struct {
+	char *files[FILES + 1]; /* small regular files that can be read, ended by NULL */
+	size_t file_count, names_length;
+	char path_list[PATHS_SIZE]; /* with colons in between; only the last one has SOUGHT */
+	size_t directories, list_length;
+	int large_file; /* a file without a name, cached, to be read */
+} material;
 
 static bool wants_file(const char *path, const struct stat *status)
 {
-	return collected->file_count < FILES && status->st_size <= LARGEST &&
-	       names_length + strlen(path) < PATHS_SIZE && !access(path, R_OK);
+	return material.file_count < FILES && status->st_size <= LARGEST &&
+	       material.names_length + strlen(path) < PATHS_SIZE && !access(path, R_OK);
 }
 
 static bool wants_directory(const char *path)
 {
-	char sought[4096];
-
-	snprintf(sought, sizeof(sought), "%s/" SOUGHT, path);
-	return directories < DIRECTORIES && list_length + strlen(path) + 8 < PATHS_SIZE &&
-	       !strchr(path, ':') && access(sought, F_OK);
-}
-
-static void add_directory(const char *path)
-{
-	list_length += (size_t)sprintf(collected->path_list + list_length, "%s:", path);
-	directories++;
+	return material.directories < DIRECTORIES &&
+	       material.list_length + strlen(path) + 8 < PATHS_SIZE && !strchr(path, ':') &&
+	       access(keep_text("%s/" SOUGHT, path), F_OK);
 }
 
 static int visit(const char *path, const struct stat *status, int type, struct FTW *position)
 {
 	(void)position;
-	if (type == FTW_D && wants_directory(path))
-		add_directory(path);
-	if (type == FTW_F && S_ISREG(status->st_mode) && wants_file(path, status)) {
-		collected->files[collected->file_count++] = keep_text("%s", path);
-		names_length += strlen(path) + 1;
+	if (type == FTW_D && wants_directory(path)) {
+		material.list_length +=
+			(size_t)sprintf(material.path_list + material.list_length, "%s:", path);
+		material.directories++;
 	}
-	return interrupted() || (collected->file_count == FILES && directories == DIRECTORIES);
+	if (type == FTW_F && S_ISREG(status->st_mode) && wants_file(path, status)) {
+		material.files[material.file_count++] = keep_text("%s", path);
+		material.names_length += strlen(path) + 1;
+	}
+	return interrupted() ||
+	       (material.file_count == FILES && material.directories == DIRECTORIES);
 }
 
 static int make_large_file(void)
@@ -145,39 +138,32 @@ static int make_large_file(void)
 }
 
 /* Collects it from DIRECTORY: 0, or an exit status. */
-static int material_collect(struct material *material, const char *directory)
+static int material_collect(const char *directory)
 {
-	*material = (struct material){
-		.files = keep(FILES + 1, sizeof(char *)),
-		.path_list = keep(PATHS_SIZE, 1),
-		.large_file = make_large_file(),
-	};
-	collected = material;
-	directories = list_length = names_length = 0;
+	material.large_file = make_large_file();
 	errno = 0;
-	if (nftw(directory, visit, 16, FTW_PHYS | FTW_MOUNT) < 0 || !directories)
+	if (nftw(directory, visit, 16, FTW_PHYS | FTW_MOUNT) < 0 || !material.directories)
 		return bad_input("bench: %s: not a tree of files to walk: %s", directory,
 				 errno ? strerror(errno) : "it has no directory");
-	memcpy(material->path_list + list_length, "/bin", sizeof("/bin"));
-	if (material->file_count && material->large_file >= 0)
+	memcpy(material.path_list + material.list_length, "/bin", sizeof("/bin"));
+	if (material.file_count && material.large_file >= 0)
 		return 0;
-	return bad_input(material->file_count ? "bench: no memory for a file of 64 MiB" :
-						"bench: %s: it has no file to sum",
+	return bad_input(material.file_count ? "bench: no memory for a file of 64 MiB" :
+					       "bench: %s: it has no file to sum",
 			 directory);
 }
 
 /* WORDS with what they stand for, at ARGV; exec() does not write to its arguments. */
-static void fill_in(char *argv[], const char *const words[], const struct settings *settings,
-		    const struct material *material)
+static void fill_in(char *argv[], const char *const words[], const struct settings *settings)
 {
 	size_t i;
 
 	for (; *words; words++) {
-		for (i = 0; *words == all_files && i < material->file_count; i++)
-			*argv++ = material->files[i];
+		for (i = 0; *words == all_files && i < material.file_count; i++)
+			*argv++ = material.files[i];
 		if (*words != all_files)
 			*argv++ = *words == tree      ? (char *)settings->directory :
-				  *words == path_list ? material->path_list :
+				  *words == path_list ? material.path_list :
 							(char *)*words;
 	}
 }
@@ -234,62 +220,46 @@ static void replace_usual(struct scene *scene)
 	scene->usual[i] = NULL;
 }
 
-static void measure_app(struct scene *scene)
+static void measure_app(struct run *run, const struct app *app, struct duel duels[], size_t *count)
 {
-	const struct settings *settings = scene->run->settings;
+	const struct settings *settings = run->settings;
 	const struct names *engines = &settings->engines;
+	struct scene scene = {
+		.run = run,
+		.app = app,
+		.argv = keep(MAX_ARGUMENTS, sizeof(char *)),
+		.usual = keep(MAX_ARGUMENTS, sizeof(char *)),
+		.input = app->reads ? material.large_file : -1,
+		.duels = duels,
+		.count = count,
+	};
 	size_t i;
 
+	scene.argv[0] = example_of(settings, app->name);
+	fill_in(scene.argv + 1, app->arguments, settings);
+	fill_in(scene.usual, app->usual_command, settings);
+	if (settings->programs.count)
+		replace_usual(&scene);
 	for (i = 1; i < engines->count; i++)
-		add_duel(scene, engines->of[i], engines->of[0]);
+		add_duel(&scene, engines->of[i], engines->of[0]);
 	if (!settings->engines_named)
-		add_duel(scene, "auto", NULL);
+		add_duel(&scene, "auto", NULL);
 	for (i = 0; settings->engines_named && i < engines->count; i++)
-		add_duel(scene, engines->of[i], NULL);
-}
-
-static struct duel *measure_apps(struct run *run, const struct material *material, size_t *count)
-{
-	size_t most = APPS * 2 * (run->settings->engines.count + 1), i;
-	struct duel *duels = keep(most, sizeof(*duels));
-
-	*count = 0;
-	for (i = 0; i < APPS && !interrupted(); i++) {
-		struct scene scene = {
-			.run = run,
-			.app = &apps[i],
-			.argv = keep(MAX_ARGUMENTS, sizeof(char *)),
-			.usual = keep(MAX_ARGUMENTS, sizeof(char *)),
-			.input = apps[i].reads ? material->large_file : -1,
-			.duels = duels,
-			.count = count,
-		};
-
-		if (!is_wanted(run->settings, apps[i].name))
-			continue;
-		scene.argv[0] = example_of(run->settings, apps[i].name);
-		fill_in(scene.argv + 1, apps[i].arguments, run->settings, material);
-		fill_in(scene.usual, apps[i].usual_command, run->settings, material);
-		if (run->settings->programs.count)
-			replace_usual(&scene);
-		measure_app(&scene);
-	}
-	return duels;
+		add_duel(&scene, engines->of[i], NULL);
 }
 
 static int measure(struct run *run)
 {
-	const struct settings *settings = run->settings;
-	struct material *material = keep(1, sizeof(*material));
-	struct duel *duels;
-	size_t count;
-	int status = material_collect(material, settings->directory);
+	size_t most = APPS * 2 * (run->settings->engines.count + 1), count = 0, i;
+	struct duel *duels = keep(most, sizeof(*duels));
+	int status = material_collect(run->settings->directory);
 
-	if (status)
-		return status;
-	duels = measure_apps(run, material, &count);
-	duels_conclude(run, duels, count);
-	return 0;
+	for (i = 0; i < APPS && !status; i++)
+		if (is_wanted(run->settings, apps[i].name))
+			measure_app(run, &apps[i], duels, &count);
+	if (!status)
+		duels_conclude(run, duels, count);
+	return status;
 }
 
 static int check(const struct settings *settings)

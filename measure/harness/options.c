@@ -186,13 +186,6 @@ static void options_of_table(struct option options[], char *letters)
 	*letters = '\0';
 }
 
-static int complain_of_option(int letter, const char *word)
-{
-	if (letter == ':')
-		return bad_input("bench: %s needs a value; see 'ferry bench --help'", word);
-	return bad_input("bench: there is no option '%s'; see 'ferry bench --help'", word);
-}
-
 /* --all goes with no option that only some benches take, nor with --csv. */
 static int check_all(const struct given *given)
 {
@@ -203,10 +196,10 @@ static int check_all(const struct given *given)
 		if (given->value[(int)choices[i].letter] &&
 		    (choices[i].benches || choices[i].letter == 'v'))
 			extra = keep_text("--%s", choices[i].name);
-	if (extra)
-		complain("bench: --all measures every bench with its defaults: use it without %s",
+	if (!extra)
+		return 0;
+	return bad_input("bench: --all measures every bench with its defaults: use it without %s",
 			 extra);
-	return extra ? EXIT_USAGE : 0;
 }
 
 int options_read(int argc, char *argv[], struct given *given)
@@ -218,8 +211,12 @@ int options_read(int argc, char *argv[], struct given *given)
 	opterr = 0;
 	options_of_table(options, letters);
 	while ((letter = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (letter == ':' || letter == '?')
-			return complain_of_option(letter, argv[optind - 1]);
+		if (letter == ':')
+			return bad_input("bench: %s needs a value; see 'ferry bench --help'",
+					 argv[optind - 1]);
+		if (letter == '?')
+			return bad_input("bench: there is no option '%s'; see 'ferry bench --help'",
+					 argv[optind - 1]);
 		if (letter == 'h')
 			given->help = true;
 		else if (letter == 'A')
