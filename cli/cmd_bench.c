@@ -174,9 +174,9 @@ static int report(const struct run *run, const struct given *given, const json_t
 
 	if (!to_stdout(json) && !to_stdout(csv)) {
 		print_circumstances(at);
-		run->bench->print(run);
+		show_tables(run->tables, run->table_count);
 		if (against->document)
-			against_print(against, document);
+			against_print_conditions(against, document);
 		print_sentences(run);
 	}
 	if (json)
@@ -250,11 +250,11 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 	*run.shortest = INFINITY;
 	status = measure(&run, &at);
 	if (has_results(&run)) {
-		document = run_as_json(&run, &at, command);
-		if (against->document) {
+		if (against->document)
 			against_compare(against, &run);
+		document = run_as_json(&run, &at, command);
+		if (against->document)
 			json_object_set_new(document, "against", against_as_json(against));
-		}
 		reported = report(&run, given, document, &at, against);
 		status = reported ? reported : status;
 		json_decref(document);

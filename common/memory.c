@@ -43,6 +43,19 @@ void *keep(size_t count, size_t size)
 	return block->memory;
 }
 
+/* The room doubles at the powers of two. */
+void *keep_more(void *array, size_t count, size_t size)
+{
+	void *larger;
+
+	if (count & (count - 1))
+		return array;
+	larger = keep(count ? 2 * count : 1, size);
+	if (count)
+		memcpy(larger, array, count * size);
+	return larger;
+}
+
 char *keep_text(const char *format, ...)
 {
 	char *text, *copy;

@@ -17,6 +17,9 @@ void *reallocate(void *memory, size_t count, size_t size);
 /** As allocate(), for results: they live as long as the process, and nobody frees them. */
 void *keep(size_t count, size_t size);
 
+/** ARRAY, which keep_more() made of NULL and which has COUNT objects, with room for another. */
+void *keep_more(void *array, size_t count, size_t size);
+
 /** A text that is kept. */
 char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as C structures, and how they become JSON, CSV and tables.
+ * Results as C structures, and how they become JSON and CSV; table.h makes tables of them.
  *
  * A record is a structure that begins with `const char *missing`: why it was not measured, or
- * NULL.  An array of fields describes it once; the array drives the JSON and the CSV, and arrays
- * of columns, which have headings instead of keys, drive the tables for people:
+ * NULL.  An array of fields describes it once, for the JSON and the CSV:
  *
  *	struct row { const char *missing, *name; double median; };
  *	static const struct field fields[] = {
@@ -98,14 +97,6 @@ struct field {
 		"significant", F_YES_NO, offsetof(type, ratio.significant), 0 \
 	}
 
-/* A column of a table for people. */
-struct column {
-	const char *heading;
-	enum type type;
-	unsigned int offset;
-	int decimals;
-};
-
 /* An array of records. */
 struct records {
 	const char *key; /* of the array in the document */
@@ -135,8 +126,5 @@ json_t *records_as_json(const struct records *records);
 
 /** RECORDS as CSV (RFC 4180, but with newlines alone), to free(); *LENGTH bytes. */
 char *records_as_csv(const struct records *records, size_t *length);
-
-/** The value of a column for people, in TEXT; "-" for what is not known. */
-void show_value(const struct column *column, const void *record, char *text, size_t size);
 
 #endif /* RECORD_H */

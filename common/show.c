@@ -38,44 +38,61 @@ static void no_memory(void)
 	exit(EXIT_USAGE);
 }
 
-/* Texts are wrapped to make room; a number that is cut would be another one. */
-static struct libscols_table *new_table(const struct column columns[], size_t count)
+/* Whether there is room for the column on a terminal. */
+static bool is_printed(const struct column *column)
 {
-	struct libscols_table *table = scols_new_table();
-	size_t k;
-
-	if (!table)
-		no_memory();
-	scols_table_set_column_separator(table, "  ");
-	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-	for (k = 0; k < count; k++) {
-		struct libscols_column *column = scols_table_new_column(
-			table, columns[k].heading, 0,
-			columns[k].type == F_TEXT ? SCOLS_FL_WRAP : SCOLS_FL_RIGHT);
-
-		if (!column)
-			no_memory();
-		if (columns[k].type != F_TEXT)
-			continue;
-		scols_column_set_safechars(column, "\n");
-		scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
-					  NULL);
-	}
-	return table;
+	return !(column->flags & PAGE_ONLY);
 }
 
-static size_t widest_cell(const struct column *column, const void *const records[], size_t count)
+/* Texts are wrapped to make room; a number that is cut would be another one. */
+static void add_column(struct libscols_table *table, const struct column *column)
 {
-	size_t widest = strlen(column->heading), length, i;
-	char cell[CELL];
+	int flags = column->type == F_TEXT ? SCOLS_FL_WRAP : SCOLS_FL_RIGHT;
+	struct libscols_column *added = scols_table_new_column(
+		table, column->heading, 0, is_printed(column) ? flags : SCOLS_FL_HIDDEN);
 
-	for (i = 0; i < count; i++) {
-		if (missing_of(records[i]))
-			continue;
-		show_value(column, records[i], cell, sizeof(cell));
-		length = strlen(cell);
+	if (!added)
+		no_memory();
+	if (column->type != F_TEXT)
+		return;
+	scols_column_set_safechars(added, "\n");
+	scols_column_set_wrapfunc(added, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+}
+
+static struct libscols_table *new_table(const struct table *table)
+{
+	struct libscols_table *made = scols_new_table();
+	size_t k;
+
+	if (!made)
+		no_memory();
+	scols_table_set_column_separator(made, "  ");
+	scols_table_set_termforce(made, SCOLS_TERMFORCE_NEVER);
+	for (k = 0; k < table->column_count; k++)
+		add_column(made, &table->columns[k]);
+	return made;
+}
+
+static size_t widest_cell(const struct table *table, size_t column)
+{
+	size_t widest = strlen(table->columns[column].heading), length, row;
+
+	for (row = 0; row < table->row_count; row++) {
+		length = strlen(table_cell(table, row, column));
 		widest = length > widest ? length : widest;
 	}
+	return widest;
+}
+
+/* The widest column of texts that can be narrower, or COUNT. */
+static size_t widest_text(const struct column columns[], const size_t widths[], size_t count)
+{
+	size_t widest = count, k;
+
+	for (k = 0; k < count; k++)
+		if (columns[k].type == F_TEXT && widths[k] > LEAST_TEXT &&
+		    (widest == count || widths[k] > widths[widest]))
+			widest = k;
 	return widest;
 }
 
@@ -83,19 +100,19 @@ static size_t widest_cell(const struct column *column, const void *const records
  * Takes what is too wide for the terminal from the widest text, again and again.  In a pipe or
  * a file each record stays one line, for grep and awk.
  */
-static void fit_widths(const struct column columns[], size_t widths[], size_t count)
+static void fit_widths(const struct table *table, size_t widths[])
 {
-	const int width = terminal_width(INT_MAX);
-	size_t total = 2 * (count - 1), widest, k;
+	const size_t count = table->column_count, width = (size_t)terminal_width(INT_MAX);
+	size_t total = 0, widest, k;
 
-	for (k = 0; k < count; k++)
-		total += widths[k];
-	for (; total > (size_t)width; total--) {
-		widest = count;
-		for (k = 0; k < count; k++)
-			if (columns[k].type == F_TEXT && widths[k] > LEAST_TEXT &&
-			    (widest == count || widths[k] > widths[widest]))
-				widest = k;
+	for (k = 0; k < count; k++) {
+		if (!is_printed(&table->columns[k]))
+			continue;
+		widths[k] = widest_cell(table, k);
+		total += widths[k] + (total ? 2 : 0);
+	}
+	for (; total > width; total--) {
+		widest = widest_text(table->columns, widths, count);
 		if (widest == count)
 			return;
 		widths[widest]--;
@@ -120,20 +137,22 @@ static void wrap(char *text, size_t width)
 		*blank = '\n';
 }
 
-static void add_line(struct libscols_table *table, const struct column columns[],
-		     const size_t widths[], size_t count, const void *record)
+static void add_line(struct libscols_table *made, const struct table *table, size_t row,
+		     const size_t widths[])
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
-	char cell[CELL];
+	struct libscols_line *line = scols_table_new_line(made, NULL);
+	char *cell;
 	size_t k;
 
 	if (!line)
 		no_memory();
-	for (k = 0; k < count; k++) {
-		show_value(&columns[k], record, cell, sizeof(cell));
-		if (columns[k].type == F_TEXT)
+	for (k = 0; k < table->column_count; k++) {
+		cell = strdup(table_cell(table, row, k));
+		if (!cell)
+			no_memory();
+		if (table->columns[k].type == F_TEXT)
 			wrap(cell, widths[k]);
-		if (scols_line_set_data(line, k, cell))
+		if (scols_line_refer_data(line, k, cell))
 			no_memory();
 	}
 }
@@ -153,45 +172,61 @@ static void print_without_ends(char *text)
 	}
 }
 
-void show_table(const struct column columns[], size_t column_count, const void *const records[],
-		size_t count)
+static void show_rows(const struct table *table)
 {
-	size_t *widths = allocate(column_count, sizeof(*widths));
-	struct libscols_table *table;
-	char first[CELL], reason[2 * CELL], *text = NULL;
-	size_t i;
+	size_t *widths = allocate(table->column_count, sizeof(*widths)), row;
+	struct libscols_table *made;
+	char *text = NULL;
 
-	for (i = 0; i < column_count; i++)
-		widths[i] = widest_cell(&columns[i], records, count);
-	fit_widths(columns, widths, column_count);
+	fit_widths(table, widths);
 	scols_init_debug(0);
-	table = new_table(columns, column_count);
-	for (i = 0; i < count; i++)
-		if (!missing_of(records[i]))
-			add_line(table, columns, widths, column_count, records[i]);
-	if (!scols_table_is_empty(table) && !scols_print_table_to_string(table, &text))
+	made = new_table(table);
+	for (row = 0; row < table->row_count; row++)
+		add_line(made, table, row, widths);
+	if (!scols_table_is_empty(made) && !scols_print_table_to_string(made, &text))
 		print_without_ends(text);
 	free(text);
 	free(widths);
-	scols_unref_table(table);
+	scols_unref_table(made);
+}
+
+/* Those of its records that are missing follow below it, each with its reason. */
+static void show_table(const struct table *table)
+{
+	size_t i;
+
+	if (table->title)
+		show_heading("%s", table->title);
+	show_rows(table);
+	for (i = 0; i < table->missing_count; i++)
+		show_paragraph("", table->missing[i]);
+}
+
+void show_tables(struct table *const tables[], size_t count)
+{
+	const char *note = NULL, *before = "";
+	size_t i;
+
 	for (i = 0; i < count; i++) {
-		if (!missing_of(records[i]))
+		if (tables[i]->page_only || table_is_empty(tables[i]))
 			continue;
-		show_value(&columns[0], records[i], first, sizeof(first));
-		snprintf(reason, sizeof(reason), "%s: %s", first, missing_of(records[i]));
-		show_paragraph("", reason);
+		if (note && note != tables[i]->note)
+			show_paragraph("", note);
+		fputs(before, stdout);
+		show_table(tables[i]);
+		note = tables[i]->note;
+		before = "\n";
 	}
+	if (note)
+		show_paragraph("", note);
 }
 
 void show_records(const struct column columns[], size_t column_count, const struct records *records)
 {
-	const void **all = allocate(records->count, sizeof(*all));
-	size_t i;
+	struct table table = { .columns = columns, .column_count = column_count };
 
-	for (i = 0; i < records->count; i++)
-		all[i] = record_at(records, i);
-	show_table(columns, column_count, all, records->count);
-	free(all);
+	table_add_all(&table, records);
+	show_table(&table);
 }
 
 int in_colour(void)

@@ -6,16 +6,15 @@
 #ifndef SHOW_H
 #define SHOW_H
 
-#include "record.h"
+#include "table.h"
 
 /**
- * Prints RECORDS, whose values COLUMNS pick.  Those that are missing follow below the table, each
- * with its reason, under the value of the first column.
+ * Prints the tables that are not for the page only.  A note that several share follows the last of
+ * them.
  */
-void show_table(const struct column columns[], size_t column_count, const void *const records[],
-		size_t count);
+void show_tables(struct table *const tables[], size_t count);
 
-/** All of RECORDS. */
+/** A table of RECORDS, without a title. */
 void show_records(const struct column columns[], size_t column_count,
 		  const struct records *records);
 

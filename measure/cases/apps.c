@@ -15,7 +15,6 @@
 #include "duels.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "common/show.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/options.h"
 #include "measure/harness/turns.h"
@@ -257,9 +256,12 @@ static int measure(struct run *run)
 	for (i = 0; i < APPS && !status; i++)
 		if (is_wanted(run->settings, apps[i].name))
 			measure_app(run, &apps[i], duels, &count);
-	if (!status)
-		duels_conclude(run, duels, count);
-	return status;
+	if (status)
+		return status;
+	duels_conclude(run, duels, count);
+	duels_tabulate(run, "PROGRAM", "ENGINE",
+		       "Programs that batch, from start to end: medians, and ratios pair by pair");
+	return 0;
 }
 
 static int check(const struct settings *settings)
@@ -272,12 +274,6 @@ static int check(const struct settings *settings)
 	if (settings->programs.count && (settings->programs.count > 1 || settings->apps.count != 1))
 		return bad_input("bench: apps: one --program is compared with one --app");
 	return 0;
-}
-
-static void print(const struct run *run)
-{
-	duels_print(run, "PROGRAM", "ENGINE",
-		    "Programs that batch, from start to end: medians, and ratios pair by pair");
 }
 
 /* A program takes some ten thousand calls, and as long again to start. */
@@ -296,6 +292,5 @@ const struct bench apps_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.print = print,
 	.example = "apps --app mdu --engine loop --pairs 41",
 };

@@ -339,6 +339,5 @@ const struct bench batch_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.print = batch_print,
 	.example = "batch --call write,statx --engine loop,uring",
 };

@@ -25,11 +25,8 @@ struct series {
 
 /**
  * Fits a line to each of COUNT series, compares those of a workload, which are neighbours, with the
- * first of them, and adds records, findings and figures to the run.
+ * first of them, and adds records, tables, findings and figures to the run.
  */
 void batch_conclude(struct run *run, struct series series[], size_t count);
-
-/** Prints the tables of a run of which batch_conclude() was called. */
-void batch_print(const struct run *run);
 
 #endif /* BATCH_H */

@@ -3,11 +3,9 @@
 #include "batch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
-#include "common/show.h"
 #include "lib/engine/uring_plan.h"
 
 #define BENT 0.02 /* a line with a larger misfit means little */
@@ -401,40 +399,6 @@ static void say_everything(struct run *run, struct results *results)
 	say_why_no_line(run, results);
 }
 
-void batch_conclude(struct run *run, struct series series[], size_t count)
-{
-	struct results *results = keep(1, sizeof(*results));
-	const struct series *first = series;
-	size_t i;
-
-	*results = (struct results){
-		.series = series,
-		.series_count = count,
-		.pairings = keep(count, sizeof(*results->pairings)),
-		.at_sizes = keep(count * run->settings->sizes.count, sizeof(*results->at_sizes)),
-	};
-	run->results = results;
-	for (i = 0; i < count; i++) {
-		fit_series(run, &series[i]);
-		note_series(run, &series[i]);
-		if (strcmp(series[i].call, first->call) != 0)
-			first = &series[i];
-		if (&series[i] == first)
-			continue;
-		add_at_sizes(run, results, &series[i], first);
-		if (series[i].fitted)
-			add_pairing(run, results, &series[i], first);
-	}
-	judge_run(run);
-	say_everything(run, results);
-	add_figures(run, results);
-	add_records(run, RECORDS("series", series_fields, results->series, results->series_count));
-	add_records(run,
-		    RECORDS("ratios", pairing_fields, results->pairings, results->pairing_count));
-	add_records(run,
-		    RECORDS("at_sizes", at_size_fields, results->at_sizes, results->at_size_count));
-}
-
 /* ---- tables ---- */
 
 static const struct column fit_columns[] = {
@@ -462,9 +426,15 @@ static const struct column ratio_columns[] = {
 	{ "+-", F_NUMBER, PAIRING(slopes.se), 4 },
 	{ "SURE", F_YES_NO, PAIRING(slopes.significant), 0 },
 	{ "EVEN", F_NUMBER, PAIRING(even.value), 1 },
+	{ "+-", F_NUMBER, PAIRING(even.se), 2, PAGE_ONLY },
 	{ "FROM", F_OPTIONAL, PAIRING(first_faster), 0 },
 	{ "LARGEST", F_NUMBER, PAIRING(at_largest), 3 },
 };
+
+static const char ratio_note[] =
+	"RATIO: of the slopes, times as fast. SURE: by more than the noise. EVEN: where the lines "
+	"meet. FROM: the least size from which on every size was faster. LARGEST: times as fast "
+	"in the largest batch.";
 
 static const struct column size_columns[] = {
 	{ "SIZE", F_COUNT, AT_SIZE(size), 0 },
@@ -473,82 +443,105 @@ static const struct column size_columns[] = {
 	{ "AGAINST", F_TEXT, AT_SIZE(against), 0 },
 	{ "LEAST", F_NUMBER, AT_SIZE(other), 1 },
 	{ "RATIO", F_NUMBER, AT_SIZE(pairs.ratio), 3 },
+	{ "+-", F_NUMBER, AT_SIZE(pairs.se), 3, PAGE_ONLY },
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_low), 3 },
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_high), 3 },
 	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
+	{ "SAME LOOP", F_YES_NO, AT_SIZE(alike), 0, PAGE_ONLY },
 };
 
-/* The sizes of one series, where it has nothing to be compared with: the first columns. */
-static void print_sizes_alone(const struct series *series)
+static void tabulate_fits(struct run *run, const struct results *results)
 {
-	struct at_size *alone = keep(series->sizes.count, sizeof(*alone));
-	size_t s;
+	struct table *fits =
+		add_table(run, fit_columns, NULL, "What a batch of N slots costs, in %s: a + b N",
+			  clock_unit());
+	struct table *handlers = add_table(
+		run, handler_columns, NULL,
+		"What a slot takes beyond the call's handler in the kernel, in %s", clock_unit());
+	size_t i;
 
-	for (s = 0; s < series->sizes.count; s++)
-		alone[s] = (struct at_size){ .engine = series->engine,
-					     .size = (long)series->sizes.of[s],
-					     .own = series->least.of[s] / series->sizes.of[s] };
-	show_records(size_columns, 3, &RECORDS(NULL, at_size_fields, alone, series->sizes.count));
+	for (i = 0; i < results->series_count; i++) {
+		const struct series *series = &results->series[i];
+
+		if (series->fitted)
+			table_add(fits, series);
+		if (!isnan(series->overhead))
+			table_add(handlers, series);
+	}
 }
 
-static void print_sizes(const struct results *results, const struct series *series)
+/* The sizes of one series that has nothing to be compared with: the first columns. */
+static void add_sizes_alone(struct table *table, const struct series *series)
 {
-	const void **rows = allocate(results->at_size_count, sizeof(*rows));
-	size_t count = 0, i;
+	size_t s;
+
+	table->column_count = 3;
+	for (s = 0; s < series->sizes.count; s++)
+		table_add(table,
+			  &(struct at_size){ .engine = series->engine,
+					     .size = (long)series->sizes.of[s],
+					     .own = series->least.of[s] / series->sizes.of[s] });
+}
+
+static void tabulate_sizes(struct run *run, const struct results *results,
+			   const struct series *series)
+{
+	struct table *table =
+		add_table(run, size_columns, NULL, "%s by batch size: least %s per %s",
+			  series->call, clock_unit(), series->unit);
+	size_t i;
 
 	for (i = 0; i < results->at_size_count; i++)
 		if (!strcmp(results->at_sizes[i].call, series->call))
-			rows[count++] = &results->at_sizes[i];
-	putchar('\n');
-	show_heading("%s by batch size: least %s per %s", series->call, clock_unit(), series->unit);
-	if (count)
-		show_table(size_columns, COUNT_OF(size_columns), rows, count);
-	else
-		print_sizes_alone(series);
-	free(rows);
+			table_add(table, &results->at_sizes[i]);
+	if (table_is_empty(table))
+		add_sizes_alone(table, series);
 }
 
-/* Where the test module measured the handlers. */
-static void print_handlers(const struct results *results)
+static void tabulate(struct run *run, const struct results *results)
 {
-	const void **rows = allocate(results->series_count, sizeof(*rows));
-	size_t count = 0, i;
-
-	for (i = 0; i < results->series_count; i++)
-		if (!isnan(results->series[i].overhead))
-			rows[count++] = &results->series[i];
-	if (count) {
-		putchar('\n');
-		show_heading("What a slot takes beyond the call's handler in the kernel, in %s",
-			     clock_unit());
-		show_table(handler_columns, COUNT_OF(handler_columns), rows, count);
-	}
-	free(rows);
-}
-
-void batch_print(const struct run *run)
-{
-	const struct results *results = run->results;
 	const char *before = "";
 	size_t i;
 
-	if (results->series[0].fitted) {
-		show_heading("What a batch of N slots costs, in %s: a + b N", clock_unit());
-		show_records(fit_columns, COUNT_OF(fit_columns), &run->sets[0]);
-		print_handlers(results);
-	}
-	if (results->pairing_count) {
-		putchar('\n');
-		show_heading("The engines against each other, per slot");
-		show_records(ratio_columns, COUNT_OF(ratio_columns), &run->sets[1]);
-		show_paragraph("", "RATIO: of the slopes, times as fast. SURE: by more than the "
-				   "noise. EVEN: where the lines meet. FROM: the least "
-				   "size from which on every size was faster. LARGEST: times as "
-				   "fast in the largest batch.");
-	}
+	tabulate_fits(run, results);
+	add_table_of(run, &run->sets[1], ratio_columns, ratio_note,
+		     "The engines against each other, per slot");
 	for (i = 0; i < results->series_count; i++) {
 		if (strcmp(results->series[i].call, before) != 0)
-			print_sizes(results, &results->series[i]);
+			tabulate_sizes(run, results, &results->series[i]);
 		before = results->series[i].call;
 	}
+}
+
+void batch_conclude(struct run *run, struct series series[], size_t count)
+{
+	const struct series *first = series;
+	struct results results = {
+		.series = series,
+		.series_count = count,
+		.pairings = keep(count, sizeof(*results.pairings)),
+		.at_sizes = keep(count * run->settings->sizes.count, sizeof(*results.at_sizes)),
+	};
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		fit_series(run, &series[i]);
+		note_series(run, &series[i]);
+		if (strcmp(series[i].call, first->call) != 0)
+			first = &series[i];
+		if (&series[i] == first)
+			continue;
+		add_at_sizes(run, &results, &series[i], first);
+		if (series[i].fitted)
+			add_pairing(run, &results, &series[i], first);
+	}
+	judge_run(run);
+	say_everything(run, &results);
+	add_figures(run, &results);
+	add_records(run, RECORDS("series", series_fields, results.series, results.series_count));
+	add_records(run,
+		    RECORDS("ratios", pairing_fields, results.pairings, results.pairing_count));
+	add_records(run,
+		    RECORDS("at_sizes", at_size_fields, results.at_sizes, results.at_size_count));
+	tabulate(run, &results);
 }

@@ -17,7 +17,6 @@
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "common/show.h"
 #include "measure/harness/bench.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/turns.h"
@@ -271,10 +270,18 @@ static const struct field fields[] = {
 static const struct column columns[] = {
 	{ "CALLS", F_TEXT, offsetof(struct row, name), 0 },
 	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
+	{ "+-", F_NUMBER, offsetof(struct row, summary.se), 2, PAGE_ONLY },
 	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
 	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
 	{ "RATIO", F_NUMBER, offsetof(struct row, ratio.ratio), 3 },
+	{ "+-", F_NUMBER, offsetof(struct row, ratio.se), 3 },
+	{ "SURE", F_YES_NO, offsetof(struct row, ratio.significant), 0 },
 };
+
+static const char note[] =
+	"MEDIAN: of the trials, each the least of 50 tries. RATIO: times as fast as the loop, "
+	"which makes one crossing for each call. SURE: by more than the noise. raw: the calls by "
+	"hand, without slots.";
 
 static struct row *add_row(struct chain_run *run_of, const struct chain *chain, const char *engine,
 			   chain_function *run, enum ferry_engine on)
@@ -396,6 +403,8 @@ static int measure(struct run *run)
 	for (i = 0; i < chain.count; i++)
 		say_row(run, &chain.rows[i]);
 	add_contestants(run, RECORDS("chains", fields, chain.rows, chain.count));
+	add_table_of(run, &run->sets[0], columns, note,
+		     "What the calls on one small file take, in %s", clock_unit());
 	return status;
 }
 
@@ -404,21 +413,11 @@ static double seconds(const struct settings *settings, double call_ns)
 	return (double)settings->trials * MAX_ROWS * REPEATS * CALLS * call_ns / 1e9;
 }
 
-static void print(const struct run *run)
-{
-	show_heading("What the calls on one small file take, in %s", clock_unit());
-	show_records(columns, COUNT_OF(columns), &run->sets[0]);
-	show_paragraph("", "MEDIAN: of the trials, each the least of 50 tries. RATIO: times as "
-			   "fast as the loop, which makes one crossing for each call. raw: the "
-			   "calls by hand, without slots.");
-}
-
 const struct bench chain_bench = {
 	.name = "chain",
 	.summary = "the calls on one small file, in one crossing or not",
 	.defaults = { .warmup = 2, .trials = 10, .directory = DIRECTORY },
 	.seconds = seconds,
 	.measure = measure,
-	.print = print,
 	.example = "chain --directory /tmp",
 };

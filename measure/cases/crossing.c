@@ -19,7 +19,6 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "common/show.h"
 #include "crossing.h"
 #include "empty.h"
 #include "lib/text/text.h"
@@ -372,6 +371,23 @@ static const struct field fields[] = {
 	{ "loop_ns", F_NUMBER, offsetof(struct crossing, loop), 0 },
 };
 
+static const struct column columns[] = {
+	{ "CALL", F_TEXT, offsetof(struct row, label), 0 },
+	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 1 },
+	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
+	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 1 },
+	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
+	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
+	{ "+-", F_NUMBER, offsetof(struct row, summary.se), 2, PAGE_ONLY },
+	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 0 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, times), 1 },
+	{ "BEYOND", F_PERCENT, offsetof(struct row, kernel_share), 0 },
+};
+
+static const char note[] =
+	"RATIO: to the function call. BEYOND: the part of the call that is beyond the bare "
+	"crossing, where it exceeds the noise. CYCLES: ticks of the time-stamp counter.";
+
 static int measure(struct run *run)
 {
 	struct crossing *c = keep(1, sizeof(*c));
@@ -393,29 +409,8 @@ static int measure(struct run *run)
 	crossing_conclude(run, c);
 	add_rows(run, c->rows, c->count);
 	add_fields(run, RECORDS(NULL, fields, c, 1));
+	add_table_of(run, &run->sets[0], columns, note, "What a call costs, in %s", clock_unit());
 	return failed;
-}
-
-static const struct column columns[] = {
-	{ "CALL", F_TEXT, offsetof(struct row, label), 0 },
-	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 1 },
-	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 1 },
-	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 1 },
-	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 1 },
-	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 1 },
-	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 0 },
-	{ "RATIO", F_NUMBER, offsetof(struct row, times), 1 },
-	{ "BEYOND", F_PERCENT, offsetof(struct row, kernel_share), 0 },
-};
-
-static void print(const struct run *run)
-{
-	show_heading("What a call costs, in %s", clock_unit());
-	show_records(columns, COUNT_OF(columns), &run->sets[0]);
-	show_paragraph("",
-		       "RATIO: to the function call. BEYOND: the part of the call that is beyond "
-		       "the bare crossing, where it exceeds the noise. CYCLES: ticks of the "
-		       "time-stamp counter.");
 }
 
 static double seconds(const struct settings *settings, double call_ns)
@@ -433,6 +428,5 @@ const struct bench crossing_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.print = print,
 	.example = "crossing --json now.json",
 };

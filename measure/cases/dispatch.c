@@ -8,7 +8,6 @@
 
 #include "cases.h"
 #include "common/memory.h"
-#include "common/show.h"
 #include "empty.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/rows.h"
@@ -182,6 +181,23 @@ static void count_instructions(struct row rows[], size_t count)
 				rows[i].instructions = instructions_per_call(kinds[k].run);
 }
 
+static const struct column columns[] = {
+	{ "SLOTS", F_TEXT, offsetof(struct row, label), 0 },
+	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 2 },
+	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 2 },
+	{ "MAX", F_NUMBER, offsetof(struct row, summary.max), 2, PAGE_ONLY },
+	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 3 },
+	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 2 },
+	{ "+-", F_NUMBER, offsetof(struct row, summary.se), 3, PAGE_ONLY },
+	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 1 },
+	{ "INSTR", F_NUMBER, offsetof(struct row, instructions), 1 },
+	{ "RATIO", F_NUMBER, offsetof(struct row, times), 2 },
+};
+
+static const char note[] =
+	"RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter. INSTR: "
+	"instructions, counted one by one.";
+
 static int measure(struct run *run)
 {
 	struct row *rows;
@@ -193,27 +209,10 @@ static int measure(struct run *run)
 	count_instructions(rows, count);
 	dispatch_conclude(run, rows, count);
 	add_rows(run, rows, count);
-	return status;
-}
-
-static const struct column columns[] = {
-	{ "SLOTS", F_TEXT, offsetof(struct row, label), 0 },
-	{ "MEAN", F_NUMBER, offsetof(struct row, summary.mean), 2 },
-	{ "MIN", F_NUMBER, offsetof(struct row, summary.min), 2 },
-	{ "SD", F_NUMBER, offsetof(struct row, summary.sd), 3 },
-	{ "MEDIAN", F_NUMBER, offsetof(struct row, summary.median), 2 },
-	{ "CYCLES", F_NUMBER, offsetof(struct row, cycles), 1 },
-	{ "INSTR", F_NUMBER, offsetof(struct row, instructions), 1 },
-	{ "RATIO", F_NUMBER, offsetof(struct row, times), 2 },
-};
-
-static void print(const struct run *run)
-{
-	show_heading("What the loop costs, in %s per slot, with an empty function for the call",
+	add_table_of(run, &run->sets[0], columns, note,
+		     "What the loop costs, in %s per slot, with an empty function for the call",
 		     clock_unit());
-	show_records(columns, COUNT_OF(columns), &run->sets[0]);
-	show_paragraph("", "RATIO: to the call by hand. CYCLES: ticks of the time-stamp counter. "
-			   "INSTR: instructions, counted one by one.");
+	return status;
 }
 
 static double seconds(const struct settings *settings, double call_ns)
@@ -230,6 +229,5 @@ const struct bench dispatch_bench = {
 	.defaults = { .warmup = 1000, .trials = 40, .calls = 200000 },
 	.seconds = seconds,
 	.measure = measure,
-	.print = print,
 	.example = "dispatch --trials 100",
 };

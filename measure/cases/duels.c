@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/memory.h"
-#include "common/show.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/turns.h"
 
@@ -246,12 +245,19 @@ static const struct column columns[] = {
 	{ "RATIO", F_NUMBER, DUEL(ratio.ratio), 3 },
 	{ "FROM", F_NUMBER, DUEL(ratio.low), 2 },
 	{ "TO", F_NUMBER, DUEL(ratio.high), 2 },
+	{ "QUARTILE", F_NUMBER, DUEL(ratio.quartile_low), 2, PAGE_ONLY },
+	{ "QUARTILE", F_NUMBER, DUEL(ratio.quartile_high), 2, PAGE_ONLY },
 	{ "SURE", F_YES_NO, DUEL(ratio.significant), 0 },
+	{ "SAME OUTPUT", F_MAYBE, DUEL(equal), 0, PAGE_ONLY },
 };
 
-void duels_print(const struct run *run, const char *app, const char *side, const char *title)
+static const char note[] =
+	"RATIO: times as fast. FROM and TO: the interval for its median, at 95 % or a little "
+	"more. SURE: by more than the noise, all rows judged together.";
+
+void duels_tabulate(struct run *run, const char *app, const char *side, const char *title)
 {
-	struct column shown[COUNT_OF(columns)];
+	struct column *shown = keep(COUNT_OF(columns), sizeof(*shown));
 
 	memcpy(shown, columns, sizeof(columns));
 	shown[0].heading = app;
@@ -260,9 +266,5 @@ void duels_print(const struct run *run, const char *app, const char *side, const
 		shown[3].heading = "MILLIONS";
 		shown[4].heading = "ITS MILLIONS";
 	}
-	show_heading("%s", title);
-	show_records(shown, COUNT_OF(shown), &run->sets[0]);
-	show_paragraph("", "RATIO: times as fast. FROM and TO: the interval for its median, at "
-			   "95 % or a little more. SURE: by more than the noise, all rows judged "
-			   "together.");
+	table_add_all(new_table(run, shown, COUNT_OF(columns), note, title), &run->sets[0]);
 }

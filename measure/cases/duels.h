@@ -42,7 +42,7 @@ bool duel_of_programs(struct run *run, struct duel *duel, const struct process s
 /** Compares the sides of each duel, and adds records, findings and figures to the run. */
 void duels_conclude(struct run *run, struct duel duels[], size_t count);
 
-/** Prints the records, with headings for what both sides do and for side 0. */
-void duels_print(const struct run *run, const char *app, const char *side, const char *title);
+/** Adds a table of the records, with headings for what both sides do and for side 0. */
+void duels_tabulate(struct run *run, const char *app, const char *side, const char *title);
 
 #endif /* DUELS_H */

@@ -282,12 +282,9 @@ static int measure(struct run *run)
 	if (!settings->programs.count && is_wanted(settings, "python") && !interrupted())
 		run_python(session, "python3");
 	duels_conclude(run, session->duels, session->count);
+	duels_tabulate(run, "JOB", "SIDE",
+		       "Many files in one call: medians, and ratios pair by pair");
 	return 0;
-}
-
-static void print(const struct run *run)
-{
-	duels_print(run, "JOB", "SIDE", "Many files in one call: medians, and ratios pair by pair");
 }
 
 /* Nothing is known of a tree that the user names; /usr has some 100,000 entries. */
@@ -306,6 +303,5 @@ const struct bench files_bench = {
 	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr" },
 	.seconds = seconds,
 	.measure = measure,
-	.print = print,
 	.example = "files --app du,walk --directory /usr/share",
 };

@@ -150,7 +150,7 @@ static bool time_latency(struct session *session, size_t index, struct job *job)
 	for (i = 0; i < COUNT_OF(fractions); i++)
 		cell->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
 	for (i = 0; i < PHASES; i++)
-		cell->phases[i] = job->phases[i] / (double)job->calls;
+		cell->phases[i] = cell->has_phases ? job->phases[i] / (double)job->calls : NAN;
 	free(job->samples);
 	return ran;
 }
@@ -330,6 +330,5 @@ const struct bench flexsc_bench = {
 		      .threads = { { 1, 8, 64, 512, 10000 }, 5 } },
 	.seconds = seconds,
 	.measure = measure,
-	.print = flexsc_print,
 	.example = "flexsc --call write --threads 64 --work 0,75,150,300",
 };

@@ -18,7 +18,7 @@ struct cell {
 	double caller, others; /* CPU time, ns per call, means of the trials */
 	double latency[4];     /* 50 %, 90 %, 99 %, longest, ns */
 	bool has_phases;
-	double phases[PHASES]; /* ns per call */
+	double phases[PHASES]; /* ns per call, or NAN */
 };
 
 struct side;
@@ -35,13 +35,10 @@ struct runner {
 int echo_measure(struct run *run, struct side **sides, size_t *count);
 
 /**
- * Compares the cells with those of plain calls, and adds records, findings and figures to the run.
- * Cells that have neither a trial nor a reason are left out.
+ * Compares the cells with those of plain calls, and adds records, tables, findings and figures to
+ * the run.  Cells that have neither a trial nor a reason are left out.
  */
 void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 		     const struct runner *runner);
-
-/** Prints the tables of a run of which flexsc_conclude() was called. */
-void flexsc_print(const struct run *run);
 
 #endif /* FLEXSC_H */

@@ -3,13 +3,9 @@
 #include "flexsc.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
-#include "common/show.h"
-#include "sides.h"
 
 #define USUAL_THREADS 64 /* the findings describe the cells nearest to these */
 #define USUAL_WORK 150
@@ -339,34 +335,6 @@ static const struct field run_fields[] = {
 	{ "caller_instructions", F_NUMBER, offsetof(struct runner, caller_instructions), 0 },
 };
 
-void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
-		     const struct runner *runner)
-{
-	struct results *results = keep(1, sizeof(*results));
-
-	run->results = results;
-	count = compare_contestants(run, cells, count, sizeof(*cells));
-	judge_run(run);
-	*results = (struct results){
-		.cells = cells,
-		.count = count,
-		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
-		.work = nearest(&run->settings->work, USUAL_WORK),
-	};
-	find_all_gains(run, results);
-	say_everything(run, results);
-	if (!isnan(runner->caller_instructions))
-		add_finding(run, NULL,
-			    "From one posted write to the next the caller takes %.0f instructions, "
-			    "the switch to another thread and the loop around the call included.",
-			    runner->caller_instructions);
-	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
-		    runner->idle_cpu);
-	add_fields(run, RECORDS(NULL, run_fields, runner, 1));
-	add_contestants(run, RECORDS("cells", fields, cells, count));
-	add_records(run, RECORDS("gains", gain_fields, results->gains, results->gain_count));
-}
-
 /* ---- tables ---- */
 
 /* All ways at one W. */
@@ -402,6 +370,49 @@ static const struct column by_threads[] = {
 	{ "SEE", F_NUMBER, CELL(phases[3]), 0 },
 };
 
+/* What the page has besides: every cell. */
+static const struct column throughput[] = {
+	{ "CALL", F_TEXT, CELL(call), 0 },
+	{ "WAY", F_TEXT, CELL(way_name), 0 },
+	{ "THREADS", F_OPTIONAL, CELL(threads), 0 },
+	{ "RUNNERS", F_OPTIONAL, CELL(runners), 0 },
+	{ "W", F_NUMBER, CELL(work), 0 },
+	{ "TIME", F_NUMBER, CELL(summary.median), 1 },
+	{ "+-", F_NUMBER, CELL(summary.se), 2 },
+	{ "RATIO", F_NUMBER, CELL(ratio.ratio), 2 },
+	{ "+-", F_NUMBER, CELL(ratio.se), 3 },
+	{ "SURE", F_YES_NO, CELL(ratio.significant), 0 },
+	{ "CPU", F_NUMBER, CELL(caller), 1 },
+	{ "OTHERS", F_NUMBER, CELL(others), 1 },
+};
+
+static const char throughput_note[] =
+	"TIME: of a call and its work. RATIO: throughput to that of plain calls. SURE: by more "
+	"than the noise. CPU: CPU time of the caller. OTHERS: that of the runners, of the second "
+	"thread, or of the thread of io_uring.";
+
+static const struct column latencies[] = {
+	{ "CALL", F_TEXT, CELL(call), 0 },
+	{ "WAY", F_TEXT, CELL(way_name), 0 },
+	{ "THREADS", F_OPTIONAL, CELL(threads), 0 },
+	{ "RUNNERS", F_OPTIONAL, CELL(runners), 0 },
+	{ "W", F_NUMBER, CELL(work), 0 },
+	{ "P50", F_NUMBER, CELL(latency[0]), 0 },
+	{ "P90", F_NUMBER, CELL(latency[1]), 0 },
+	{ "P99", F_NUMBER, CELL(latency[2]), 0 },
+	{ "MAX", F_NUMBER, CELL(latency[3]), 0 },
+	{ "CLAIM", F_NUMBER, CELL(phases[0]), 0 },
+	{ "FIND", F_NUMBER, CELL(phases[1]), 0 },
+	{ "RUN", F_NUMBER, CELL(phases[2]), 0 },
+	{ "SEE", F_NUMBER, CELL(phases[3]), 0 },
+};
+
+static const char note[] =
+	"PTHREADS: two threads that make plain calls, on two CPUs. RATIO: throughput to that of "
+	"plain calls. CPU: CPU time of both sides to that of plain calls. P50, P99: latency of a "
+	"call. CLAIM, FIND, RUN, SEE: its phases until there is an entry, until the runner finds "
+	"it, until it is made, until the caller goes on; taking these times is part of them.";
+
 static struct work_line line_of(const struct results *results, const char *call, double work)
 {
 	struct work_line line = { .work = work, .ratio = NAN, .cpu = NAN };
@@ -421,57 +432,81 @@ static struct work_line line_of(const struct results *results, const char *call,
 	return line;
 }
 
-static void print_by_work(const struct run *run, const char *call)
+static void tabulate_by_work(struct run *run, const struct results *results, const char *call)
 {
-	const struct results *results = run->results;
 	const struct sizes *works = &run->settings->work;
-	struct work_line *lines = allocate(works->count, sizeof(*lines));
-	const struct records records = { NULL, NULL, 0, lines, works->count, sizeof(*lines) };
+	struct table *table = add_table(
+		run, by_work, note, "%s and W ns of work, in %s; flexsc: %ld thread%s, 1 runner",
+		call, clock_unit(), results->threads, results->threads == 1 ? "" : "s");
+	struct work_line line;
 	size_t w;
 
-	for (w = 0; w < works->count; w++)
-		lines[w] = line_of(results, call, works->of[w]);
-	show_heading("%s and W ns of work, in %s; flexsc: %ld thread%s, 1 runner", call,
-		     clock_unit(), results->threads, results->threads == 1 ? "" : "s");
-	show_records(by_work, COUNT_OF(by_work), &records);
-	free(lines);
+	for (w = 0; w < works->count; w++) {
+		line = line_of(results, call, works->of[w]);
+		table_add(table, &line);
+	}
 }
 
-static void print_by_threads(const struct run *run, const char *call)
+static void tabulate_by_threads(struct run *run, const struct results *results, const char *call)
 {
-	const struct results *results = run->results;
-	const void **rows = allocate(results->count, sizeof(*rows));
-	size_t count = 0, i;
+	struct table *table = add_table(run, by_threads, note, "%s by flexsc with W = %.0f, in %s",
+					call, results->work, clock_unit());
+	size_t i;
 
 	for (i = 0; i < results->count; i++) {
 		const struct cell *cell = &results->cells[i];
 
 		if (!strcmp(cell->call, call) && cell->way == FLEXSC && cell->work == results->work)
-			rows[count++] = cell;
+			table_add(table, cell);
 	}
-	putchar('\n');
-	show_heading("%s by flexsc with W = %.0f, in %s", call, results->work, clock_unit());
-	show_table(by_threads, COUNT_OF(by_threads), rows, count);
-	free(rows);
 }
 
-void flexsc_print(const struct run *run)
+static void tabulate(struct run *run, const struct results *results)
 {
 	const struct names *calls = &run->settings->workloads;
+	const struct records *cells = &run->sets[0];
+	struct table *table;
 	size_t i;
 
 	for (i = 0; i < calls->count; i++) {
-		if (i)
-			putchar('\n');
-		print_by_work(run, calls->of[i]);
-		print_by_threads(run, calls->of[i]);
+		tabulate_by_work(run, results, calls->of[i]);
+		tabulate_by_threads(run, results, calls->of[i]);
 	}
-	putchar('\n');
-	sides_print(run);
-	show_paragraph("",
-		       "PTHREADS: two threads that make plain calls, on two CPUs. "
-		       "RATIO: throughput to that of plain calls. CPU: CPU time of both sides to "
-		       "that of plain calls. P50, P99: latency of a call. CLAIM, FIND, RUN, SEE: "
-		       "its phases until there is an entry, until the runner finds it, until it is "
-		       "made, until the caller goes on; taking these times is part of them.");
+	table = add_table(run, throughput, throughput_note,
+			  "Throughput and CPU time, in %s per call, its work included",
+			  clock_unit());
+	table->page_only = true;
+	table_add_all(table, cells);
+	table = add_table(run, latencies, note,
+			  "Latency of a call, and the means of its phases, in %s", clock_unit());
+	table->page_only = true;
+	table_add_all(table, cells);
+}
+
+void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
+		     const struct runner *runner)
+{
+	struct results results;
+
+	count = compare_contestants(run, cells, count, sizeof(*cells));
+	judge_run(run);
+	results = (struct results){
+		.cells = cells,
+		.count = count,
+		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
+		.work = nearest(&run->settings->work, USUAL_WORK),
+	};
+	find_all_gains(run, &results);
+	say_everything(run, &results);
+	if (!isnan(runner->caller_instructions))
+		add_finding(run, NULL,
+			    "From one posted write to the next the caller takes %.0f instructions, "
+			    "the switch to another thread and the loop around the call included.",
+			    runner->caller_instructions);
+	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
+		    runner->idle_cpu);
+	add_fields(run, RECORDS(NULL, run_fields, runner, 1));
+	add_contestants(run, RECORDS("cells", fields, cells, count));
+	add_records(run, RECORDS("gains", gain_fields, results.gains, results.gain_count));
+	tabulate(run, &results);
 }

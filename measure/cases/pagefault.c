@@ -389,6 +389,5 @@ const struct bench pagefault_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.print = pagefault_print,
 	.example = "pagefault --memory 256",
 };

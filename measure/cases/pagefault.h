@@ -35,12 +35,9 @@ struct pagefault {
 };
 
 /**
- * Compares the rows, and adds records, findings and figures to the run.  Rows that have neither a
- * trial nor a reason are left out.
+ * Compares the rows, and adds records, tables, findings and figures to the run.  Rows that have
+ * neither a trial nor a reason are left out.
  */
 void pagefault_conclude(struct run *run, struct pagefault *pagefault);
-
-/** Prints the tables of a run of which pagefault_conclude() was called. */
-void pagefault_print(const struct run *run);
 
 #endif /* PAGEFAULT_H */

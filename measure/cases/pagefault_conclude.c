@@ -3,11 +3,8 @@
 #include "pagefault.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/memory.h"
-#include "common/show.h"
 
 #define NEARLY 1.1 /* of the best time: more pages per fault gain next to nothing */
 #define MIB (1 << 20)
@@ -285,23 +282,15 @@ static void set_beyond_clearing(struct pagefault *p)
 	}
 }
 
-void pagefault_conclude(struct run *run, struct pagefault *p)
-{
-	run->results = p;
-	compare_all(run, p);
-	set_beyond_clearing(p);
-	say_everything(run, p);
-	add_contestants(run, RECORDS("touches", fields, p->rows, p->count));
-	add_fields(run, RECORDS(NULL, run_fields, p, 1));
-}
-
 /* ---- tables ---- */
 
 static const struct column columns[] = {
 	{ "WAY", F_TEXT, ROW(label), 0 },
 	{ "FIRST", F_NUMBER, ROW(summary.median), 1 },
+	{ "+-", F_NUMBER, ROW(summary.se), 2, PAGE_ONLY },
 	{ "SD", F_NUMBER, ROW(summary.sd), 1 },
 	{ "RATIO", F_NUMBER, ROW(ratio.ratio), 2 },
+	{ "+-", F_NUMBER, ROW(ratio.se), 3, PAGE_ONLY },
 	{ "LATER", F_NUMBER, ROW(later_median), 1 },
 	{ "BEYOND", F_NUMBER, ROW(beyond_clearing), 1 },
 	{ "FAULTS", F_NUMBER, ROW(faults), 0 },
@@ -310,35 +299,33 @@ static const struct column columns[] = {
 	{ "WASTED", F_MEBIBYTES, ROW(wasted), 1 },
 };
 
-static void print_order(const struct pagefault *p, enum order order)
-{
-	const void **rows = allocate(p->count, sizeof(*rows));
-	size_t count = 0, i;
+static const char note[] =
+	"FIRST: of the first touch of a page, mapping and populating included, median; SD: of a "
+	"trial. RATIO: times as fast as a fault a page. LATER: of the second touch. BEYOND: of "
+	"FIRST, what is neither clearing nor LATER. FAULTS: that the kernel handled; TRAPS: those "
+	"that the CPU raised. MIB: memory that it takes; WASTED: of pages never touched.";
 
-	for (i = 0; i < p->count; i++)
-		if (p->rows[i].touch.order == order)
-			rows[count++] = &p->rows[i];
-	if (count) {
-		show_heading("%s, %s", orders[order].title, clock_unit());
-		show_table(columns, COUNT_OF(columns), rows, count);
-		putchar('\n');
+static void tabulate(struct run *run, const struct pagefault *p)
+{
+	struct table *table;
+	enum order order;
+	size_t i;
+
+	for (order = SEQUENTIAL; order < ORDERS; order++) {
+		table = add_table(run, columns, note, "%s: %s per page, in %ld MiB of memory",
+				  orders[order].title, clock_unit(), p->memory / MIB);
+		for (i = 0; i < p->count; i++)
+			if (p->rows[i].touch.order == order)
+				table_add(table, &p->rows[i]);
 	}
-	free(rows);
 }
 
-void pagefault_print(const struct run *run)
+void pagefault_conclude(struct run *run, struct pagefault *p)
 {
-	const struct pagefault *p = run->results;
-	enum order order;
-
-	show_heading("What touching a page costs, in %ld MiB of anonymous memory", p->memory / MIB);
-	putchar('\n');
-	for (order = SEQUENTIAL; order < ORDERS; order++)
-		print_order(p, order);
-	show_paragraph("",
-		       "FIRST: of the first touch of a page, mapping and populating included, "
-		       "median; SD: of a trial. RATIO: times as fast as a fault a page. LATER: of "
-		       "the second touch. BEYOND: of FIRST, what is neither "
-		       "clearing nor LATER. FAULTS: that the kernel handled; TRAPS: those that the "
-		       "CPU raised. MIB: memory that it takes; WASTED: of pages never touched.");
+	compare_all(run, p);
+	set_beyond_clearing(p);
+	say_everything(run, p);
+	add_contestants(run, RECORDS("touches", fields, p->rows, p->count));
+	add_fields(run, RECORDS(NULL, run_fields, p, 1));
+	tabulate(run, p);
 }

@@ -286,6 +286,5 @@ const struct bench servers_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.print = sides_print,
 	.example = "servers --app http --seconds 5",
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "common/show.h"
 #include "measure/harness/turns.h"
 
 struct side *sides_of(const char *const servers[], size_t count)
@@ -126,29 +125,25 @@ static const struct column columns[] = {
 	{ "BUILD", F_TEXT, SIDE(build_name), 0 },
 	{ "REQUESTS/S", F_NUMBER, SIDE(rate), 0 },
 	{ "NS", F_NUMBER, SIDE(summary.median), 0 },
+	{ "+-", F_NUMBER, SIDE(summary.se), 0, PAGE_ONLY },
 	{ "/PTHREADS", F_NUMBER, SIDE(ratio.ratio), 2 },
+	{ "+-", F_NUMBER, SIDE(ratio.se), 3, PAGE_ONLY },
+	{ "SURE", F_YES_NO, SIDE(ratio.significant), 0, PAGE_ONLY },
 	{ "/EPOLL", F_NUMBER, SIDE(to_epoll.ratio), 2 },
+	{ "+-", F_NUMBER, SIDE(to_epoll.se), 3, PAGE_ONLY },
+	{ "SURE", F_YES_NO, SIDE(to_epoll.significant), 0, PAGE_ONLY },
 	{ "CPU NS", F_NUMBER, SIDE(cpu), 0 },
 	{ "/PTHREADS", F_NUMBER, SIDE(cpu_ratio), 2 },
 };
 
 void sides_conclude(struct run *run, struct side sides[], size_t count)
 {
+	const struct records records = RECORDS("servers", fields, sides, count);
 	size_t i;
 
 	for (i = 0; i < count; i += BUILDS)
 		say_best(run, &sides[i]);
-	add_contestants(run, RECORDS("servers", fields, sides, count));
-}
-
-void sides_print(const struct run *run)
-{
-	size_t i = 0;
-
-	while (i < run->set_count && strcmp(run->sets[i].key, "servers") != 0)
-		i++;
-	if (i == run->set_count)
-		return;
-	show_heading("requests per second, ns between two, and CPU time of the server for one");
-	show_records(columns, COUNT_OF(columns), &run->sets[i]);
+	add_contestants(run, records);
+	add_table_of(run, &records, columns, NULL,
+		     "requests per second, ns between two, and CPU time of the server for one");
 }

@@ -35,10 +35,7 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 /** Compares them; for judge_run() to decide on. */
 void sides_compare(struct run *run, struct side sides[], size_t count);
 
-/** After judge_run(): says which is best, and adds the records "servers" and the figures. */
+/** After judge_run(): says which is best, and adds the records "servers", a table and figures. */
 void sides_conclude(struct run *run, struct side sides[], size_t count);
-
-/** Prints the records. */
-void sides_print(const struct run *run);
 
 #endif /* SIDES_H */

@@ -10,7 +10,6 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "common/show.h"
 #include "document.h"
 
 int against_read(struct against *against, const char *path)
@@ -80,7 +79,34 @@ static void judge_pairs(struct against *against)
 	free(list);
 }
 
-void against_compare(struct against *against, const struct run *run)
+static const struct column columns[] = {
+	{ "FIGURE", F_TEXT, offsetof(struct pair, what), 0 },
+	{ "UNIT", F_TEXT, offsetof(struct pair, unit), 0 },
+	{ "BEFORE", F_NUMBER, offsetof(struct pair, before), 2 },
+	{ "+-", F_NUMBER, offsetof(struct pair, before_se), 2 },
+	{ "NOW", F_NUMBER, offsetof(struct pair, now), 2 },
+	{ "+-", F_NUMBER, offsetof(struct pair, now_se), 2 },
+	{ "RATIO", F_NUMBER, offsetof(struct pair, ratio), 3 },
+	{ "DIFFER", F_YES_NO, offsetof(struct pair, judged.significant), 0 },
+};
+
+static void tabulate(const struct against *against, struct run *run)
+{
+	struct table *table;
+	size_t different = 0, i;
+
+	for (i = 0; i < against->count; i++)
+		different += against->pairs[i].judged.significant;
+	table = add_table(run, columns,
+			  keep_text("%zu of %zu figures differ by more than the errors of both "
+				    "allow.",
+				    different, against->count),
+			  "Against %s (%s)", against->file, against->started);
+	for (i = 0; i < against->count; i++)
+		table_add(table, &against->pairs[i]);
+}
+
+void against_compare(struct against *against, struct run *run)
 {
 	const json_t *figures = json_object_get(against->document, "figures");
 	size_t i;
@@ -103,6 +129,7 @@ void against_compare(struct against *against, const struct run *run)
 			against->pairs[against->count++] = pair;
 	}
 	judge_pairs(against);
+	tabulate(against, run);
 }
 
 static const struct field fields[] = {
@@ -114,17 +141,6 @@ static const struct field fields[] = {
 	{ "now_se", F_NUMBER, offsetof(struct pair, now_se), 0 },
 	{ "ratio", F_NUMBER, offsetof(struct pair, ratio), 0 },
 	{ "different", F_YES_NO, offsetof(struct pair, judged.significant), 0 },
-};
-
-static const struct column columns[] = {
-	{ "FIGURE", F_TEXT, offsetof(struct pair, what), 0 },
-	{ "UNIT", F_TEXT, offsetof(struct pair, unit), 0 },
-	{ "BEFORE", F_NUMBER, offsetof(struct pair, before), 2 },
-	{ "+-", F_NUMBER, offsetof(struct pair, before_se), 2 },
-	{ "NOW", F_NUMBER, offsetof(struct pair, now), 2 },
-	{ "+-", F_NUMBER, offsetof(struct pair, now_se), 2 },
-	{ "RATIO", F_NUMBER, offsetof(struct pair, ratio), 3 },
-	{ "DIFFER", F_YES_NO, offsetof(struct pair, judged.significant), 0 },
 };
 
 json_t *against_as_json(const struct against *against)
@@ -150,7 +166,7 @@ static void print_difference(const char *path, const json_t *before, const json_
 	free(texts[1]);
 }
 
-void against_print(const struct against *against, const json_t *now)
+void against_print_conditions(const struct against *against, const json_t *now)
 {
 	static const char *const paths[] = {
 		"machine.cpu",	      "machine.cpus",	"machine.virtual_machine",
@@ -158,19 +174,10 @@ void against_print(const struct against *against, const json_t *now)
 		"clock.source",	      "settings.calls", "settings.sizes",
 		"settings.directory", "complete",	"unit",
 	};
-	const struct records pairs = RECORDS("rows", fields, against->pairs, against->count);
-	size_t different = 0, i;
-	char sentence[128];
+	size_t i;
 
-	for (i = 0; i < against->count; i++)
-		different += against->pairs[i].judged.significant;
-	putchar('\n');
-	show_heading("Against %s (%s)", against->file, against->started);
-	show_records(columns, COUNT_OF(columns), &pairs);
-	snprintf(sentence, sizeof(sentence),
-		 "%zu of %zu figures differ by more than the errors of both allow.", different,
-		 against->count);
-	show_paragraph("", sentence);
+	if (!against->count)
+		printf("%s has none of the figures of this run.\n", against->file);
 	for (i = 0; i < COUNT_OF(paths); i++)
 		print_difference(paths[i], against->document, now);
 }

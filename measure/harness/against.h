@@ -25,12 +25,12 @@ struct against {
 /** Reads the earlier run in the file PATH: 0, or EXIT_USAGE after complaining. */
 int against_read(struct against *against, const char *path);
 
-/** Fills in the figures that both runs have. */
-void against_compare(struct against *against, const struct run *run);
+/** Fills in the figures that both runs have, and adds a table of them to the run. */
+void against_compare(struct against *against, struct run *run);
 
 json_t *against_as_json(const struct against *against);
 
-/** Prints it, and what makes the two runs hard to compare; NOW is the document of this run. */
-void against_print(const struct against *against, const json_t *now);
+/** Prints what makes the runs hard to compare, or impossible; NOW is the document of this one. */
+void against_print_conditions(const struct against *against, const json_t *now);
 
 #endif /* AGAINST_H */

@@ -5,8 +5,9 @@
  *
  * A case fills in a `struct bench` and is listed in cli/cmd_bench.c.  Its measure() times
  * contestants with take_turns() or take_trials() (turns.h), keeps the results in structures of its
- * own, and hands them over with add_records() or add_contestants(), add_figure(), add_finding() and
- * add_warning().  Nothing reads the JSON back: print() and the conclusions work on the structures.
+ * own, and hands them over with add_records() or add_contestants(), add_table(), add_figure(),
+ * add_finding() and add_warning().  Nothing reads the JSON back: tables and conclusions are made of
+ * the structures.
  * Its options are the rows of options.c that name it.
  */
 #ifndef BENCH_H
@@ -20,7 +21,7 @@
 
 #include "clock.h"
 #include "common/memory.h"
-#include "common/record.h"
+#include "common/table.h"
 #include "statistics.h"
 
 #define MAX_NAMES 64
@@ -116,10 +117,10 @@ struct run {
 	size_t set_count;
 	struct records more; /* a single record: further fields of the document */
 	struct sentences findings, warnings;
+	struct table **tables;
 	struct figure *figures;
 	struct comparison **comparisons;
-	size_t figure_count, comparison_count;
-	void *results; /* the case's own, for its print() */
+	size_t table_count, figure_count, comparison_count;
 
 	/* Counted by note_trials(). */
 	size_t rows, outliers, drifting;
@@ -142,9 +143,6 @@ struct bench {
 	 */
 	int (*measure)(struct run *run);
 
-	/* Prints the tables. */
-	void (*print)(const struct run *run);
-
 	const char *example; /* what to type after "ferry bench" */
 };
 
@@ -153,6 +151,17 @@ void add_records(struct run *run, struct records records);
 
 /** Adds the fields of one record, which must stay allocated, to the document itself. */
 void add_fields(struct run *run, struct records record);
+
+/** Adds a table to fill with table_add(), after judge_run(); the title is a format. */
+#define add_table(run, columns, note, ...) \
+	new_table(run, columns, COUNT_OF(columns), note, keep_text(__VA_ARGS__))
+
+/** The same with all of RECORDS. */
+#define add_table_of(run, records, columns, note, ...) \
+	table_add_all(add_table(run, columns, note, __VA_ARGS__), records)
+
+struct table *new_table(struct run *run, const struct column columns[], size_t column_count,
+			const char *note, const char *title);
 
 /** Adds a sentence to the findings.  ABOUT names the row, call, program or order, or is NULL. */
 #define add_finding(run, about, ...) add_sentence(&(run)->findings, about, keep_text(__VA_ARGS__))

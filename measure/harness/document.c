@@ -78,6 +78,17 @@ static json_t *time_as_json(time_t time)
 	return json_string(text);
 }
 
+static json_t *tables_as_json(const struct run *run)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < run->table_count; i++)
+		if (!table_is_empty(run->tables[i]))
+			json_array_append_new(list, table_as_json(run->tables[i]));
+	return list;
+}
+
 json_t *run_as_json(const struct run *run, const struct circumstances *at, json_t *command)
 {
 	const struct records machine = RECORDS(NULL, machine_fields, at, 1);
@@ -100,6 +111,7 @@ json_t *run_as_json(const struct run *run, const struct circumstances *at, json_
 
 	for (i = 0; i < COUNT_OF(lists); i++)
 		json_object_set_new(document, lists[i].key, records_as_json(&lists[i]));
+	json_object_set_new(document, "tables", tables_as_json(run));
 	for (i = 0; i < run->set_count; i++)
 		json_object_set_new(document, run->sets[i].key, records_as_json(&run->sets[i]));
 	if (run->more.first) {

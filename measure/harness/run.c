@@ -8,19 +8,6 @@
 #define MANY_OUTLIERS 0.1 /* of the trials */
 #define MUCH_DRIFT 0.05	  /* of a median, from the first half to the second */
 
-/* ARRAY with room for one more than COUNT; it doubles at the powers of two. */
-static void *grown(void *array, size_t count, size_t size)
-{
-	void *larger;
-
-	if (count & (count - 1))
-		return array;
-	larger = keep(count ? 2 * count : 1, size);
-	if (count)
-		memcpy(larger, array, count * size);
-	return larger;
-}
-
 void add_records(struct run *run, struct records records)
 {
 	run->sets[run->set_count++] = records;
@@ -31,9 +18,22 @@ void add_fields(struct run *run, struct records record)
 	run->more = record;
 }
 
+struct table *new_table(struct run *run, const struct column columns[], size_t column_count,
+			const char *note, const char *title)
+{
+	struct table *table = keep(1, sizeof(*table));
+
+	*table = (struct table){
+		.title = title, .note = note, .columns = columns, .column_count = column_count
+	};
+	run->tables = keep_more(run->tables, run->table_count, sizeof(*run->tables));
+	run->tables[run->table_count++] = table;
+	return table;
+}
+
 void add_sentence(struct sentences *sentences, const char *about, const char *text)
 {
-	sentences->of = grown(sentences->of, sentences->count, sizeof(*sentences->of));
+	sentences->of = keep_more(sentences->of, sentences->count, sizeof(*sentences->of));
 	sentences->of[sentences->count++] =
 		(struct sentence){ .about = about ? keep_text("%s", about) : NULL, .text = text };
 }
@@ -42,14 +42,14 @@ void add_figure(struct run *run, const char *what, const char *unit, double valu
 {
 	if (!isfinite(value))
 		return;
-	run->figures = grown(run->figures, run->figure_count, sizeof(*run->figures));
+	run->figures = keep_more(run->figures, run->figure_count, sizeof(*run->figures));
 	run->figures[run->figure_count++] = (struct figure){ NULL, what, unit, value, se };
 }
 
 void add_comparison(struct run *run, struct comparison *comparison)
 {
 	run->comparisons =
-		grown(run->comparisons, run->comparison_count, sizeof(struct comparison *));
+		keep_more(run->comparisons, run->comparison_count, sizeof(struct comparison *));
 	run->comparisons[run->comparison_count++] = comparison;
 }
 

@@ -76,6 +76,7 @@ def described(part: int) -> set[str]:
     MACHINE,
     CLOCK,
     SETTINGS,
+    TABLES,
     ROWS,
     SERIES,
     FIT,
@@ -90,7 +91,7 @@ def described(part: int) -> set[str]:
     SERVERS,
     AGAINST,
     PAIRS,
-) = range(18)
+) = range(19)
 
 
 @pytest.fixture(scope="module")
@@ -118,13 +119,14 @@ def documents(
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 18
+    assert len(tables(PAGE)) == 19
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
         "machine",
         "clock",
         "settings",
+        "tables",
         "rows",
         "series",
         "ratios",
@@ -153,6 +155,13 @@ def test_the_object(documents: dict[str, Any]) -> None:
         assert settings >= described(SETTINGS) - SETTINGS_OF_OTHERS
     written = set().union(*(document["settings"] for document in documents.values()))
     assert written == described(SETTINGS)
+
+
+def test_tables(documents: dict[str, Any]) -> None:
+    for document in documents.values():
+        for table in document["tables"]:
+            assert set(table) == described(TABLES)
+            assert all(set(column) == {"heading", "text"} for column in table["columns"])
 
 
 def test_rows(documents: dict[str, Any]) -> None:

@@ -438,6 +438,27 @@ def test_people_get_tables_sentences_and_warnings(bench: str, runs: dict[str, Ru
         assert f"warning: {warning['text']}" in printed
 
 
+def in_order(words: list[str], among: list[str]) -> bool:
+    rest = iter(among)
+    return all(word in rest for word in words)
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_the_document_has_the_tables_that_are_printed(bench: str, runs: dict[str, Run]) -> None:
+    tables = runs[bench].document["tables"]
+    assert all(len(row) == len(table["columns"]) for table in tables for row in table["rows"])
+    lines = [line.split() for line in runs[bench].printed.splitlines()]
+    words = " ".join(runs[bench].printed.split())
+    printed = [table for table in tables if table["title"] in words]
+    assert printed
+    for table in printed:
+        # A terminal has not all columns, and wraps texts.
+        most = [line for line in lines if len(line) > len(table["columns"]) / 2]
+        for row in table["rows"]:
+            assert any(in_order(line, " ".join(row).split()) for line in most), row
+        assert all(sentence in words for sentence in table["missing"])
+
+
 def test_few_trials_have_no_errors(ferry: Ferry) -> None:
     one = ferry("batch", "--trials", "1", "--sizes", "1,2", "--slots", "2", "--json", "-")
     assert all(series["fit"] is None for series in json.loads(one.stdout)["series"])

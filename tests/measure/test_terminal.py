@@ -102,9 +102,9 @@ def test_ctrl_c_keeps_what_was_finished(
     status, printed = session.finish()
     assert status == 130
     wait_until_nobody_is_left(session.process.pid)
-    assert "What" in printed or "Programs" in printed
     assert "interrupted" in printed
     document = json.loads((tmp_path / "run.json").read_text())
+    assert document["tables"][0]["title"] in " ".join(printed.split())
     assert document["complete"] is False
     key = {"batch": "series", "apps": "comparisons", "pagefault": "touches"}.get(bench, "rows")
     assert document[key]
