@@ -5,12 +5,12 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from .charts import RatioRow, draw_ratios
-from .document import Absent, Apps, Comparison
-from .section import Figure, Section, Table, absent_notes, table
-from .words import significant, time, yes_no
+from .document import Apps, Comparison, Table
+from .section import Figure, Section, table
+from .words import significant
 
 
-def pair(comparison: Comparison | Absent) -> str:
+def pair(comparison: Comparison) -> str:
     return f"{comparison.app}: {comparison.side} / {comparison.against}"
 
 
@@ -53,35 +53,21 @@ def figure(name: str, topic: str, comparisons: Sequence[Comparison]) -> Figure:
     )
 
 
-def tables(comparisons: Sequence[Comparison]) -> list[Table]:
-    ratios: dict[str, Callable[[Comparison], str]] = {
-        "side / against": pair,
-        "median times": lambda each: " / ".join(map(time, each.median_ns)),
-        "times as fast": ratio_words,
-        "quartiles": lambda each: f"{significant(each.ratio.quartile_low)} to "
-        f"{significant(each.ratio.quartile_high)}",
-        "beyond noise": lambda each: yes_no(each.significant),
-        "same output": lambda each: yes_no(each.equal),
-        "pairs": lambda each: str(len(each.pairs_ns)),
-    }
-    commands: dict[str, Callable[[Comparison], str]] = {
+def commands(comparisons: Sequence[Comparison]) -> Table:
+    columns: dict[str, Callable[[Comparison], str]] = {
         "side / against": pair,
         "what": lambda each: each.what,
         "commands": lambda each: " ; ".join(map(shlex.join, each.commands)),
     }
-    return [
-        table("The figures as a table", comparisons, ratios),
-        table("The commands that ran", comparisons, commands, words=True),
-    ]
+    return table("The commands that ran", comparisons, columns, text=True)
 
 
 def section(name: str, run: Apps) -> Section:
-    measured = [each for each in run.comparisons if isinstance(each, Comparison)]
     topic, title = SIDES[run.bench]
+    measured = run.comparisons
     return Section(
         topic=topic,
         title=title,
         figures=[figure(name, topic, measured)] if measured else [],
-        tables=tables(measured) if measured else [],
-        notes=absent_notes(run.comparisons, pair),
+        tables=[commands(measured)] if measured else [],
     )

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What `ferry bench batch` measured: cost against batch size, engine against engine."""
 
-from collections.abc import Callable, Sequence
-from statistics import median
+from collections.abc import Sequence
 
 from .charts import Line, RatioRow, draw_lines, draw_ratios, look
-from .document import AtSize, Batch, Ratio, Series
+from .document import Batch, Ratio, Series
 from .drawing import Panel, time_label
-from .section import Figure, Section, Table, grouped, table
-from .words import NONE, percent, significant, unit, whole, with_error, yes_no
+from .section import Figure, Section, grouped
+from .words import with_error
 
 NOTE = (
     "Large marks: the least time of each size; dots: every trial, those beyond the scale at its "
@@ -87,81 +86,16 @@ def ratio_figure(name: str, ratios: Sequence[Ratio]) -> Figure:
     )
 
 
-def fit_table(series: Sequence[Series]) -> Table:
-    columns: dict[str, Callable[[Series], str]] = {
-        "engine, call": lambda one: f"{one.engine}, {one.call}",
-        "a, each batch": lambda one: with_error(one.fit.a_ns, one.fit.a_se) if one.fit else NONE,
-        "b, each slot": lambda one: with_error(one.fit.b_ns, one.fit.b_se) if one.fit else NONE,
-        "correlation": lambda one: significant(one.fit.correlation, 2) if one.fit else NONE,
-        "misfit": lambda one: percent(one.fit.misfit) if one.fit else NONE,
-        "trials": lambda one: str(len(one.trials_ns)),
-    }
-    return table(f"Fitted lines ({unit()}, ± one standard error)", series, columns)
-
-
-def ratio_table(ratios: Sequence[Ratio]) -> Table:
-    columns: dict[str, Callable[[Ratio], str]] = {
-        "call": lambda ratio: ratio.call,
-        "engine": lambda ratio: ratio.engine,
-        "against": lambda ratio: ratio.against,
-        "times as fast": lambda ratio: with_error(ratio.ratio, ratio.se),
-        "beyond noise": lambda ratio: yes_no(ratio.significant),
-        "break-even N": lambda ratio: with_error(ratio.break_even, ratio.break_even_se),
-        "faster from": lambda ratio: whole(ratio.first_faster),
-        "in the largest batch": lambda ratio: significant(ratio.at_largest),
-    }
-    return table("Ratios of the slopes (± one standard error)", ratios, columns)
-
-
-def size_table(series: Sequence[Series]) -> Table:
-    def cell(one: Series, size: int) -> str:
-        if size not in one.sizes:
-            return NONE
-        trials = [trial[one.sizes.index(size)] for trial in one.trials_ns]
-        return f"{significant(min(trials), 4)} ({significant(median(trials), 4)})"
-
-    sizes = sorted({size for one in series for size in one.sizes})
-    return Table(
-        title=f"{series[0].label}: least time of a batch (median), {unit()}",
-        head=["N", *(one.engine for one in series)],
-        rows=[[f"{size:,}", *(cell(one, size) for one in series)] for size in sizes],
-    )
-
-
-def pairs_table(call: str, pairs: Sequence[AtSize]) -> Table:
-    """Engine against engine, size by size."""
-    sizes = list(dict.fromkeys(pair.size for pair in pairs))
-    sides = list(dict.fromkeys(f"{pair.engine} / {pair.against}" for pair in pairs))
-    found = {(pair.size, f"{pair.engine} / {pair.against}"): pair for pair in pairs}
-
-    def cell(pair: AtSize | None) -> str:
-        if not pair:
-            return NONE
-        doubt = "same loop" if pair.same_loop else "" if pair.significant else "noise"
-        return with_error(pair.ratio, pair.ratio_se) + (f", {doubt}" if doubt else "")
-
-    return Table(
-        title=f"{call}: times as fast, size by size (medians of the ratios, ± one standard error)",
-        head=["N", *sides],
-        rows=[[f"{size:,}", *(cell(found.get((size, side))) for side in sides)] for size in sizes],
-    )
-
-
 def section(name: str, run: Batch) -> Section:
     measured = [one for one in run.series if one.trials_ns]
     calls = grouped(measured, lambda one: one.call)
     figures = [cost_figure(f"{name}-call{i}", series) for i, series in enumerate(calls.values())]
-    tables = [fit_table(measured)] if measured else []
     if run.ratios:
         figures.append(ratio_figure(name, run.ratios))
-        tables.append(ratio_table(run.ratios))
-    at_sizes = grouped(run.at_sizes, lambda pair: pair.call)
-    pairs = [pairs_table(call, at_sizes[call]) for call in calls if call in at_sizes]
     return Section(
         topic="Batches",
         title="cost against size",
         figures=figures,
-        tables=tables + [size_table(series) for series in calls.values()] + pairs,
         notes=[
             f"{one.engine} on {one.call}: no trial was finished."
             for one in run.series

@@ -75,23 +75,17 @@ class FigureOf(Record):
     se: float | None
 
 
-class Earlier(Record):
-    """One figure of this run beside that of an earlier run."""
-
-    what: str
-    unit: str
-    ratio: float
-    before: float
-    before_se: float | None
-    now: float
-    now_se: float | None
-    different: bool
+class Column(Record):
+    heading: str
+    text: bool  # its cells are no numbers
 
 
-class Against(Record):
-    file: str
-    started: str
-    rows: list[Earlier]
+class Table(Record):
+    title: str
+    columns: list[Column]
+    rows: list[list[str]]  # the first cell names its row
+    missing: list[str] = field(default_factory=list)  # sentences: what could not be measured
+    note: str | None = None  # what the columns are
 
 
 class Run(Record):
@@ -112,21 +106,7 @@ class Run(Record):
     findings: list[Finding]
     unit: Literal["ns", "instructions"] = "ns"  # of the times, also where a name ends in _ns
     figures: list[FigureOf] = field(default_factory=list)
-    against: Against | None = None
-
-
-class Absent(Record):
-    """A row, cell, touch or comparison that could not be measured."""
-
-    available: Literal[False]
-    reason: str | None
-    name: str = ""
-    label: str = ""
-    call: str = ""  # of a cell
-    way: str = ""
-    app: str = ""  # of a comparison
-    side: str = ""
-    against: str = ""
+    tables: list[Table] = field(default_factory=list)  # none from early versions
 
 
 class Measurement(Record):
@@ -136,48 +116,31 @@ class Measurement(Record):
     name: str
     trials_ns: Trials
     median: Positive
-    se: float | None
 
 
 class Row(Measurement):
     label: str
-    calls: int
-    mean: float
-    min: float
-    max: float
-    sd: float | None
-    cycles: float | None
-    ratio: float | None
     kernel_share: float | None = None
 
 
 class Rows(Run):
     """Of crossing and dispatch."""
 
-    rows: list[Row | Absent]
+    rows: list[Row]
 
 
 class ChainRow(Measurement):
     chain: str
     engine: str
-    ratio: Positive | None
-    ratio_se: float | None
-    significant: bool
 
 
 class Chain(Run):
-    chains: list[ChainRow | Absent]
+    chains: list[ChainRow]
 
 
 class Fit(Record):
     """A line, and its 95 % band at each size."""
 
-    a_ns: float
-    b_ns: float
-    a_se: float
-    b_se: float
-    correlation: float
-    misfit: float
     line_ns: list[float]
     low_ns: list[float]
     high_ns: list[float]
@@ -206,38 +169,17 @@ class Ratio(Record):
     se: float
     low: float | None
     high: float | None
-    significant: bool
-    break_even: float | None
-    break_even_se: float | None
-    first_faster: int | None
-    at_largest: float | None = None
-
-
-class AtSize(Record):
-    """Two engines in batches of one size."""
-
-    call: str
-    engine: str
-    against: str
-    size: Count
-    same_loop: bool
-    ratio: Positive
-    ratio_se: float | None
-    significant: bool
 
 
 class Batch(Run):
     series: list[Series]
     ratios: list[Ratio]
-    at_sizes: list[AtSize]
 
 
 class PairRatio(Record):
     median: Positive
     low: Positive | None
     high: Positive | None
-    quartile_low: Positive
-    quartile_high: Positive
 
 
 class Comparison(Record):
@@ -249,14 +191,11 @@ class Comparison(Record):
     commands: list[list[str]]
     pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
     ratios: list[Positive]
-    median_ns: tuple[float, float]
     ratio: PairRatio
-    significant: bool
-    equal: bool | None
 
 
 class Apps(Run):
-    comparisons: list[Comparison | Absent]
+    comparisons: list[Comparison]
 
 
 class Latency(Record):
@@ -283,8 +222,6 @@ class Cell(Measurement):
     work_ns: NotNegative
     ratios: list[Positive]
     ratio: Positive
-    ratio_se: float | None
-    significant: bool
     caller_cpu_ns: NotNegative
     other_cpu_ns: NotNegative
     latency_ns: Latency
@@ -303,21 +240,16 @@ class Side(Measurement):
     requests_per_s: Positive
     cpu_ns: NotNegative
     ratio: Positive
-    ratio_se: float | None
-    significant: bool
-    epoll_ratio: Positive
-    epoll_ratio_se: float | None
-    epoll_significant: bool
     cpu_ratio: NotNegative
 
 
 class Servers(Run):
-    servers: list[Side | Absent]
+    servers: list[Side]
 
 
 class Flexsc(Run):
-    cells: list[Cell | Absent]
-    servers: list[Side | Absent] = field(default_factory=list)
+    cells: list[Cell]
+    servers: list[Side] = field(default_factory=list)
 
 
 class Touch(Measurement):
@@ -327,18 +259,12 @@ class Touch(Measurement):
     way: str
     per_fault: Count | None
     touched: Positive
-    ratio: float
-    ratio_se: float | None
-    later_ns: float
-    faults: float
-    exceptions: float | None
     resident_bytes: float | None
-    wasted_bytes: float | None
 
 
 class Pagefault(Run):
     memory_bytes: Count
-    touches: list[Touch | Absent]
+    touches: list[Touch]
 
 
 KINDS: dict[str, type[Run]] = {

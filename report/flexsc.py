@@ -10,8 +10,8 @@ from . import servers
 from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
 from .document import Cell, Flexsc
 from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
-from .section import Figure, Section, Table, absent_notes, grouped, table
-from .words import counted, significant, time, unit, with_error, yes_no
+from .section import Figure, Section, grouped
+from .words import counted, significant, time, unit
 
 USUAL_THREADS, USUAL_WORK = 64, 150.0  # the figures show what is nearest to these
 MOST_RUNNERS, MOST_THREADS = 4, 8  # in a figure; the table has all
@@ -215,41 +215,11 @@ def cpu_figure(name: str, call: Call) -> Figure:
     )
 
 
-def tables(call: str, cells: Sequence[Cell]) -> list[Table]:
-    def name(cell: Cell) -> str:
-        return f"{label(cell)}, {time(cell.work_ns)}"
-
-    def phase(name: str) -> Callable[[Cell], str]:
-        return lambda cell: significant(getattr(cell.phases_ns, name, None))
-
-    throughput: dict[str, Callable[[Cell], str]] = {
-        "way, W": name,
-        "time": lambda cell: with_error(cell.median, cell.se),
-        "times the throughput": lambda cell: with_error(cell.ratio, cell.ratio_se),
-        "beyond noise": lambda cell: yes_no(cell.significant),
-        "CPU, caller": lambda cell: significant(cell.caller_cpu_ns),
-        "CPU, others": lambda cell: significant(cell.other_cpu_ns),
-        "trials": lambda cell: str(len(cell.trials_ns)),
-    }
-    latency: dict[str, Callable[[Cell], str]] = {
-        "way, W": name,
-        "50 %": lambda cell: significant(cell.latency_ns.p50),
-        "90 %": lambda cell: significant(cell.latency_ns.p90),
-        "99 %": lambda cell: significant(cell.latency_ns.p99),
-        "longest": lambda cell: significant(cell.latency_ns.max),
-    } | {name: phase(name) for name in PHASES}
-    first = f"{call}: throughput and CPU time ({unit()} per call, its work included)"
-    second = f"{call}: latency, and the means of its phases ({unit()})"
-    return [table(first, cells, throughput), table(second, cells, latency)]
-
-
 def section(name: str, run: Flexsc) -> Section:
-    cells = grouped([cell for cell in run.cells if isinstance(cell, Cell)], lambda cell: cell.call)
+    cells = grouped(run.cells, lambda cell: cell.call)
     calls = [
         Call(call, of) for call, of in cells.items() if any(cell.way == "flexsc" for cell in of)
     ]
-    notes = absent_notes(run.cells, lambda cell: f"{cell.call} by {WAYS.get(cell.way, cell.way)}")
-    echo = servers.section(name, run)
     figures = [
         make(f"{name}-{call.name}", call)
         for call in calls
@@ -258,7 +228,5 @@ def section(name: str, run: Flexsc) -> Section:
     return Section(
         topic="flexsc",
         title="posted calls beside plain ones",
-        figures=figures + echo.figures,
-        tables=[one for call, of in cells.items() for one in tables(call, of)] + echo.tables,
-        notes=list(dict.fromkeys(notes + echo.notes)),  # the same for every work
+        figures=figures + servers.section(name, run).figures,
     )

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The same figures in several runs, and in the earlier run that a run was compared with."""
+"""The same figures in several runs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 
-from .document import KINDS, Against, Earlier, Run
+from .document import KINDS, Column, Run, Table
 from .files import Measured
-from .section import Table, table
-from .words import NONE, significant, with_error, yes_no
+from .words import NONE, with_error
 
 
 def figures(run: Run) -> dict[str, tuple[float, float | None]]:
@@ -39,9 +38,10 @@ def runs_table(measured: Sequence[Measured]) -> Table | None:
         return None
     tests = len(shared) * (len(measured) - 1)
     limit = NormalDist().inv_cdf(1 - 0.025 / tests)
+    headings = ["", *(name_of(each) for each in measured), "differ"]
     return Table(
         title=f"{measured[0].run.bench}: the same figures, run by run (± one standard error)",
-        head=["", *(name_of(each) for each in measured), "differ"],
+        columns=[Column(heading=heading, text=False) for heading in headings],
         rows=[
             [
                 name,
@@ -50,23 +50,9 @@ def runs_table(measured: Sequence[Measured]) -> Table | None:
             ]
             for name in shared
         ],
-        open=True,
     )
-
-
-def against_table(against: Against) -> Table:
-    columns: dict[str, Callable[[Earlier], str]] = {
-        "figure": lambda row: f"{row.what}, {row.unit}",
-        "before": lambda row: with_error(row.before, row.before_se),
-        "now": lambda row: with_error(row.now, row.now_se),
-        "now / before": lambda row: significant(row.ratio),
-        "differ": lambda row: yes_no(row.different),
-    }
-    title = f"Compared with {against.file} of {against.started} (± one standard error)"
-    return table(title, against.rows, columns)
 
 
 def histories(measured: Sequence[Measured]) -> list[Table]:
     by_bench = [[each for each in measured if each.run.bench == bench] for bench in KINDS]
-    tables = [shared for runs in by_bench if len(runs) > 1 and (shared := runs_table(runs))]
-    return tables + [against_table(each.run.against) for each in measured if each.run.against]
+    return [shared for runs in by_bench if len(runs) > 1 and (shared := runs_table(runs))]

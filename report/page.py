@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from . import apps, batch, flexsc, pagefault, rows, servers, trace
 from .circumstances import Facts, cautions, places, run_facts
-from .document import KINDS, Apps, Batch, Chain, Flexsc, Pagefault, Rows, Run, Servers
+from .document import KINDS, Apps, Batch, Chain, Flexsc, Pagefault, Rows, Run, Servers, Table
 from .drawing import CSS
 from .files import Folder, Measured, Traced
 from .history import histories
@@ -43,6 +43,8 @@ class Shown:
     headline: str  # what was concluded first
     command: str
     figures: list[tuple[Figure, list[str]]]  # with the findings about each
+    tables: list[Table]
+    notes: list[str]
     which: str = ""  # distinguishes runs of one bench
     started: str = ""  # of a run
     complete: bool = True
@@ -61,6 +63,13 @@ def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[s
     return found, others
 
 
+def notes(run: Run) -> list[str]:
+    """What could not be measured, each once."""
+    if not run.tables:
+        return ["An earlier ferry bench made this file: it has no tables."]
+    return list(dict.fromkeys(text for table in run.tables for text in table.missing))
+
+
 def show(name: str, measured: Measured, several: bool) -> Shown:
     run = measured.run
     with measured_in(run.unit):
@@ -73,6 +82,8 @@ def show(name: str, measured: Measured, several: bool) -> Shown:
         headline=run.findings[0].text if run.findings else "nothing was concluded.",
         command=shlex.join(run.command),
         figures=list(zip(section.figures, about, strict=True)),
+        tables=[*(table for table in run.tables if table.rows), *section.tables],
+        notes=[*notes(run), *section.notes],
         which=f" ({measured.file})" if several else "",
         started=run.started,
         complete=run.complete,
@@ -91,6 +102,8 @@ def show_trace(name: str, traced: Traced) -> Shown:
         headline=trace.headline(traced.trace),
         command=f"ferry trace --json, of {traced.trace.program}",
         figures=[(figure, []) for figure in section.figures],
+        tables=section.tables,
+        notes=section.notes,
     )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What `ferry bench pagefault` measured: the first touch of memory, by the way it is mapped."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .charts import SPREAD_NOTE, Bar, Line, draw_lines, draw_medians
 from .document import Pagefault, Touch
 from .drawing import time_label
-from .section import Figure, Section, Table, absent_notes, table
-from .words import NONE, significant, time, unit, whole, with_error
+from .section import Figure, Section
+from .words import time
 
 MIB = 1 << 20
 ORDERS = {
@@ -111,34 +111,13 @@ def sizes_figure(name: str, series: Mapping[str, Sequence[Touch]]) -> Figure:
     )
 
 
-def touch_table(touches: Sequence[Touch]) -> Table:
-    def mib(value: float | None) -> str:
-        return NONE if value is None else significant(value / MIB)
-
-    columns: dict[str, Callable[[Touch], str]] = {
-        "way": lambda touch: f"{touch.label}, {order(touch)}",
-        "first touch": lambda touch: with_error(touch.median, touch.se),
-        "times as fast": lambda touch: with_error(touch.ratio, touch.ratio_se),
-        "later touch": lambda touch: significant(touch.later_ns),
-        "faults": lambda touch: whole(touch.faults),
-        "exceptions": lambda touch: whole(touch.exceptions),
-        "MiB taken": lambda touch: mib(touch.resident_bytes),
-        "MiB wasted": lambda touch: mib(touch.wasted_bytes),
-        "trials": lambda touch: str(len(touch.trials_ns)),
-    }
-    return table(f"The figures as a table ({unit()} per page that is touched)", touches, columns)
-
-
 def section(name: str, run: Pagefault) -> Section:
-    touches = [touch for touch in run.touches if isinstance(touch, Touch)]
-    series = by_pages(touches)
+    series = by_pages(run.touches)
     return Section(
         topic="Page faults",
         title=f"the first touch of memory, {round(run.memory_bytes / MIB):,} MiB of it",
         figures=[
-            *([ways_figure(name, touches)] if touches else []),
+            *([ways_figure(name, run.touches)] if run.touches else []),
             *([sizes_figure(name, series)] if series else []),
         ],
-        tables=[touch_table(touches)] if touches else [],
-        notes=absent_notes(run.touches, lambda touch: touch.label),
     )

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """JSON values into records, which are dataclasses; an error names the field that does not fit.
 
-Fields that a record lacks are ignored; those with a default may be absent.
+Fields that a record lacks are ignored; those with a default may be absent.  Of a list, what was
+not available is left out.
 """
 
 import dataclasses
@@ -10,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field
 from functools import cache
-from types import NoneType, UnionType
+from types import UnionType
 from typing import (
     Annotated,
     Any,
@@ -88,15 +89,13 @@ def read_record(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
         raise Unfit(place, str(error)) from None
 
 
-def read_one_of(kinds: tuple[Any, ...], value: Any, place: str) -> Any:  # noqa: ANN401
-    """Null or the other; of two records the one that "available" selects."""
-    if NoneType in kinds:
-        (kind,) = (kind for kind in kinds if kind is not NoneType)
-        return None if value is None else read_value(kind, value, place)
-    require(isinstance(value, dict), place, value, "an object")
-    available = (read_value(bool, value.get("available"), f"{place}.available"),)
-    (kind,) = (one for one in kinds if get_args(fields_of(one)["available"][0]) == available)
-    return read_record(kind, value, place)
+def read_list(kind: Any, values: Any, place: str) -> list[Any]:  # noqa: ANN401
+    require(isinstance(values, list), place, values, "a list")
+    return [
+        read_value(kind, value, f"{place}[{i}]")
+        for i, value in enumerate(values)
+        if not isinstance(value, dict) or value.get("available") is not False
+    ]
 
 
 def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
@@ -108,8 +107,8 @@ def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
         finite = not isinstance(value, float) or math.isfinite(value)
         require(type(value) in types and finite, place, value, words)
         return value
-    if origin in (Union, UnionType):
-        return read_one_of(of, value, place)
+    if origin in (Union, UnionType):  # with None, which comes last
+        return None if value is None else read_value(of[0], value, place)
     if origin is Literal:
         require(value in of, place, value, " or ".join(map(shown, of)))
         return value
@@ -119,8 +118,7 @@ def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
             require(rule.holds(found), place, value, rule.words)
         return found
     if origin is list:
-        require(isinstance(value, list), place, value, "a list")
-        return [read_value(of[0], one, f"{place}[{i}]") for i, one in enumerate(value)]
+        return read_list(of[0], value, place)
     if origin is tuple:
         fits = isinstance(value, list) and len(value) == len(of)
         require(fits, place, value, f"a list of {len(of)}")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The benches that measure rows: the time of each kind of call, slot, or chain of calls."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .charts import SPREAD_NOTE, Bar, draw_medians, look
 from .document import Chain, ChainRow, Row, Rows
-from .section import Figure, Section, Table, absent_notes, table
-from .words import percent, significant, time, unit, with_error, yes_no
+from .section import Figure, Section
+from .words import time
 
 KEY = {
     "green": "in user space only",
@@ -51,32 +51,12 @@ def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
     )
 
 
-def figures_table(what: str, rows: Sequence[Row]) -> Table:
-    columns: dict[str, Callable[[Row], str]] = {
-        what: lambda row: row.label,
-        "median": lambda row: significant(row.median, 4),
-        "± error": lambda row: significant(row.se, 2),
-        "mean": lambda row: significant(row.mean, 4),
-        "min": lambda row: significant(row.min, 4),
-        "max": lambda row: significant(row.max, 4),
-        "sd": lambda row: significant(row.sd, 2),
-        "cycles": lambda row: significant(row.cycles, 4),
-        "times function": lambda row: significant(row.ratio),
-        "kernel work": lambda row: percent(row.kernel_share),
-        "trials": lambda row: f"{len(row.trials_ns)} of {row.calls:,}",
-    }
-    return table(f"The figures as a table ({unit()})", rows, columns)
-
-
 def section(name: str, run: Rows) -> Section:
-    rows = [row for row in run.rows if isinstance(row, Row)]
     crossing = run.bench == "crossing"
     return Section(
         topic="Crossings" if crossing else "Dispatch",
         title="the latency of each kind of call" if crossing else "the loop without its calls",
-        figures=[figure(name, run.bench, rows)] if rows else [],
-        tables=[figures_table("call" if crossing else "slot", rows)] if rows else [],
-        notes=absent_notes(run.rows, lambda row: row.label),
+        figures=[figure(name, run.bench, run.rows)] if run.rows else [],
     )
 
 
@@ -94,23 +74,9 @@ def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
     )
 
 
-def chain_table(rows: Sequence[ChainRow]) -> Table:
-    columns: dict[str, Callable[[ChainRow], str]] = {
-        "calls, engine": lambda row: row.name,
-        "median": lambda row: with_error(row.median, row.se),
-        "times as fast as loop": lambda row: with_error(row.ratio, row.ratio_se),
-        "beyond noise": lambda row: yes_no(None if row.ratio is None else row.significant),
-        "trials": lambda row: str(len(row.trials_ns)),
-    }
-    return table(f"The figures as a table ({unit()}, ± one standard error)", rows, columns)
-
-
 def chain_section(name: str, run: Chain) -> Section:
-    rows = [row for row in run.chains if isinstance(row, ChainRow)]
     return Section(
         topic="Chains",
         title="the calls on one small file",
-        figures=[chain_figure(name, rows)] if rows else [],
-        tables=[chain_table(rows)] if rows else [],
-        notes=absent_notes(run.chains, lambda row: row.name),
+        figures=[chain_figure(name, run.chains)] if run.chains else [],
     )

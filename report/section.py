@@ -5,28 +5,22 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from .document import Absent
+from .document import Column, Table
 from .drawing import Panel
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-@dataclass(frozen=True)
-class Table:
-    title: str
-    head: list[str]
-    rows: list[list[str]]  # the first cell names its row
-    open: bool = False  # shown without a click
-    words: bool = False  # its cells are text, not numbers
-
-
 def table(
-    title: str, records: Sequence[T], columns: Mapping[str, Callable[[T], str]], words: bool = False
+    title: str, records: Sequence[T], columns: Mapping[str, Callable[[T], str]], text: bool = False
 ) -> Table:
     """A row for each of RECORDS; COLUMNS: each heading, and how to get the cell below it."""
-    rows = [[cell(record) for cell in columns.values()] for record in records]
-    return Table(title, list(columns), rows, words=words)
+    return Table(
+        title=title,
+        columns=[Column(heading=heading, text=text) for heading in columns],
+        rows=[[cell(record) for cell in columns.values()] for record in records],
+    )
 
 
 def grouped(records: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -35,12 +29,6 @@ def grouped(records: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for record in records:
         found.setdefault(key(record), []).append(record)
     return found
-
-
-def absent_notes(records: Sequence[object], name: Callable[[Absent], str]) -> list[str]:
-    """A sentence for each of RECORDS that could not be measured."""
-    absent = [record for record in records if isinstance(record, Absent)]
-    return [f"{name(record)}: {record.reason or 'not available'}." for record in absent]
 
 
 @dataclass(frozen=True)
@@ -55,10 +43,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one run."""
+    """What the page shows of one run or trace, besides the tables of a run."""
 
     topic: str  # a word or two
     title: str
     figures: list[Figure]
-    tables: list[Table]
+    tables: list[Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Servers side by side: those of `ferry bench servers`, and the echo of `ferry bench flexsc`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .charts import Bar, draw_bars
 from .document import Flexsc, Servers, Side
-from .section import Figure, Section, Table, absent_notes, table
-from .words import significant, time, unit, with_error, yes_no
+from .section import Figure, Section
+from .words import significant, time, unit
 
 COLOURS = {"flexsc": "orange", "pthreads": "green", "epoll": "blue"}
 
@@ -43,28 +43,9 @@ def figure(name: str, sides: Sequence[Side]) -> Figure:
     )
 
 
-def servers_table(sides: Sequence[Side]) -> Table:
-    columns: dict[str, Callable[[Side], str]] = {
-        "server": label,
-        "time": lambda side: with_error(side.median, side.se),
-        "requests per s": lambda side: f"{side.requests_per_s:,.0f}",
-        "times pthreads": lambda side: with_error(side.ratio, side.ratio_se),
-        "beyond noise": lambda side: yes_no(side.significant),
-        "times epoll": lambda side: with_error(side.epoll_ratio, side.epoll_ratio_se),
-        "beyond its noise": lambda side: yes_no(side.epoll_significant),
-        "CPU": lambda side: significant(side.cpu_ns),
-        "CPU, times pthreads": lambda side: significant(side.cpu_ratio),
-        "trials": lambda side: str(len(side.trials_ns)),
-    }
-    return table(f"Servers ({unit()} per request)", sides, columns)
-
-
 def section(name: str, run: Servers | Flexsc) -> Section:
-    sides = [one for one in run.servers if isinstance(one, Side)]
     return Section(
         topic="servers",
         title="an HTTP server and a cache, three builds of each",
-        figures=[figure(name, sides)] if sides else [],
-        tables=[servers_table(sides)] if sides else [],
-        notes=absent_notes(run.servers, lambda side: side.name),
+        figures=[figure(name, run.servers)] if run.servers else [],
     )

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from matplotlib.axes import Axes
 
 from .charts import Bar, draw_bars
+from .document import Table
 from .drawing import COLOURS, Panel, draw
-from .section import Figure, Section, Table, table
+from .section import Figure, Section, table
 from .trace_document import Calls, Estimate, Saving, Step, Trace
 from .trace_document import Sequence as CallSequence
 from .words import counted, fixed, percent, time, whole, with_error
@@ -222,8 +223,8 @@ def tables(trace: Trace) -> list[Table]:
     ]
     found = [table("Its calls", trace.calls, calls)]
     if every_step:
-        found.append(table("The steps of the sequences", every_step, steps, words=True))
-    return [*found, table("What each way would save", trace.savings, savings, words=True)]
+        found.append(table("The steps of the sequences", every_step, steps, text=True))
+    return [*found, table("What each way would save", trace.savings, savings, text=True)]
 
 
 def notes(trace: Trace) -> list[str]:

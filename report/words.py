@@ -88,10 +88,6 @@ def whole(number: float | None) -> str:
     return NONE if number is None else f"{number:,.0f}"
 
 
-def yes_no(value: bool | None) -> str:
-    return {True: "yes", False: "no", None: NONE}[value]
-
-
 def joined(words: Sequence[str]) -> str:
     """One, two and three."""
     if len(words) < 2:
