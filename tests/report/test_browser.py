@@ -84,7 +84,7 @@ def many_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for engine, factor in (("device", 0.51), ("syscall", 0.5), ("auto", 0.49)):
         more = sample.batch(calls=["write"])["series"][1] | {"engine": engine}
         more["trials_ns"] = [[factor * time for time in trial] for trial in more["trials_ns"]]
-        more["fit"] |= {name: factor * more["fit"][name] for name in ("a_ns", "b_ns")}
+        more["fit"] = {name: [factor * ns for ns in line] for name, line in more["fit"].items()}
         batch["series"].append(more)
     apps = sample.apps(pairs=21)
     slow = apps["comparisons"][0]
