@@ -57,7 +57,7 @@ def ferry(ferry_path: Path, environment: dict[str, str]) -> Ferry:
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
             "text": True,
-            "timeout": 60,
+            "timeout": 300,
             "env": environment,
         }
         return subprocess.run([ferry_path, "bench", *words], check=False, **(options | more))

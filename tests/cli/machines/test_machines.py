@@ -104,7 +104,7 @@ def start(command: list[str | Path], folder: Path) -> subprocess.CompletedProces
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 
