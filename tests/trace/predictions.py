@@ -37,9 +37,9 @@ class Pair:
     engine: str = "loop"  # of the second form
 
 
-def copy(rw: Path, work: Path, options: str) -> list[str]:
+def copy(rw: Path, work: Path, options: str, size: int) -> list[str]:
     data = work / "data"
-    data.write_bytes(b"x" * (1 << 20))
+    data.write_bytes(b"x" * size)
     return ["sh", "-c", f"exec {rw} {options} <{data} >{work / 'copy'}"]
 
 
@@ -81,8 +81,8 @@ def pairs_of_batches(build: Path, work: Path) -> list[Pair]:
         pair("ftw", str(examples / "ftw"), str(tree)),
         pair("total", str(examples / "total"), *files * 6),
         pair("pathsearch", "sh", "-c", f"! {examples / 'pathsearch'} no-such-file {nowhere}"),
-        pair("rw, 16 bytes, 64 pairs", *copy(examples / "rw", work, "-b 16 -p 64")),
-        pair("rw, 256 bytes, 64 pairs", *copy(examples / "rw", work, "-b 256 -p 64")),
+        pair("rw, 16 bytes, 64 pairs", *copy(examples / "rw", work, "-b 16 -p 64", 1 << 16)),
+        pair("rw, 256 bytes, 64 pairs", *copy(examples / "rw", work, "-b 256 -p 64", 1 << 20)),
         pair("ferry run, pread64", ferry, "run", script(work, "pread64")),
         pair("ferry du", ferry, "du", str(tree), saving="files"),
         pair("ferry_statx_many()", bulk, "stat", str(directories[0]), "30", saving="files"),
@@ -95,7 +95,7 @@ def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
     ferry = str(build / "cli" / "ferry")
 
     def rw_of(size: int) -> list[str]:
-        return copy(rw, work, f"-b {size}")
+        return copy(rw, work, f"-b {size}", 1 << 20)
 
     def dd(size: str) -> list[str]:
         return ["dd", f"if={work / 'data'}", "of=/dev/null", f"bs={size}", "status=none"]
