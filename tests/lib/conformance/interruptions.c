@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 #include "groups.h"
+#include "tests/kernel/write_file.h"
 
 /* Environment: how often each test repeats. */
 #define REPEATS "FERRY_REPEATS"
@@ -133,16 +134,6 @@ static void a_signal_during_a_stop_ends_the_call(void **state)
 static char groups[] = "/tmp/ferry-cgroup-XXXXXX";
 static char frozen[sizeof(groups) + sizeof("/ferry-XXXXXX")];
 
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return written;
-}
-
 static const char *in_frozen(const char *file)
 {
 	static char path[sizeof(frozen) + 16];
@@ -174,12 +165,12 @@ static void interrupt_while_frozen(struct ferry_slot slot)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", pid);
-	expect(put(in_frozen("procs"), number));
+	expect(write_file(in_frozen("procs"), number));
 	wait_until_asleep(pid);
-	expect(put(in_frozen("freeze"), "1"));
+	expect(write_file(in_frozen("freeze"), "1"));
 	wait_until_frozen();
 	kill(pid, SIGUSR1);
-	expect(put(in_frozen("freeze"), "0"));
+	expect(write_file(in_frozen("freeze"), "0"));
 	expect_end(pid);
 }
 
@@ -193,6 +184,7 @@ static void a_signal_in_the_freezer_ends_the_call(void **state)
 	expect(mkdtemp(groups));
 	snprintf(frozen, sizeof(frozen), "%s/ferry-XXXXXX", groups);
 	if (mount("none", groups, "cgroup2", 0, NULL) || !mkdtemp(frozen)) {
+		umount(groups);
 		rmdir(groups);
 		suite_skip("there is no freezer of cgroup 2");
 	}
@@ -461,7 +453,7 @@ static void a_result_may_look_like_a_restart(void **state)
 		char before[16];
 
 		snprintf(before, sizeof(before), "%d", pid - 1);
-		if (!put("/proc/sys/kernel/ns_last_pid", before))
+		if (!write_file("/proc/sys/kernel/ns_last_pid", before))
 			suite_skip("choosing process IDs takes privileges");
 		expect_child(own_by_group, NULL);
 	}
