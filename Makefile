@@ -85,7 +85,7 @@ check-fast: build-tests ## the tests that take under a minute
 # busy machine tests take longer than they say: that is no failure.
 STEP = @tests/step build/times
 MESON_TEST = meson test --print-errorlogs --timeout-multiplier 4 --num-processes $(shell expr 2 \* $$(nproc))
-GUESTS := x86-6.12 uml-7.3 debian-6.12
+GUESTS := uml-7.3 x86-6.12 debian-6.12
 
 .PHONY: check
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
@@ -98,14 +98,21 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'tests with AddressSanitizer' $(MESON_TEST) -C build-asan --suite fast --suite check --suite fuzz
 	@# Without a name, which is '*' here, meson test would build all of it.
 	$(STEP) 'tests with ThreadSanitizer' $(MESON_TEST) -C build-tsan --suite flexsc --suite files '*'
-	@# The longest first.  A guest without a CPU of its own takes long.
-	$(STEP) 'tests in $(GUESTS)' sh -c 'printf "%s\n" $(GUESTS) | \
-		xargs -P $$(nproc) -I TARGET lab/ferry-lab test TARGET --json build/guest-TARGET.json'
-	$(STEP) 'the tutorials' env FERRY_GUESTS=yes FERRY_BUILD=build \
-		python3 -m pytest -q -p no:cacheprovider tests/docs/test_tutorials.py
-	$(STEP) 'style of the series' lab/ferry-lab style
+	@# The longest first; and as many as there are CPUs: a guest without one takes long.
+	$(STEP) 'guests $(GUESTS), tutorials, style of the series' \
+		$(MAKE) --no-print-directory --jobs=$$(nproc) $(GUESTS:%=check-guest-%) check-tutorials check-style
 	@python3 tests/summary.py build/times build build-asan build-tsan \
 		$(patsubst %,build/guest-%.json,$(GUESTS))
+
+.PHONY: check-tutorials check-style
+check-guest-%: build-tests
+	@lab/ferry-lab test $* --json build/guest-$*.json
+
+check-tutorials: build-tests
+	@FERRY_GUESTS=yes FERRY_BUILD=build python3 -m pytest -q -p no:cacheprovider tests/docs/test_tutorials.py
+
+check-style: setup-check
+	@lab/ferry-lab style
 
 .PHONY: check-full
 check-full: check check-packages ## long random runs, long fuzzing, valgrind, the Debian packages
