@@ -2,6 +2,7 @@
 """ferry trace finds what a program does again and again, and what of it could be a batch."""
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ def test_a_call_that_may_block_begins_a_batch(trace: Trace, deeds: Path) -> None
     assert sequence["verdict"] == "in parts"
     assert sequence["why"] == "read may block"
     assert sequence["batches"] == 2
+
+
+def test_a_file_in_shared_memory_is_no_device(trace: Trace) -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        options = ["bs=16", f"count={TURNS}", "status=none"]
+        report = trace("dd", "if=/dev/zero", f"of={file.name}", *options)
+    sequence = report["sequences"][0]
+    assert names(sequence) == ["read", "write"]
+    assert sequence["verdict"] == "entirely"
 
 
 def test_blocked_calls_are_in_no_batch(trace: Trace, deeds: Path) -> None:
