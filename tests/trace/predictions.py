@@ -2,7 +2,7 @@
 """Compares what ferry trace predicts with what the change saves.
 
     python3 tests/trace/predictions.py [BUILD]
-    taskset --cpu-list 1 lab/ferry-lab boot uml-7.3 -- python3 tests/trace/predictions.py build
+    taskset --cpu-list 1 lab/ferry-lab boot --cpus 1 uml-7.3 -- python3 tests/trace/predictions.py build
 
 Each row is a program in two forms.  The first is traced, both are timed in turn, and the time that
 the second saves is compared with the prediction.  Run it on a quiet machine.  A user-mode kernel
@@ -93,7 +93,7 @@ def pairs_of_batches(build: Path, work: Path) -> list[Pair]:
 
 def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
     deeds, rw = str(build / "tests/trace/deeds"), build / "examples/rw"
-    ferry = str(build / "cli" / "ferry")
+    bulk = str(build / "tests/trace/bulk")
 
     def rw_of(size: int) -> list[str]:
         return copy(rw, work, f"-b {size}", 1 << 20)
@@ -101,8 +101,9 @@ def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
     def dd(size: str) -> list[str]:
         return ["dd", f"if={work / 'data'}", "of=/dev/null", f"bs={size}", "status=none"]
 
-    def batch(call: str, engine: str) -> list[str]:
-        return [ferry, "run", "--engine", engine, script(work, call)]
+    def batches(call: str) -> Pair:
+        words = [bulk, call, str(work / "data"), "5000"]
+        return Pair(f"{call}, loop and io_uring", "uring", words, words, "uring")
 
     return [
         Pair("rw, 16 bytes and 64 KiB", "buffers", rw_of(16), rw_of(65536)),
@@ -116,18 +117,8 @@ def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
             [deeds, "time", "200000"],
             [deeds, "time_by_vdso", "200000"],
         ),
-        Pair(
-            "pread64, loop and io_uring",
-            "uring",
-            batch("pread64", "loop"),
-            batch("pread64", "uring"),
-        ),
-        Pair(
-            "pwrite64, loop and io_uring",
-            "uring",
-            batch("pwrite64", "loop"),
-            batch("pwrite64", "uring"),
-        ),
+        batches("pread64"),
+        batches("pwrite64"),
         Pair(
             "memory, touched and ahead",
             "faults",
