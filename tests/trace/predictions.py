@@ -2,7 +2,8 @@
 """Compares what ferry trace predicts with what the change saves.
 
     python3 tests/trace/predictions.py [BUILD]
-    taskset --cpu-list 1 lab/ferry-lab boot --cpus 1 uml-7.3 -- python3 tests/trace/predictions.py build
+    taskset --cpu-list 1 lab/ferry-lab boot --cpus 1 uml-7.3 -- \\
+        python3 tests/trace/predictions.py build
 
 Each row is a program in two forms.  The first is traced, both are timed in turn, and the time that
 the second saves is compared with the prediction.  Run it on a quiet machine.  A user-mode kernel
