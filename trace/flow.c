@@ -298,11 +298,6 @@ static const char *why_user(const struct view *view, const struct argument *argu
 			 name_of_call(sample(view, (size_t)argument->from)->nr));
 }
 
-static bool is_below(const char *path, const char *directory)
-{
-	return !strncmp(path, directory, strlen(directory));
-}
-
 /* A file is ready at once, whereas a pipe, a socket or a terminal waits for the other end. */
 static bool waits(const struct traced_call *call)
 {
@@ -313,8 +308,7 @@ static bool waits(const struct traced_call *call)
 		return false;
 	if (shape->waits == WAITS || !call->file || call->file[0] != '/')
 		return true;
-	return is_below(call->file, "/dev/") && !is_below(call->file, "/dev/shm/") &&
-	       !is_among(call->file, ready);
+	return is_device(call->file) && !is_among(call->file, ready);
 }
 
 /* The results of steps before BATCH have come back to the program anyway. */

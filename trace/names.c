@@ -22,3 +22,10 @@ bool is_among(const char *name, const char *const names[])
 		names++;
 	return *names;
 }
+
+bool is_device(const char *path)
+{
+	static const char devices[] = "/dev/", files[] = "/dev/shm/";
+
+	return !strncmp(path, devices, strlen(devices)) && strncmp(path, files, strlen(files)) != 0;
+}

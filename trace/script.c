@@ -98,8 +98,7 @@ static void open_file(struct writer *writer, long descriptor, const char *file)
 	*slot = (struct script_slot){ .name = "openat", .argc = 3, .ends_if_failed = true };
 	slot->args[0] = number(AT_FDCWD);
 	slot->args[1] =
-		string(writer->script,
-		       file && *file == '/' && strncmp(file, "/dev/", 5) != 0 ? file : NOTHING);
+		string(writer->script, file && *file == '/' && !is_device(file) ? file : NOTHING);
 	slot->args[2] = number(O_RDONLY | O_CLOEXEC);
 }
 
