@@ -102,7 +102,7 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'guests $(GUESTS), tutorials, style of the series' \
 		$(MAKE) --no-print-directory --jobs=$$(nproc) $(GUESTS:%=check-guest-%) check-tutorials check-style
 	@python3 tests/summary.py build/times build build-asan build-tsan \
-		$(patsubst %,build/guest-%.json,$(GUESTS))
+		$(GUESTS:%=build/guest-%.json)
 
 .PHONY: check-tutorials check-style
 check-guest-%: build-tests

@@ -57,29 +57,24 @@ static void read_all(int directory, size_t count)
 		errx(1, "some files cannot be read");
 }
 
-static void run_batch(int file, long nr)
+static void run_batches(const char *call, const char *path, int turns)
 {
+	const long nr = strcmp(call, "pread64") ? SYS_pwrite64 : SYS_pread64;
+	int file = open(path, O_RDWR | O_CREAT, 0600);
 	static char byte;
 	struct ferry_slot slots[SLOTS];
 	long rets[SLOTS];
 	int i;
 
+	if (file < 0)
+		err(1, "%s", path);
 	for (i = 0; i < SLOTS; i++)
 		slots[i] = (struct ferry_slot){ .nr = nr,
 						.argc = 4,
 						.arg = { file, (long)&byte, 1, 0 } };
-	if (ferry_batch(rets, slots, SLOTS, 0, sizeof(*slots)) != SLOTS - 1)
-		errx(1, "a batch does not run");
-}
-
-static void run_batches(const char *call, const char *path, int turns)
-{
-	int file = open(path, O_RDWR | O_CREAT, 0600);
-
-	if (file < 0)
-		err(1, "%s", path);
 	while (turns--)
-		run_batch(file, strcmp(call, "pread64") ? SYS_pwrite64 : SYS_pread64);
+		if (ferry_batch(rets, slots, SLOTS, 0, sizeof(*slots)) != SLOTS - 1)
+			errx(1, "a batch does not run");
 	close(file);
 }
 

@@ -39,20 +39,20 @@ class Pair:
     engine: str = "loop"  # of the second form
 
 
-def copy(rw: Path, work: Path, options: str, size: int) -> list[str]:
+def copy(rw: Path, work: Path, options: str) -> list[str]:
     data = work / "data"
-    data.write_bytes(b"x" * size)
+    data.write_bytes(b"x" * (1 << 20))
     return ["sh", "-c", f"exec {rw} {options} <{data} >{work / 'copy'}"]
 
 
-def script(work: Path, call: str) -> str:
-    """A program for ferry run, which makes a call 20,000 times."""
-    path = work / f"{call}.ferry"
+def script(work: Path) -> str:
+    """A program for ferry run, which reads 20,000 times."""
+    path = work / "pread64.ferry"
     mode = "O_RDWR | O_CREAT"
     lines = [f'string path "{work / "file"}"', "buffer data 64"]
     lines += [f"file: openat(AT_FDCWD, path, {mode}, 420)  fail -> end"]
     # A result can be forwarded over 255 slots: the descriptor of a new process is 3.
-    lines += [f"{call}(3, data, 64, 0)"] * 20000
+    lines += ["pread64(3, data, 64, 0)"] * 20000
     path.write_text("\n".join(lines) + "\n")
     return str(path)
 
@@ -83,9 +83,9 @@ def pairs_of_batches(build: Path, work: Path) -> list[Pair]:
         pair("ftw", str(examples / "ftw"), str(tree)),
         pair("total", str(examples / "total"), *files * 6),
         pair("pathsearch", "sh", "-c", f"! {examples / 'pathsearch'} no-such-file {nowhere}"),
-        pair("rw, 16 bytes, 64 pairs", *copy(examples / "rw", work, "-b 16 -p 64", 1 << 16)),
-        pair("rw, 256 bytes, 64 pairs", *copy(examples / "rw", work, "-b 256 -p 64", 1 << 20)),
-        pair("ferry run, pread64", ferry, "run", script(work, "pread64")),
+        pair("rw, 16 bytes, 64 pairs", *copy(examples / "rw", work, "-b 16 -p 64")),
+        pair("rw, 256 bytes, 64 pairs", *copy(examples / "rw", work, "-b 256 -p 64")),
+        pair("ferry run, pread64", ferry, "run", script(work)),
         pair("ferry du", ferry, "du", str(tree), saving="files"),
         pair("ferry_statx_many()", bulk, "stat", str(directories[0]), "30", saving="files"),
         pair("ferry_read_files()", bulk, "read", str(directories[0]), "20"),
@@ -97,7 +97,7 @@ def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
     bulk = str(build / "tests/trace/bulk")
 
     def rw_of(size: int) -> list[str]:
-        return copy(rw, work, f"-b {size}", 1 << 20)
+        return copy(rw, work, f"-b {size}")
 
     def dd(size: str) -> list[str]:
         return ["dd", f"if={work / 'data'}", "of=/dev/null", f"bs={size}", "status=none"]
