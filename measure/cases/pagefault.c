@@ -32,6 +32,7 @@ struct session {
 	const struct region *region;
 	struct touched *rows; /* shared, since children store what they measure; kept */
 	size_t count;
+	double *later; /* shared: a value for each row and trial; kept */
 	int counter; /* of exceptions, or -1; in a child */
 };
 
@@ -75,7 +76,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 		.way = way_names[touch.way],
 		.label = label_of(&touch),
 		.pages = (double)session->region->touched[touch.order],
-		.later.of = share((size_t)session->run->settings->trials * sizeof(double)),
+		.later.of = session->later + session->count * (size_t)session->run->settings->trials,
 	};
 	row->name = keep_text("%s %s %s%s", row->access, row->order, row->way, size_of(&touch));
 	session->count++;
@@ -344,7 +345,11 @@ static int check(const struct settings *settings)
 static int measure(struct run *run)
 {
 	struct pagefault *pagefault = keep(1, sizeof(*pagefault));
-	struct session session = { .run = run, .rows = share(MAX_ROWS * sizeof(struct touched)) };
+	size_t values = MAX_ROWS * (size_t)run->settings->trials;
+	/* One mapping for all rows: a fault looks its VMA up, and kernels differ in their rows. */
+	struct session session = { .run = run,
+				   .rows = share(MAX_ROWS * sizeof(struct touched)),
+				   .later = share(values * sizeof(double)) };
 	const struct turns turns = {
 		.what = "trial and way", .begin = begin, .run = measure_row, .context = &session
 	};
