@@ -6,9 +6,11 @@
  * Both the system call and the module's /dev/ferry use this code; struct ferry_caller
  * hides the differences.
  */
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/ferry.h>
+#include <linux/math.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -72,36 +74,34 @@ static long bad_result(s64 __user *ret)
 static noinline long forward(struct batch *b, const struct ferry_slot __user *slot)
 {
 	const struct ferry_head *head = &b->head;
-	unsigned long args[FERRY_MAX_ARGS] __uninitialized;
-	unsigned int k;
+	unsigned long from = head->second_word << 8 >> 16; /* all of from[], and no more */
+	unsigned long index = index_of(b, slot), shift, distance, word;
 
 	if (!(head->argc & FERRY_ARGC_FORWARD) ||
 	    (head->argc & ~FERRY_ARGC_FORWARD) > FERRY_MAX_ARGS)
 		return -ENOSYS;
 	if (head->reserved)
 		return -EINVAL;
-	syscall_get_arguments(current, b->regs, args);
-	for (k = 0; head->second_word >> 8 * (k + 1); k++) {
-		s64 __user *ret = ret_of(b, slot) - head->from[k];
-
-		if (head->from[k] > index_of(b, slot))
+	for (; from; from &= ~(0xffUL << shift)) {
+		shift = round_down(__ffs(from), 8);
+		distance = from >> shift & 0xff;
+		if (distance > index)
 			return -EINVAL;
-		if (head->from[k] && get_user(args[k], ret)) {
-			b->answer = bad_result(ret);
+		if (get_user(word, b->rets + index - distance)) {
+			b->answer = bad_result(b->rets + index - distance);
 			return -ERESTARTNOINTR;
 		}
+		*ferry_arg(b->regs, shift / 8) = word;
 	}
-	ferry_set_args(b->regs, args);
 	return 0;
 }
 
 static long copy_word(struct pt_regs *regs)
 {
-	unsigned long args[FERRY_MAX_ARGS] __uninitialized;
 	u64 word;
 
-	syscall_get_arguments(current, regs, args);
-	if (get_user(word, (u64 __user *)args[1]) || put_user(word, (u64 __user *)args[0]))
+	if (get_user(word, (u64 __user *)*ferry_arg(regs, 1)) ||
+	    put_user(word, (u64 __user *)*ferry_arg(regs, 0)))
 		return -EFAULT;
 	return 0;
 }

@@ -30,6 +30,16 @@
 #define ferry_set_args(regs, args) syscall_set_arguments(NULL, regs, args)
 #define ferry_set_nr(regs, nr) syscall_set_nr(NULL, regs, nr)
 
+/* Where REGS hold argument K, below FERRY_MAX_ARGS. */
+static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, unsigned int k)
+{
+	static const u8 places[FERRY_MAX_ARGS] = {
+		HOST_DI, HOST_SI, HOST_DX, HOST_R10, HOST_R8, HOST_R9,
+	};
+
+	return &regs->regs.gp[places[k]];
+}
+
 /* What entry code does for a call of TASK apart from dispatching it: 0 if nothing. */
 static __always_inline unsigned long ferry_watchers(struct task_struct *task)
 {

@@ -38,6 +38,18 @@ static __always_inline void ferry_set_args(struct pt_regs *regs, const unsigned 
 	regs->r9 = args[5];
 }
 
+/* Where REGS hold argument K, below FERRY_MAX_ARGS. */
+static __always_inline unsigned long *ferry_arg(struct pt_regs *regs, unsigned int k)
+{
+	static const u8 places[FERRY_MAX_ARGS] = {
+		offsetof(struct pt_regs, di),  offsetof(struct pt_regs, si),
+		offsetof(struct pt_regs, dx),  offsetof(struct pt_regs, r10),
+		offsetof(struct pt_regs, r8),  offsetof(struct pt_regs, r9),
+	};
+
+	return (void *)regs + places[k];
+}
+
 static __always_inline void ferry_set_nr(struct pt_regs *regs, unsigned int nr)
 {
 	regs->orig_ax = nr;
