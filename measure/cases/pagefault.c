@@ -33,7 +33,7 @@ struct session {
 	struct touched *rows; /* shared, since children store what they measure; kept */
 	size_t count;
 	double *later; /* shared: a value for each row and trial; kept */
-	int counter; /* of exceptions, or -1; in a child */
+	int counter;   /* of exceptions, or -1; in a child */
 };
 
 /* ---- the rows ---- */
@@ -76,7 +76,8 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 		.way = way_names[touch.way],
 		.label = label_of(&touch),
 		.pages = (double)session->region->touched[touch.order],
-		.later.of = session->later + session->count * (size_t)session->run->settings->trials,
+		.later.of =
+			session->later + session->count * (size_t)session->run->settings->trials,
 	};
 	row->name = keep_text("%s %s %s%s", row->access, row->order, row->way, size_of(&touch));
 	session->count++;
