@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "flow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <ferry.h>
@@ -241,6 +242,8 @@ static struct argument pointer_source(const struct view *view, struct argument a
 	}
 	if (filled >= 0)
 		return from_user(argument, filled);
+	if (argument.source == SOURCE_CONSTANT && !sample(view, view->step)->args[view->arg])
+		return argument; /* NULL */
 	/* A path that an earlier step had is known as early as that step. */
 	if (same >= 0 || (argument.kind == 'p' && argument.source == SOURCE_CONSTANT))
 		return argument;
@@ -304,11 +307,18 @@ static bool waits(const struct traced_call *call)
 	static const char *const ready[] = { "/dev/null", "/dev/zero", "/dev/urandom", NULL };
 	const struct shape *shape = shape_of(call->nr);
 
-	if (!shape || shape->waits == NEVER_WAITS)
-		return false;
-	if (shape->waits == WAITS || !call->file || call->file[0] != '/')
+	if (!shape || shape->waits != WAITS_FOR_PEER)
+		return waits_for_others(call);
+	if (!call->file || call->file[0] != '/')
 		return true;
 	return is_device(call->file) && !is_among(call->file, ready);
+}
+
+/* Whether STEP gives up memory that was mapped in this batch: the program uses it in between. */
+static bool ends_use(const struct step *step, size_t batch)
+{
+	return step->nr == SYS_munmap && step->args[0].source == SOURCE_RESULT &&
+	       step->args[0].from >= (int)batch;
 }
 
 /* The results of steps before BATCH have come back to the program anyway. */
@@ -356,6 +366,10 @@ static struct step step_of(struct view *view, size_t batch)
 		step.why = keep_text("%s may block", name_of_call(call->nr));
 	}
 	look_at_arguments(view, &step, batch);
+	if (ends_use(&step, batch)) {
+		step.begins_batch = true;
+		step.why = "the program uses the memory of mmap before munmap";
+	}
 	return step;
 }
 
@@ -390,6 +404,50 @@ static void count_batches(struct plan *plan)
 							      BATCH_NOT;
 }
 
+/* The places that the next turn follows at once, as a sequence of two turns. */
+static struct sequence pairs_of(const struct sequence *sequence)
+{
+	struct sequence pairs = { .length = 2 * sequence->length };
+	size_t i;
+
+	pairs.places = allocate(sequence->count, sizeof(*pairs.places));
+	for (i = 0; i + 1 < sequence->count; i++) {
+		const struct place place = sequence->places[i], next = sequence->places[i + 1];
+
+		if (next.line == place.line && next.run == place.run + sequence->length)
+			pairs.places[pairs.count++] = place;
+	}
+	return pairs;
+}
+
+/* Whether no call of the second turn takes what the program may compute from the first. */
+static bool fit_together(const struct sequences *sequences, const struct sequence *pairs)
+{
+	struct view view = { .sequences = sequences, .sequence = pairs };
+	const size_t turn = pairs->length / 2;
+
+	for (view.step = turn; view.step < pairs->length; view.step++) {
+		const struct step step = step_of(&view, 0);
+
+		if (step.begins_batch || step.alone)
+			return false;
+	}
+	return true;
+}
+
+/* Turns that need a batch each may all be in one. */
+static void join_turns(struct plan *plan, const struct sequences *sequences,
+		       const struct sequence *sequence)
+{
+	struct sequence pairs = pairs_of(sequence);
+
+	if (pairs.count && fit_together(sequences, &pairs)) {
+		plan->joined = true;
+		plan->batches = (double)(sequence->count - pairs.count) / (double)sequence->count;
+	}
+	free(pairs.places);
+}
+
 struct plan plan_of(const struct sequences *sequences, const struct sequence *sequence,
 		    double scale)
 {
@@ -408,6 +466,8 @@ struct plan plan_of(const struct sequences *sequences, const struct sequence *se
 			batch = view.step + 1;
 	}
 	count_batches(&plan);
+	if (plan.verdict == BATCH_ENTIRELY)
+		join_turns(&plan, sequences, sequence);
 	return plan;
 }
 

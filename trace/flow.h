@@ -42,6 +42,7 @@ struct plan {
 	double turns;	/* in the whole trace */
 	double calls;	/* per turn */
 	double batches; /* per turn, single calls included */
+	bool joined;	/* turns that follow each other fit into one batch */
 	enum verdict verdict;
 	const char *why; /* of what is not BATCH_ENTIRELY */
 };

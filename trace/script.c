@@ -161,7 +161,7 @@ static const char *why_left_out(const struct writer *writer, const struct traced
 		return ferry_blocked_reason(call->nr);
 	if (!shape)
 		return "what it does with its arguments is not known";
-	if (shape->waits == WAITS)
+	if (waits_for_others(call))
 		return "it may block";
 	for (k = 0; kind_of(shape, k); k++) {
 		if (kind_of(shape, k) == 't' && call->args[k])

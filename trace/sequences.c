@@ -186,9 +186,10 @@ static bool is_rotation(const struct sequences *sequences, const struct candidat
 /* How well a turn of a loop begins here: with what the other calls use, or with what happens. */
 static int beginning(const struct sequences *sequences, const struct candidate *candidate)
 {
-	const struct shape *shape = shape_of(sequence_run(sequences, candidate->place, 0)->nr);
+	const struct traced_call *call = sequence_call(sequences, candidate->place, 0, 0);
+	const struct shape *shape = shape_of(call->nr);
 
-	return !shape ? 0 : shape->result == 'd' ? 2 : shape->waits == WAITS;
+	return shape && shape->result == 'd' ? 2 : waits_for_others(call);
 }
 
 /* A loop has as many turns from each of its calls, but for its ends. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "shapes.h"
 
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "call.h"
 #include "common/record.h"
 #include "lib/text/text.h"
 
@@ -48,7 +48,7 @@ static const struct shape shapes[] = {
 	{ "fstatfs", "ds", 0, 120, NEVER_WAITS },
 	{ "fsync", "d", 0, 0, NEVER_WAITS },
 	{ "ftruncate", "dn", 0, 0, NEVER_WAITS },
-	{ "futex", "tnnt", 0, 0, WAITS },
+	{ "futex", "annt", 0, 0, WAITS }, /* by some operations */
 	{ "getcwd", "rl", 'l', 0, NEVER_WAITS },
 	{ "getdents64", "drl", 'l', 0, NEVER_WAITS },
 	{ "getegid", "", 0, 0, NEVER_WAITS },
@@ -155,4 +155,30 @@ int argument_of_kind(const struct shape *shape, char kind)
 	const char *found = shape ? strchr(shape->args, kind) : NULL;
 
 	return found && *found ? (int)(found - shape->args) : -1;
+}
+
+static bool is_quick_futex(unsigned long operation)
+{
+	switch (operation & (unsigned long)FUTEX_CMD_MASK) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_WAKE_OP:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+	case FUTEX_CMP_REQUEUE_PI:
+	case FUTEX_TRYLOCK_PI:
+	case FUTEX_UNLOCK_PI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool waits_for_others(const struct traced_call *call)
+{
+	const struct shape *shape = shape_of(call->nr);
+
+	if (!shape || shape->waits != WAITS)
+		return false;
+	return call->nr != SYS_futex || !is_quick_futex(call->args[1]);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "call.h"
+
 struct shape {
 	const char *name;
 
@@ -47,5 +49,8 @@ static inline char kind_of(const struct shape *shape, int k)
 
 /** The first argument of kind KIND, or -1. */
 int argument_of_kind(const struct shape *shape, char kind);
+
+/** Whether CALL may wait, whatever file it works on. */
+bool waits_for_others(const struct traced_call *call);
 
 #endif /* TRACE_SHAPES_H */

@@ -97,6 +97,16 @@ static void show_followers(const struct sequence *sequence)
 		show_paragraph("Then: ", text);
 }
 
+static const char *verdict_of(const struct plan *plan)
+{
+	if (plan->joined)
+		return "entirely, and turns that follow each other fit into one batch.";
+	if (plan->verdict == BATCH_ENTIRELY)
+		return "entirely.";
+	return keep_text("%s: %s.  A turn takes %.1f crossings.", verdict_name(plan->verdict),
+			 plan->why, plan->batches);
+}
+
 void show_sequences(const struct trace *trace)
 {
 	const struct findings *findings = &trace->findings;
@@ -111,11 +121,7 @@ void show_sequences(const struct trace *trace)
 			     plan->turns, plan->calls,
 			     100 * plan->turns * plan->calls / (double)trace->totals.calls);
 		show_steps(plan);
-		show_paragraph("Batch: ", plan->verdict == BATCH_ENTIRELY ?
-						  "entirely." :
-						  keep_text("%s: %s.  A turn takes %.1f crossings.",
-							    verdict_name(plan->verdict), plan->why,
-							    plan->batches));
+		show_paragraph("Batch: ", verdict_of(plan));
 		show_followers(&findings->sequences->of[i]);
 		putchar('\n');
 	}

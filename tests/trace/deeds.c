@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +191,31 @@ static void pass_through_pipe(void)
 	syscall(SYS_read, ends[0], buffer, 1);
 }
 
+/* The program uses what is mapped before it unmaps it. */
+static void map_file(void)
+{
+	long file = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+	long memory = syscall(SYS_mmap, 0, sizeof(buffer), PROT_READ, MAP_PRIVATE, file, 0);
+
+	syscall(SYS_close, file);
+	syscall(SYS_munmap, memory, sizeof(buffer));
+}
+
+/* Nothing in a turn depends on what the turn before read; no thread waits for any of the words. */
+static void copy_and_wake(void)
+{
+	static uint32_t words[16];
+	static long file, null;
+	static int turns_done;
+
+	if (!file) {
+		file = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+		null = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY);
+	}
+	syscall(SYS_write, null, buffer, syscall(SYS_read, file, buffer, 1));
+	syscall(SYS_futex, &words[turns_done++ % 16], FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
 static void fork_once(void)
 {
 	fork_many(1);
@@ -275,6 +302,10 @@ int main(int argc, char *argv[])
 		turn(look_at_entry);
 	else if (!strcmp(deed, "pipe"))
 		turn(pass_through_pipe);
+	else if (!strcmp(deed, "map_file"))
+		turn(map_file);
+	else if (!strcmp(deed, "copy_and_wake"))
+		turn(copy_and_wake);
 	else if (!strcmp(deed, "fork_once"))
 		turn(fork_once);
 	else if (!strcmp(deed, "time"))
