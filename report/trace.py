@@ -145,7 +145,8 @@ def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
         for i, (words, times) in enumerate(then):
             axes.text(0, len(steps) + i, f"{words}: {times}", va="center", color=COLOURS["soft"])
 
-    title = f"sequence {number}: {whole(sequence.turns)} turns, batch: {sequence.verdict}"
+    joined = ", over the turns" if sequence.batches < 1 else ""
+    title = f"sequence {number}: {whole(sequence.turns)} turns, batch: {sequence.verdict}{joined}"
     values = [
         (f"{i + 1}. {step_name(step)}", f"{fixed(step.calls, 1)} per turn, batch {letter(batch)}")
         for i, (step, batch) in enumerate(steps)

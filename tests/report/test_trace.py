@@ -114,6 +114,15 @@ def test_time_sequences_and_savings_are_drawn(results: Write) -> None:
         assert words in shown
 
 
+def test_a_batch_over_several_turns_says_so(results: Write) -> None:
+    trace = copying()
+    trace["sequences"][0] |= {"batches": 0.01, "verdict": "entirely", "why": None}
+    directory = results({"copy": trace})
+    make_report(directory)
+    (graph,) = by_class(by_id(read_page(directory / "report.html"), "trace-0-sequences"), "panel")
+    assert "entirely, over the turns" in " ".join(labels(graph))
+
+
 def test_without_times_the_bound_is_a_time(results: Write) -> None:
     trace = copying() | {"time": {"missing": "it went on"}, "tracing_ns": None, "sequences": []}
     directory = results({"copy": trace})
