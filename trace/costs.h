@@ -21,9 +21,10 @@ struct costs {
 	struct way uring;	  /* each read or write in a long run of them */
 	struct way statx_many;	  /* each call of statx() */
 	struct way vdso;	  /* each clock_gettime() that is a system call now */
-	struct way tiny_read;	  /* each read of a few bytes that is not made at all */
-	struct way tiny_write;
-	struct way prefault; /* each page that ferry_prefault() maps before its first touch */
+	struct way tiny_read;	  /* each read of a few bytes of a file that is not made at all */
+	struct way tiny_write;	  /* each write that goes on at the end of one */
+	struct way tiny_device;	  /* each of either to a device, such as /dev/null */
+	struct way prefault;	  /* each page that ferry_prefault() maps before its first touch */
 };
 
 /** What a call costs that no kernel has, now. */

@@ -101,21 +101,25 @@ static bool is_needless(const struct window *window, size_t at)
 	return false;
 }
 
-static bool is_read(int nr)
+enum transfer { READS, WRITES, OF_DEVICES };
+
+static enum transfer transfer_of(const struct traced_call *call)
 {
-	return nr == SYS_read || nr == SYS_pread64;
+	if (call->file && is_device(call->file))
+		return OF_DEVICES;
+	return call->nr == SYS_read || call->nr == SYS_pread64 ? READS : WRITES;
 }
 
 /* Reads, or writes, that would not be made if each moved LARGE bytes. */
 static struct amount needless_transfers(const struct findings *findings,
-					const struct windows *windows, bool reads)
+					const struct windows *windows, enum transfer transfer)
 {
 	struct amount amount = { .error = findings->scale_error };
 	size_t i, k;
 
 	for (i = 0; i < windows->count; i++)
 		for (k = 0; k < windows->of[i]->count; k++)
-			if (is_read(windows->of[i]->calls[k].nr) == reads &&
+			if (transfer_of(&windows->of[i]->calls[k]) == transfer &&
 			    is_needless(windows->of[i], k))
 				amount.calls +=
 					1 - (double)windows->of[i]->calls[k].args[2] / LARGE;
@@ -156,6 +160,23 @@ static struct saving sum_of(struct saving a, struct saving b)
 	return a;
 }
 
+static struct saving saving_of_buffers(const struct findings *findings,
+				       const struct windows *windows, const struct costs *costs,
+				       double cpu_ns)
+{
+	const struct way ways[] = { [READS] = costs->tiny_read,
+				    [WRITES] = costs->tiny_write,
+				    [OF_DEVICES] = costs->tiny_device };
+	struct saving saving = { .missing = "" };
+	enum transfer transfer;
+
+	for (transfer = READS; transfer <= OF_DEVICES; transfer++)
+		saving = sum_of(saving,
+				saving_of(ways[transfer],
+					  needless_transfers(findings, windows, transfer), cpu_ns));
+	return saving;
+}
+
 static void add(struct findings *findings, size_t at, const char *name, const char *what,
 		struct saving saving)
 {
@@ -190,9 +211,7 @@ static void add_savings(struct findings *findings, const struct windows *windows
 	add(findings, 3, "vdso", "the vDSO for the time",
 	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
 	add(findings, 4, "buffers", "buffers of 64 KiB for tiny reads and writes",
-	    sum_of(saving_of(costs->tiny_read, needless_transfers(findings, windows, true), cpu_ns),
-		   saving_of(costs->tiny_write, needless_transfers(findings, windows, false),
-			     cpu_ns)));
+	    saving_of_buffers(findings, windows, costs, cpu_ns));
 	add(findings, 5, "faults", "ferry_prefault() or large pages for page faults",
 	    saving_of(prefault, faults, cpu_ns));
 }

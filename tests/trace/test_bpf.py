@@ -35,7 +35,7 @@ def test_ten_thousand_children_are_counted_in_little_memory(
 
 
 def test_the_sample_is_that_of_ptrace(bpf: None, deeds: Path, ferry_path: Path) -> None:
-    sequences = []
+    reports = []
     for method in ("bpf", "ptrace"):
         done = subprocess.run(
             [ferry_path, "trace", "--json", "-m", method, "-1", deeds, "read_file", "17000"],
@@ -43,8 +43,9 @@ def test_the_sample_is_that_of_ptrace(bpf: None, deeds: Path, ferry_path: Path) 
             capture_output=True,
             check=True,
         )
-        sequences.append(json.loads(done.stdout)["sequences"])
-    assert sequences[0] == sequences[1]
+        reports.append(json.loads(done.stdout))
+    by_bpf, by_ptrace = reports
+    assert by_bpf["sequences"] == by_ptrace["sequences"], json.dumps(reports)
 
 
 @pytest.mark.parametrize("method", ["bpf"], indirect=True)
