@@ -35,6 +35,11 @@ struct bench {
 	int errors[CALLS];
 };
 
+static int memory_file(void)
+{
+	return memfd_create("ferry-trace", MFD_CLOEXEC);
+}
+
 /* ns per call of RUN, which makes CALLS of them. */
 static struct figure cost_of(void (*run)(struct bench *bench), struct bench *bench)
 {
@@ -216,28 +221,40 @@ static int nameless_file(void)
 {
 	int file = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	return file < 0 ? memfd_create("ferry-trace", MFD_CLOEXEC) : file;
+	return file < 0 ? memory_file() : file;
 }
 
-/* A call on a file costs what it costs here; file systems differ as this one does from memory. */
-static void measure_tiny(struct bench *bench, struct costs *costs)
+static struct figure cost_on(int file, void (*run)(struct bench *bench), struct bench *bench)
 {
 	const int memory = bench->file;
-	const struct figure append = cost_of(append_byte, bench), read = cost_of(read_byte, bench);
-	struct figure here;
+	struct figure cost;
 
-	bench->file = nameless_file();
-	here = cost_of(append_byte, bench);
-	here.error = hypot(here.error, fabs(here.value - append.value) / 2);
-	costs->tiny_write.saved = here;
-	here = cost_of(read_byte, bench);
-	here.error = hypot(here.error, fabs(here.value - read.value) / 2);
-	costs->tiny_read.saved = here;
-	close(bench->file);
-	bench->file = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	costs->tiny_device.saved = cost_of(append_byte, bench);
-	close(bench->file);
+	bench->file = file;
+	cost = cost_of(run, bench);
 	bench->file = memory;
+	return cost;
+}
+
+/* What it costs on FILE; other file systems differ as that one does from memory. */
+static struct way cost_of_tiny(int file, void (*run)(struct bench *bench), struct bench *bench)
+{
+	const struct figure memory = cost_of(run, bench);
+	struct figure cost = cost_on(file, run, bench);
+
+	cost.error = hypot(cost.error, fabs(cost.value - memory.value) / 2);
+	return (struct way){ .saved = cost };
+}
+
+static void measure_tiny(struct bench *bench, struct costs *costs)
+{
+	const int file = nameless_file(), device = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	/* The first also puts something there to be read. */
+	costs->tiny_write = cost_of_tiny(file, append_byte, bench);
+	costs->tiny_read = cost_of_tiny(file, read_byte, bench);
+	costs->tiny_device.saved = cost_on(device, append_byte, bench);
+	close(file);
+	close(device);
 }
 
 /* ---- page faults ---- */
@@ -281,7 +298,7 @@ struct costs measure_costs(void)
 	struct bench *bench = allocate(1, sizeof(*bench));
 	struct costs costs = { .crossing = measure_crossing() };
 
-	bench->file = memfd_create("ferry-trace", MFD_CLOEXEC);
+	bench->file = memory_file();
 	if (write(bench->file, "", 1) != 1)
 		costs.uring.missing = "there is no file in memory";
 	measure_batches(bench, &costs);

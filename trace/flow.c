@@ -441,10 +441,8 @@ static void join_turns(struct plan *plan, const struct sequences *sequences,
 {
 	struct sequence pairs = pairs_of(sequence);
 
-	if (pairs.count && fit_together(sequences, &pairs)) {
-		plan->joined = true;
+	if (pairs.count && fit_together(sequences, &pairs))
 		plan->batches = (double)(sequence->count - pairs.count) / (double)sequence->count;
-	}
 	free(pairs.places);
 }
 

@@ -41,8 +41,7 @@ struct plan {
 	size_t length;
 	double turns;	/* in the whole trace */
 	double calls;	/* per turn */
-	double batches; /* per turn, single calls included */
-	bool joined;	/* turns that follow each other fit into one batch */
+	double batches; /* per turn, single calls included; below 1 if turns share one */
 	enum verdict verdict;
 	const char *why; /* of what is not BATCH_ENTIRELY */
 };

@@ -99,7 +99,7 @@ static void show_followers(const struct sequence *sequence)
 
 static const char *verdict_of(const struct plan *plan)
 {
-	if (plan->joined)
+	if (plan->batches < 1)
 		return "entirely, and turns that follow each other fit into one batch.";
 	if (plan->verdict == BATCH_ENTIRELY)
 		return "entirely.";
