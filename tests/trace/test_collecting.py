@@ -91,6 +91,23 @@ def test_calls_that_a_filter_refuses_are_seen(trace: Trace, deeds: Path) -> None
     assert counts(report)["getppid"] == (50, 50)
 
 
+def test_a_small_limit_of_file_sizes_does_not_end_the_report(ferry_path: Path) -> None:
+    # dash counts 512 bytes as one.
+    limited: list[str | Path] = [
+        "sh",
+        "-c",
+        'ulimit -f 2; exec "$@"',
+        "sh",
+        ferry_path,
+        "trace",
+        "-1",
+        "true",
+    ]
+    done = subprocess.run(limited, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done
+    assert b"crossings take" in done.stdout
+
+
 def test_numbers_that_no_call_has_share_a_row(trace: Trace) -> None:
     calls = "import ctypes; [ctypes.CDLL(None).syscall(n) for n in (5000, 1024, -1)]"
     assert counts(trace("python3", "-c", calls))["(no native number)"] == (3, 3)
