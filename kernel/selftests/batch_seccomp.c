@@ -492,10 +492,10 @@ static void no_such_call(int sig, siginfo_t *info, void *context)
 /* A call that a stop interrupted is continued by restart_syscall(), which a filter may trap. */
 TEST_F(seccomp, that_traps_a_restart_leaves_it_to_the_caller)
 {
-	const struct timespec second = { 1, 0 };
+	const struct timespec long_time = { 1000, 0 };
 	struct ferry_slot calls[] = {
 		SLOT(__NR_getpid),
-		SLOT(__NR_nanosleep, P(&second), 0),
+		SLOT(__NR_nanosleep, P(&long_time), 0),
 		SLOT(__NR_getpid),
 	};
 	const struct sigaction action = { .sa_sigaction = no_such_call, .sa_flags = SA_SIGINFO };
@@ -509,7 +509,7 @@ TEST_F(seccomp, that_traps_a_restart_leaves_it_to_the_caller)
 		self->shared[3] = batch(self->shared, calls, 3);
 		_exit(0);
 	}
-	usleep(300000);
+	ASSERT_TRUE(falls_asleep(pid));
 	ASSERT_EQ(0, kill(pid, SIGSTOP));
 	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
 	ASSERT_EQ(0, kill(pid, SIGCONT));

@@ -6,8 +6,10 @@
 #define FERRY_TEST_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,6 +110,40 @@ static inline struct ferry_slot forwarding(struct ferry_slot slot, int arg, unsi
 	slot.argc |= FERRY_ARGC_FORWARD;
 	slot.from[arg] = d;
 	return slot;
+}
+
+/* The state of a process or thread in /proc/TID/stat (proc(5)), 0 if it is no more. */
+static inline char state_of(pid_t tid)
+{
+	char path[64], line[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, line, sizeof(line) - 1) < 0)
+		line[0] = 0;
+	close(fd);
+	end = strrchr(line, ')');
+	return end ? end[2] : 0;
+}
+
+/* Waits until PID sleeps.  Returns false if it ends instead, or within ten seconds does neither. */
+static inline bool falls_asleep(pid_t pid)
+{
+	char state;
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		state = state_of(pid);
+		if (state == 'S')
+			return true;
+		if (!state || state == 'Z')
+			return false;
+		usleep(1000);
+	}
+	return false;
 }
 
 /* The raw result of getpid(), a long. */

@@ -6,11 +6,9 @@
 #ifndef FLEXSC_TEST_H
 #define FLEXSC_TEST_H
 
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -182,23 +180,6 @@ static inline long stop(struct runner *runner)
 {
 	close_gate(runner->set);
 	return end_of(runner);
-}
-
-/* The state of a thread of this process in /proc; 0 if it no longer exists. */
-static inline char state_of(pid_t tid)
-{
-	char path[64], line[256] = "", *end;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (read(fd, line, sizeof(line) - 1) < 0)
-		line[0] = 0;
-	close(fd);
-	end = strrchr(line, ')');
-	return end ? end[2] : 0;
 }
 
 /* Waits until the runner sleeps in the call of ENTRY. */
