@@ -451,8 +451,7 @@ static int race_with_a_filter(int delay_us)
 	if (sigaction(SIGSYS, &action, NULL) || install(999, SECCOMP_RET_ERRNO | 1, 0))
 		return 1;
 	pthread_create(&thread, NULL, run_many, NULL);
-	while (!__atomic_load_n(&race.started, __ATOMIC_ACQUIRE))
-		;
+	wait_while(!__atomic_load_n(&race.started, __ATOMIC_ACQUIRE));
 	usleep(delay_us);
 	if (install(__NR_getuid, SECCOMP_RET_TRAP, SECCOMP_FILTER_FLAG_TSYNC))
 		return 2;

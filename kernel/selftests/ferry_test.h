@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -111,6 +112,23 @@ static inline struct ferry_slot forwarding(struct ferry_slot slot, int arg, unsi
 	slot.from[arg] = d;
 	return slot;
 }
+
+/*
+ * Waits as long as CONDITION holds, which other threads end.  One that only
+ * yields keeps others out: there may be fewer CPUs than threads, and in
+ * user-mode Linux the threads of a process take turns, in no fair order.
+ */
+#define wait_while(condition)						\
+	do {								\
+		int looks_;						\
+									\
+		for (looks_ = 0; condition; looks_++) {			\
+			if (looks_ < 100)				\
+				sched_yield();				\
+			else						\
+				usleep(100);				\
+		}							\
+	} while (0)
 
 /* The state of a process or thread in /proc/TID/stat (proc(5)), 0 if it is no more. */
 static inline char state_of(pid_t tid)

@@ -384,7 +384,7 @@ static long serve_scribbled(struct scribbler *scribbler, bool signals)
 	while (state_of(runner.tid)) {
 		STORE(scribbler->set->gate, FERRY_GATE_STOP);
 		own_call(__NR_futex, P(&scribbler->set->runner), FUTEX_WAKE_PRIVATE, INT_MAX, 0);
-		sched_yield();
+		usleep(100);
 	}
 	return end_of(&runner);
 }

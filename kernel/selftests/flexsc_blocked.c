@@ -65,8 +65,7 @@ TEST_F(blocked, a_call_that_sleeps_is_reported_until_it_ends)
 
 	for (i = 0; i < 100; i++) {
 		entry = post_read(self->set, self->ends[0]);
-		while (LOAD(self->set->runner) != FERRY_RUNNER_BLOCKED)
-			sched_yield();
+		wait_while(LOAD(self->set->runner) != FERRY_RUNNER_BLOCKED);
 		ASSERT_EQ(FERRY_ENTRY_SUBMITTED, LOAD(entry->status));
 		ASSERT_EQ(1, write(self->ends[1], "x", 1));
 		ASSERT_EQ(1, collect(entry));

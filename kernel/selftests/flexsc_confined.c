@@ -177,8 +177,7 @@ TEST_F(confined, a_thread_that_has_ended_posts_nothing)
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, note_id, &dead));
 	pthread_join(thread, NULL);
-	while (state_of(dead))
-		sched_yield();
+	wait_while(state_of(dead));
 	call.result = dead;
 	EXPECT_EQ(REFUSED, made(self->set, call));
 }

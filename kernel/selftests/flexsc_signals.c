@@ -60,8 +60,7 @@ static void interrupt(struct runner *runner)
 	int before = LOAD(handled);
 
 	pthread_kill(runner->thread, SIGUSR1);
-	while (LOAD(handled) == before)
-		sched_yield();
+	wait_while(LOAD(handled) == before);
 }
 
 TEST_F(signals, an_interrupted_call_ends_with_eintr)

@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -109,15 +108,7 @@ static inline struct ferry_entry *post(struct ferry_flexsc_set *set, int i,
 /* Waits until the entry is DONE or REFUSED; returns which. */
 static inline unsigned int wait_for(struct ferry_entry *entry)
 {
-	int looks;
-
-	/* There may be more spinning threads than CPUs. */
-	for (looks = 0; LOAD(entry->status) == FERRY_ENTRY_SUBMITTED; looks++) {
-		if (looks < 1000)
-			sched_yield();
-		else
-			usleep(100);
-	}
+	wait_while(LOAD(entry->status) == FERRY_ENTRY_SUBMITTED);
 	return LOAD(entry->status);
 }
 
@@ -166,8 +157,7 @@ static inline void start(struct runner *runner, struct ferry_flexsc_set *set,
 	runner->tid = 0;
 	if (pthread_create(&runner->thread, NULL, runner_main, runner))
 		abort();
-	while (!LOAD(runner->tid))
-		sched_yield();
+	wait_while(!LOAD(runner->tid));
 }
 
 static inline long end_of(struct runner *runner)
@@ -185,15 +175,14 @@ static inline long stop(struct runner *runner)
 /* Waits until the runner sleeps in the call of ENTRY. */
 static inline void wait_until_blocked(const struct runner *runner, struct ferry_entry *entry)
 {
-	while (!LOAD(entry->begun) || state_of(runner->tid) != 'S')
-		sched_yield();
+	wait_while(!LOAD(entry->begun) || state_of(runner->tid) != 'S');
 }
 
 /* Waits until the runner sleeps because it has nothing to do. */
 static inline void wait_until_idle(const struct runner *runner)
 {
-	while (LOAD(runner->set->runner) != FERRY_RUNNER_ASLEEP || state_of(runner->tid) != 'S')
-		sched_yield();
+	wait_while(LOAD(runner->set->runner) != FERRY_RUNNER_ASLEEP ||
+		   state_of(runner->tid) != 'S');
 }
 
 #endif /* FLEXSC_TEST_H */

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -554,8 +553,7 @@ TEST_F(pages, leave_userfaultfd_its_faults)
 	if (fd < 0)
 		SKIP(return, "no userfaultfd");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &toucher));
-	while (read(fd, &message, sizeof(message)) != sizeof(message))
-		sched_yield();
+	wait_while(read(fd, &message, sizeof(message)) != sizeof(message));
 	EXPECT_EQ(UFFD_EVENT_PAGEFAULT, message.event);
 	EXPECT_EQ(P(self->map + 4 * PAGE), (long)message.arg.pagefault.address);
 	EXPECT_EQ(0, count_mapped(self->map, PAGES));
