@@ -3,8 +3,8 @@
 
 import errno
 import os
+import socket
 import threading
-import time
 from pathlib import Path
 
 import ferry
@@ -138,16 +138,19 @@ def test_mistakes() -> None:
 
 
 def test_a_program_that_runs_does_not_change() -> None:
-    program = ferry.Program()
-    interval = np.array([0, 300_000_000], np.int64)
-    program.call("nanosleep", interval, None)
-    thread = threading.Thread(target=program.run)
-    thread.start()
-    time.sleep(0.1)
-    with pytest.raises(RuntimeError, match="cannot change while it runs"):
-        program.call("getpid")
-    thread.join()
-    assert program.call("getpid") == 1
+    (began, begin), (wait, release) = socket.socketpair(), socket.socketpair()
+    with began, begin, wait, release:
+        program = ferry.Program()
+        program.call("write", begin.fileno(), b"x", 1)
+        program.call("read", wait.fileno(), bytearray(1), 1)
+        thread = threading.Thread(target=program.run)
+        thread.start()
+        assert began.recv(1) == b"x"
+        with pytest.raises(RuntimeError, match="cannot change while it runs"):
+            program.call("getpid")
+        release.send(b"x")
+        thread.join()
+    assert program.call("getpid") == 2
 
 
 def test_an_empty_program() -> None:
