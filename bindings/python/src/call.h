@@ -10,6 +10,8 @@
 
 #include <ferry_files.h>
 
+#include "gil.h"
+
 // How the functions of Python pass options: (threads, timeout in ms, progress or None).
 struct Options {
 	unsigned int threads = 0, timeout_ms = 0;
@@ -66,26 +68,28 @@ class Call
 	// Runs FUNCTION() with the GIL, in any thread.  Returns false if it raised something.
 	template <typename F> bool with_gil(F function) noexcept
 	{
-		nanobind::gil_scoped_acquire acquire;
+		WithGil gil;
 
-		try {
-			function();
-		} catch (nanobind::python_error &error) {
-			if (!error_)
-				error_.emplace(std::move(error));
-		} catch (const std::exception &error) {
-			if (!error_) {
-				PyErr_SetString(PyExc_RuntimeError, error.what());
-				error_.emplace();
+		stay_at_the_end([&] {
+			try {
+				function();
+			} catch (nanobind::python_error &error) {
+				if (!error_)
+					error_.emplace(std::move(error));
+			} catch (const std::exception &error) {
+				if (!error_) {
+					PyErr_SetString(PyExc_RuntimeError, error.what());
+					error_.emplace();
+				}
 			}
-		}
+		});
 		return !error_;
 	}
 
       private:
 	template <typename F> static auto without_gil(F function)
 	{
-		nanobind::gil_scoped_release release;
+		WithoutGil no_gil;
 
 		return function();
 	}

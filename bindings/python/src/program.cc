@@ -14,6 +14,7 @@
 #include <ferry.h>
 
 #include "call.h"
+#include "gil.h"
 #include "module.h"
 #include "paths.h"
 #include "view.h"
@@ -215,7 +216,7 @@ long Program::run(const std::vector<long> &values, nb::handle results)
 		throw nb::value_error("there must be a result for each slot");
 	running_++;
 	{
-		nb::gil_scoped_release release;
+		WithoutGil no_gil;
 
 		last = ferry_run_with(program_.get(), values.data(), values.size(),
 				      view.as<long>());

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fields.h"
+#include "gil.h"
 #include "module.h"
 #include "paths.h"
 
@@ -127,7 +128,7 @@ PyObject *look(const Few &few)
 	if (!memory)
 		return nullptr;
 	{
-		nb::gil_scoped_release release;
+		WithoutGil no_gil;
 
 		ferry_statx_many(AT_FDCWD, few.names(), size, 0, general.layout->mask(), stats,
 				 error, nullptr);
@@ -160,7 +161,7 @@ bool read(const Few &few, unsigned int flags, ferry_file files[], char *scratch)
 {
 	ferry_arena arena = { scratch, SCRATCH_SIZE, 0 };
 
-	nb::gil_scoped_release release;
+	WithoutGil no_gil;
 
 	return !ferry_read_files(AT_FDCWD, few.names(), few.size(), flags, files, &arena, nullptr);
 }
