@@ -206,7 +206,7 @@ static void add_savings(struct findings *findings, const struct windows *windows
 	    saving_of(costs->batch, crossings_in_batches(findings), cpu_ns));
 	add(findings, 1, "uring", "io_uring for long runs of reads or writes",
 	    saving_of(costs->uring, calls_in_long_runs(findings), cpu_ns));
-	add(findings, 2, "files", "ferry_statx_many() or ferry_walk() for attributes",
+	add(findings, 2, "files", "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
 	    saving_of(costs->statx_many, calls_by_name(totals, stats), cpu_ns));
 	add(findings, 3, "vdso", "the vDSO for the time",
 	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
