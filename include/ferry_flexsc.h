@@ -43,7 +43,8 @@ struct ferry_flexsc_options {
 	const int *cpus;
 
 	/* How long a runner without work, or a thread that waits, spins before it sleeps, at
-	 * most: ns, or FERRY_NO_SPIN.  Default 50000, or FERRY_NO_SPIN if there is one CPU. */
+	 * most: ns, or FERRY_NO_SPIN.  Default 50000, or 32 crossings where they take longer
+	 * (user-mode Linux); FERRY_NO_SPIN if there is one CPU. */
 	long spin_ns;
 
 	unsigned int flags; /* a combination of the flags below */

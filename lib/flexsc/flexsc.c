@@ -21,13 +21,19 @@
 
 #define DEFAULT_ENTRIES 128
 #define DEFAULT_STANDINS 256
-#define DEFAULT_SPIN_NS 50000L
 #define FLAGS \
 	(FERRY_FLEXSC_USER | FERRY_FLEXSC_TIMED | FERRY_FLEXSC_UNCONFINED | FERRY_FLEXSC_POST_ALL)
 
 /* A crossing that takes longer than posting a call and waking a runner: the kernel is simulated. */
 #define SLOW_CROSSING_NS 2000L
 #define CROSSINGS 16
+
+/*
+ * How long to spin: longer than a sleep and a wake-up take.  In user-mode Linux that is the time of
+ * some 20 crossings, and where both sides give up sooner, both sleep between any two rounds.
+ */
+#define LEAST_SPIN_NS 50000L
+#define SPIN_CROSSINGS 32
 
 /* How often a waiter checks its call and, while that has not begun, its runner. */
 #define LOOK_AGAIN_NS 1000000000L
@@ -131,6 +137,15 @@ static long fastest_crossing_ns(void)
 	return fastest;
 }
 
+static long default_spin_ns(const struct ferry_flexsc *flexsc, long crossing_ns)
+{
+	long ns = SPIN_CROSSINGS * crossing_ns;
+
+	if (flexsc->has_one_cpu)
+		return 0;
+	return ns > LEAST_SPIN_NS ? ns : LEAST_SPIN_NS;
+}
+
 /* A runner in user space saves no crossings, and one on the caller's CPU no time. */
 static enum posting_habit habit_of(const struct ferry_flexsc *flexsc)
 {
@@ -165,6 +180,7 @@ static void note_cpus(struct ferry_flexsc *flexsc)
 static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_options *options)
 {
 	static unsigned long starts;
+	long crossing_ns = fastest_crossing_ns();
 	int cpus, error;
 
 	flexsc->entries = options->entries ? options->entries : DEFAULT_ENTRIES;
@@ -175,7 +191,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->posts_all = options->flags & FERRY_FLEXSC_POST_ALL;
 	flexsc->key_rights = key_rights();
 	flexsc->standins = options->standins ? options->standins : DEFAULT_STANDINS;
-	flexsc->crossings_are_slow = fastest_crossing_ns() > SLOW_CROSSING_NS;
+	flexsc->crossings_are_slow = crossing_ns > SLOW_CROSSING_NS;
 	ferry__stack_pool_init(&flexsc->stacks,
 			       options->stack_size ? options->stack_size : DEFAULT_STACK);
 	cpus = ferry__flexsc_choose_cpus(flexsc->cpu, flexsc->slots);
@@ -185,7 +201,7 @@ static int fill_in(struct ferry_flexsc *flexsc, const struct ferry_flexsc_option
 	flexsc->has_one_cpu = has_one_cpu(flexsc, cpus);
 	flexsc->spin_ns = options->spin_ns;
 	if (!options->spin_ns)
-		flexsc->spin_ns = flexsc->has_one_cpu ? 0 : DEFAULT_SPIN_NS;
+		flexsc->spin_ns = default_spin_ns(flexsc, crossing_ns);
 	if (options->spin_ns == FERRY_NO_SPIN)
 		flexsc->spin_ns = 0;
 	error = choose_place(flexsc, options);
