@@ -10,7 +10,6 @@ import pytest
 SCRIPT = """
 import sys
 import threading
-import time
 
 sys.path.insert(0, sys.argv[1])
 import ferry
@@ -20,14 +19,18 @@ def sleep():
     program.call("nanosleep", bytes(8) + (100_000).to_bytes(8, "little"), None)
     program.run()
 
+calls = threading.Semaphore(0)
+
 def call_for_ever():
     while True:
         eval(sys.argv[2])
+        calls.release()
 
 paths = ["/proc/self/stat"] * 5000
 for _ in range(3):
     threading.Thread(target=call_for_ever, daemon=True).start()
-time.sleep(0.2)
+for _ in range(10):
+    calls.acquire()
 """
 
 CALLS = {
