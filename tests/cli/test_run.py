@@ -146,7 +146,7 @@ def test_ctrl_c_ends_a_blocking_program(ferry_path: Path, tmp_path: Path) -> Non
         assert process.stdout is not None
         assert process.stdout.read(1) == b"\0"  # it runs: slot 0 has written
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == -signal.SIGINT
+        assert process.wait(timeout=10) == -signal.SIGINT
     os.close(read_end)
     os.close(write_end)
 
