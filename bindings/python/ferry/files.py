@@ -26,7 +26,7 @@ AT_SYMLINK_NOFOLLOW = 0x100
 READ_DEVICES = 0x1
 READ_OPEN_FIRST = 0x2
 
-MEMORY = 4 << 20
+MEMORY = 8 << 20
 
 Stats = tuple[NDArray[np.void], NDArray[np.intc]]
 
@@ -126,7 +126,11 @@ def open_reader(
     flags = READ_DEVICES * devices | READ_OPEN_FIRST * regular
     how = make_options(**options) if options else DEFAULTS
     with open_directory(directory) as fd:
-        yield _ferry.Reader(fd, paths, flags, limit or 0, memory, how)
+        reader = _ferry.Reader(fd, paths, flags, limit or 0, memory, how)
+        try:
+            yield reader
+        finally:
+            reader.close()
 
 
 def read_chunks(
@@ -196,7 +200,8 @@ def read_many(
     """Reads many files: read_many(paths) or read_many(directory, names).
 
     Yields the contents in the order of the paths, as bytes or, with views, as memoryviews of a
-    buffer that many files share.  Files are read ahead, as many as fit into memory at once.
+    buffer that many files share.  Files are read ahead, as many as fit into memory.  Where the
+    caller works on them for long, others are read in the meantime.
 
     >>> list(read_many(directory, ["a", "b"]))
     [b'first', b'second']
@@ -207,7 +212,7 @@ def read_many(
         it; "return" yields the OSError in place of the contents, and goes on.
     how: the options below, and those of Options.
     limit: the most bytes of a file; a longer one fails with EFBIG.
-    memory: bytes to read at once; only a larger file takes more.
+    memory: bytes to read ahead; only a large file takes more.
     devices: read character and block devices, too.  FIFOs and sockets always fail.
     regular: the files are known to be regular, which saves looking at each before it is opened.
     """

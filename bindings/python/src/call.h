@@ -21,9 +21,10 @@ struct Options {
 class Call
 {
 	using Clock = std::chrono::steady_clock;
-	static constexpr std::chrono::milliseconds INTERVAL{ 100 }; // the library's
 
       public:
+	static constexpr std::chrono::milliseconds INTERVAL{ 100 }; // the library's
+
 	explicit Call(const Options &how) : progress_(how.progress)
 	{
 		options_.threads = how.threads;
@@ -43,7 +44,20 @@ class Call
 	bool go_on(size_t done)
 	{
 		add(done);
-		return Clock::now() - reported_ < INTERVAL || report(before_);
+		return Clock::now() - reported_ < INTERVAL || report(0);
+	}
+
+	// Reports that DONE more items are done, by a call that goes on.  Returns false when a signal
+	// handler or the callback raised something; without the GIL.
+	bool report(size_t done)
+	{
+		reported_ = Clock::now();
+		return with_gil([&] {
+			if (PyErr_CheckSignals())
+				throw nanobind::python_error();
+			if (!progress_.is_none())
+				progress_(before_ + done);
+		});
 	}
 
 	const ferry_files_options *options() const
@@ -98,19 +112,7 @@ class Call
 	{
 		Call *call = static_cast<Call *>(context);
 
-		return !call->report(call->before_ + done);
-	}
-
-	// Returns false when a signal handler or the callback raised something.
-	bool report(size_t done)
-	{
-		reported_ = Clock::now();
-		return with_gil([&] {
-			if (PyErr_CheckSignals())
-				throw nanobind::python_error();
-			if (!progress_.is_none())
-				progress_(done);
-		});
+		return !call->report(done);
 	}
 
 	ferry_files_options options_ = {};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Reads files in the order of their names, as many at a time as fit into an arena.
+// Reads files in the order of their names, as many at a time as fit into an arena, and the next ones
+// while Python works on them.
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <vector>
+#include <system_error>
 
 #include <nanobind/stl/shared_ptr.h>
 
+#include "ahead.h"
 #include "call.h"
 #include "module.h"
-#include "paths.h"
 
 namespace
 {
@@ -17,16 +18,12 @@ namespace
 constexpr size_t FIRST_COUNT = 1024;
 constexpr size_t MOST_AT_ONCE = 65536;
 
+// A thread is of no use where Python works on a chunk for less than this part of the time that
+// reading takes.
+constexpr int SHORT_WORK = 2;
+
 // The arena has so many bytes for each file, up to the limit.
 constexpr size_t ROOM_FOR_ONE = size_t{ 64 } << 10;
-
-// Files of one arena, in the order of their paths.
-struct Chunk {
-	std::shared_ptr<const Paths> paths;
-	std::shared_ptr<Buffer> arena;
-	size_t first; // the number of the first path
-	std::vector<ferry_file> files;
-};
 
 // ---- what Python sees of a chunk ----
 
@@ -125,40 +122,103 @@ class Reader
 	Reader(int dir, std::shared_ptr<const Paths> paths, unsigned int flags, size_t limit,
 	       size_t memory, const Options &options)
 	    : dir_(dir), paths_(std::move(paths)), flags_(flags), limit_(limit),
-	      size_(std::min(memory, paths_->size() * ROOM_FOR_ONE)), call_(options)
+	      one_thread_(options.threads == 1),
+	      size_(std::min(std::max(memory / 2, size_t{ 1 }), paths_->size() * ROOM_FOR_ONE)),
+	      call_(options)
 	{
+	}
+
+	~Reader()
+	{
+		close();
 	}
 
 	// The next chunk; raises StopIteration after the last.
 	Chunk next();
 
+	// Ends what is read ahead.  Afterwards the directory is not used.
+	void close();
+
       private:
-	void read(Chunk &chunk);
-	void take_arena(Chunk &chunk);
+	Chunk new_chunk();
+	std::shared_ptr<Buffer> take_arena();
+	Chunk read();
+	Chunk wait_for_ahead();
+	void drop_lost();
 	bool fit(Chunk &chunk);
+	void start_ahead();
 
 	int dir_;
 	std::shared_ptr<const Paths> paths_;
 	unsigned int flags_;
 	size_t limit_; // bytes of a file, or 0
-	size_t size_;  // of the arena
+	bool one_thread_;
+	size_t size_; // of an arena: one is read while Python looks at the other
 	Call call_;
-	std::shared_ptr<Buffer> arena_;
+	std::shared_ptr<Buffer> arenas_[2];
+	size_t latest_ = 0;			// the arena that was made last
 	size_t done_ = 0, count_ = FIRST_COUNT; // of the next chunk
+	std::unique_ptr<Ahead> ahead_;		// the next chunk, or none
+	Clock::time_point returned_;		// when next() did
 	bool busy_ = false;
 };
 
-// The last arena again, unless Python still looks at it.
-void Reader::take_arena(Chunk &chunk)
+// One that was used before, unless Python still looks at it.
+std::shared_ptr<Buffer> Reader::take_arena()
 {
-	if (!arena_ || arena_.use_count() > 1 || arena_->size() != size_)
-		arena_ = std::make_shared<Buffer>(size_);
-	chunk.arena = arena_;
+	for (auto &arena : arenas_)
+		if (arena && arena.use_count() == 1 && arena->size() == size_)
+			return arena;
+	latest_ = !latest_;
+	arenas_[latest_] = std::make_shared<Buffer>(size_);
+	return arenas_[latest_];
+}
+
+Chunk Reader::new_chunk()
+{
+	size_t count = std::min(count_, paths_->size() - done_);
+
+	return { paths_, take_arena(), done_,
+		 std::vector<ferry_file>(count, ferry_file{ nullptr, limit_, 0, 0 }) };
+}
+
+Chunk Reader::read()
+{
+	Chunk chunk = new_chunk();
+
+	call_.run([&] {
+		chunk.read(dir_, flags_, call_.options());
+		return call_.go_on(0);
+	});
+	return chunk;
+}
+
+// A child of fork() reads the chunk itself.  What its parent's thread was using stays as it is.
+void Reader::drop_lost()
+{
+	if (ahead_ && ahead_->is_lost())
+		ahead_.release(); // NOLINT(bugprone-unused-return-value)
+}
+
+Chunk Reader::wait_for_ahead()
+{
+	std::unique_ptr<Ahead> ahead = std::move(ahead_);
+
+	call_.run([&] {
+		while (!ahead->wait(Call::INTERVAL))
+			if (!call_.report(ahead->done())) {
+				ahead->stop();
+				ahead.reset();
+				return false;
+			}
+		return call_.go_on(0);
+	});
+	return ahead->take();
 }
 
 /*
- * Drops the files from the first on that found no room.  Returns false when none is left: the
- * next attempt is made with that file alone, and then with a larger arena.
+ * Drops the files from the first on that found no room, and plans the next chunk.  Returns false
+ * when none is left: the next attempt is made with that file alone, and then with a larger arena.
  */
 bool Reader::fit(Chunk &chunk)
 {
@@ -168,52 +228,65 @@ bool Reader::fit(Chunk &chunk)
 
 	if (!fitting && chunk.files.size() == 1)
 		size_ *= 2;
-	count_ = std::max(fitting, size_t{ 1 });
 	chunk.files.resize(fitting);
+	count_ = 1;
+	/* As many as fill three quarters of the arena if they are like these. */
+	if (fitting)
+		count_ = std::clamp(fitting * (size_ - size_ / 4) /
+					    std::max(chunk.used, size_t{ 1 }),
+				    size_t{ 1 }, std::min(4 * fitting, MOST_AT_ONCE));
 	return fitting;
 }
 
-void Reader::read(Chunk &chunk)
+// Without a thread, next() reads.
+void Reader::start_ahead()
 {
-	size_t count = std::min(count_, paths_->size() - done_);
-	ferry_arena arena;
-
-	take_arena(chunk);
-	arena = { chunk.arena->data(), chunk.arena->size(), 0 };
-	chunk.files.assign(count, ferry_file{ nullptr, limit_, 0, 0 });
-	call_.run([&] {
-		ferry_read_files(dir_, paths_->from(done_), count, flags_, chunk.files.data(),
-				 &arena, call_.options());
-		return call_.go_on(0);
-	});
-	if (fit(chunk)) {
-		/* As many as fill three quarters of the arena if they are like these. */
-		count = chunk.files.size();
-		count_ = std::clamp(count * (size_ - size_ / 4) / std::max(arena.used, size_t{ 1 }),
-				    size_t{ 1 }, std::min(4 * count, MOST_AT_ONCE));
+	if (done_ == paths_->size())
+		return;
+	try {
+		ahead_.reset(new Ahead(new_chunk(), dir_, flags_, *call_.options()));
+	} catch (const std::system_error &) {
+		ahead_ = nullptr;
 	}
 }
 
 Chunk Reader::next()
 {
-	Chunk chunk = { paths_, nullptr, done_, {} };
-
-	if (done_ == paths_->size())
-		throw nb::stop_iteration();
 	if (busy_)
 		throw std::runtime_error("another thread is reading from this iterator");
+	if (done_ == paths_->size())
+		throw nb::stop_iteration();
 	busy_ = true;
 	try {
-		while (chunk.files.empty())
-			read(chunk);
+		Clock::duration work = Clock::now() - returned_;
+
+		drop_lost();
+		Chunk chunk = ahead_ ? wait_for_ahead() : read();
+
+		while (!fit(chunk))
+			chunk = read();
+		done_ += chunk.files.size();
+		call_.add(chunk.files.size());
+		if (chunk.first && !one_thread_ && work * SHORT_WORK > chunk.took)
+			start_ahead();
+		busy_ = false;
+		returned_ = Clock::now();
+		return chunk;
 	} catch (...) {
 		busy_ = false;
 		throw;
 	}
-	busy_ = false;
-	done_ += chunk.files.size();
-	call_.add(chunk.files.size());
-	return chunk;
+}
+
+void Reader::close()
+{
+	drop_lost();
+	done_ = paths_->size();
+	if (!ahead_)
+		return;
+	ahead_->stop();
+	WithoutGil no_gil;
+	ahead_.reset();
 }
 
 } // namespace
@@ -234,5 +307,6 @@ void bind_reader(nb::module_ &module)
 		.def(nb::init<int, std::shared_ptr<const Paths>, unsigned int, size_t, size_t,
 			      Options>())
 		.def("__iter__", [](nb::handle self) { return self; })
-		.def("__next__", &Reader::next);
+		.def("__next__", &Reader::next)
+		.def("close", &Reader::close);
 }

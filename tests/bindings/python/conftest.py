@@ -3,6 +3,9 @@
 
 import os
 import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,12 @@ import pytest
 PACKAGE = Path(os.environ["FERRY_BUILD"]).absolute() / "bindings" / "python"
 
 sys.path.insert(0, str(PACKAGE))
+
+
+def work_slowly(reading: Iterator[object]) -> None:
+    """Takes some of many small files, and so long that more are being read in the meantime."""
+    for _ in islice(reading, 2000):
+        time.sleep(0.0001)
 
 
 @pytest.fixture

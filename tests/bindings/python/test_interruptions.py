@@ -154,6 +154,20 @@ def test_fork_in_the_middle(tree: Path) -> None:
         busy.join()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_fork_while_files_are_read_ahead(tree: Path) -> None:
+    """The thread that reads the next files is the parent's alone, and both go on."""
+    expected = [b"first", b"second"] * 9000
+    for _ in range(20):
+        reading = ferry.read_many(tree, ["a", "b"] * 10_000)
+        conftest.work_slowly(reading)
+        child = os.fork()
+        rest = list(reading)
+        if not child:
+            os._exit(0 if rest == expected else 1)
+        assert rest == expected and os.waitpid(child, 0)[1] == 0
+
+
 SUBINTERPRETER = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """read_many() and read_chunks() against open().read()."""
 
+import ctypes
 import errno
 import os
 import random
+import threading
+import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import conftest
 import ferry
 import pytest
 
@@ -119,10 +124,55 @@ def test_nothing() -> None:
     assert list(ferry.read_chunks([])) == []
 
 
-def test_the_directory_is_closed(tree: Path) -> None:
+@pytest.mark.parametrize("count", [2, 20_000])
+def test_the_directory_is_closed(tree: Path, count: int) -> None:
+    """Also when files are being read ahead in it."""
     before = len(os.listdir("/proc/self/fd"))
-    reading = ferry.read_many(tree, ["a", "b"])
+    reading = ferry.read_many(tree, ["a"] * count)
     next(reading)
+    conftest.work_slowly(reading)
     reading.close()  # type: ignore[attr-defined]
+    assert list(reading) == []
     list(ferry.read_many(tree, ["a"]))
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def calls_to_read() -> int:
+    """How many the process has made so far."""
+    return int(Path("/proc/self/io").read_text().split()[5])
+
+
+def is_read_meanwhile() -> bool:
+    before = calls_to_read()
+    time.sleep(0.1)
+    return calls_to_read() - before > 100
+
+
+def test_the_next_files_are_read_meanwhile(tree: Path) -> None:
+    many = ["a"] * 100_000
+    with ferry.files.open_reader(tree, many, memory=65536) as reader:
+        assert any(is_read_meanwhile() for _ in reader)
+    with ferry.files.open_reader(tree, many, memory=65536, threads=1) as reader:
+        assert not any(is_read_meanwhile() for _ in islice(reader, 5))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_what_is_read_ahead_is_read_with_the_rights_of_its_time(tmp_path: Path) -> None:
+    """Rights that a thread gives up are gone from the second chunk on that it then asks for."""
+    names = [f"{i}" for i in range(100)]
+    for name in names:
+        (tmp_path / name).write_bytes(bytes(1000))
+        (tmp_path / name).chmod(0o600)
+    found: list[list[bool]] = []
+
+    def work() -> None:
+        chunks = ferry.read_chunks(tmp_path, names, memory=20_000)
+        for _ in islice(chunks, 2):
+            time.sleep(0.1)
+        ctypes.CDLL(None).setfsuid(65534)
+        found.extend([bool(error) for error in chunk.errors] for chunk in chunks)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(found) > 3 and all(map(all, found[1:]))
