@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -172,6 +173,8 @@ void ferry__poller_classify(struct poller *p, struct descriptor *d, int fd)
 	d->is_stream = d->kind == STREAM || S_ISFIFO(status.st_mode);
 	if (d->kind == STREAM)
 		d->least = (size_t)ferry__socket_option(fd, SO_RCVLOWAT);
+	/* In other streams a read may stop early: in a Unix socket where descriptors come. */
+	d->is_tcp = d->kind == STREAM && ferry__socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP;
 	d->ready = EPOLLIN | EPOLLOUT;
 }
 

@@ -33,6 +33,7 @@ struct descriptor {
 	bool never_waits;	  /* PLAIN, and not even for a disk */
 	bool is_nonblocking;	  /* PLAIN because it was O_NONBLOCK */
 	bool is_stream;		  /* of bytes: a write goes on until all are done */
+	bool is_tcp;		  /* a read that returns less than it may has left nothing */
 	bool is_settled;	  /* the limits below are known, and that it is not O_NONBLOCK */
 	long receive_ns, send_ns; /* limits of the time that calls wait; 0: none */
 	size_t least;		  /* bytes that a receive from a STREAM waits for */

@@ -42,7 +42,7 @@ struct waiting {
 	/* Makes the call so that it does not wait: its result, or -EAGAIN. */
 	long (*attempt)(struct waiting *);
 	unsigned long done; /* bytes of a call that goes on until all are done */
-	bool is_emptied;    /* a read from a stream socket has left nothing */
+	bool is_emptied;    /* a read from a TCP socket has left nothing */
 	unsigned int events_seen;
 	unsigned int forks; /* when the call began */
 	long began;	    /* waiting with a time limit, ns; 0: not yet */
@@ -297,7 +297,7 @@ static long receive(struct waiting *w, long flags)
 			      w->nr == SYS_recvfrom ? w->arg[5] : 0 };
 	long result = make(w->s, SYS_recvfrom, arg);
 
-	w->is_emptied = d->kind == STREAM && !flags && result > 0 && result < (long)size;
+	w->is_emptied = d->is_tcp && !flags && result > 0 && result < (long)size;
 	if (result < 0 || !d->is_stream || flags & MSG_PEEK)
 		return result;
 	return add(w, result, at_most(least, whole));

@@ -205,16 +205,44 @@ static void *read_twice(void *fd)
 	return (void *)(first == 3 && second == 2 ? before : -1L);
 }
 
+static void send_bytes(int fd)
+{
+	assert_int_equal(write(fd, "abc", 3), 3);
+}
+
+static void send_urgently(int fd)
+{
+	send_bytes(fd);
+	assert_int_equal(send(fd, "!", 1, MSG_OOB), 1);
+}
+
+static void send_with_descriptor(int fd)
+{
+	char control[CMSG_SPACE(sizeof(fd))] __attribute__((aligned(8))) = { 0 };
+	struct iovec bytes = { "abc", 3 };
+	const struct msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	assert_int_equal(sendmsg(fd, &message, 0), 3);
+}
+
 /* The reader waits until both parts have come, and not for the second one. */
-static void read_both_parts(void **state, const int fds[2], int flags)
+static void read_both_parts(void **state, const int fds[2], void (*send_first)(int fd))
 {
 	struct ferry_thread *other, *reader = spawn(state, read_twice, (void *)&fds[0]);
 
 	turns = 0;
 	ferry_thread_yield();
-	assert_int_equal(write(fds[1], "abc", 3), 3);
-	if (flags)
-		assert_int_equal(send(fds[1], "!", 1, flags), 1);
+	send_first(fds[1]);
 	assert_int_equal(write(fds[1], "de", 2), 2);
 	other = spawn(state, count_turns, &turns);
 	assert_in_range(result_of(reader), 0, 3);
@@ -227,7 +255,15 @@ static void urgent_data_is_no_end(void **state)
 	int fds[2];
 
 	tcp_pair(fds);
-	read_both_parts(state, fds, MSG_OOB);
+	read_both_parts(state, fds, send_urgently);
+}
+
+static void a_passed_descriptor_is_no_end(void **state)
+{
+	int fds[2];
+
+	stream_pair(fds);
+	read_both_parts(state, fds, send_with_descriptor);
 }
 
 static void a_packet_is_no_end(void **state)
@@ -235,7 +271,7 @@ static void a_packet_is_no_end(void **state)
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_DIRECT), 0);
-	read_both_parts(state, fds, 0);
+	read_both_parts(state, fds, send_bytes);
 }
 
 /* So many that stand-ins would begin if runners waited. */
@@ -671,6 +707,7 @@ int main(void)
 		TEST(a_part_is_written_without_a_signal),
 		TEST(a_part_is_received_before_the_error),
 		TEST(urgent_data_is_no_end),
+		TEST(a_passed_descriptor_is_no_end),
 		TEST(a_packet_is_no_end),
 		TEST(what_need_not_wait_returns),
 		TEST(datagrams_may_end),
