@@ -223,6 +223,8 @@ static long wait_and_make(struct waiting *w)
 			result = w->attempt(w);
 			if (result != -EAGAIN)
 				break;
+			if (d->ready & w->events) /* for more, or again while others ran */
+				continue;
 		}
 		if (w->events & EPOLLOUT ? w->events_seen > MOST_FALSE_EVENTS && !w->done :
 					   d->ready & THE_END) {

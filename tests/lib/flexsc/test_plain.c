@@ -2,6 +2,7 @@
 /* A call of a user-level thread does what the same call alone does, also in rare cases. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -272,6 +273,71 @@ static void a_packet_is_no_end(void **state)
 
 	assert_int_equal(pipe2(fds, O_DIRECT), 0);
 	read_both_parts(state, fds, send_bytes);
+}
+
+static void work(void)
+{
+	long end = now_ns() + 3000000; /* three times as long as events may be overlooked */
+
+	while (now_ns() < end)
+		;
+}
+
+static bool reads_again;
+
+/* Its second attempt comes so late that others get their turn before it waits. */
+static void *read_late(void *fd)
+{
+	char byte;
+	long first = ferry_read(*(const int *)fd, &byte, 1), second, before = turns;
+
+	work();
+	reads_again = true;
+	second = ferry_read(*(const int *)fd, &byte, 1);
+	before = turns - before;
+	turns = -1;
+	return (void *)(first == 1 && second == 1 ? before : -1L);
+}
+
+static void *write_meanwhile(void *fd)
+{
+	long written;
+
+	while (!reads_again)
+		ferry_thread_yield();
+	written = write(*(const int *)fd, "x", 1);
+	work();
+	return (void *)written;
+}
+
+static void *read_a_byte(void *fd)
+{
+	char byte;
+
+	return (void *)ferry_read(*(const int *)fd, &byte, 1);
+}
+
+static void an_event_before_the_wait_counts(void **state)
+{
+	struct ferry_thread *reader, *idle, *writer, *other;
+	int fds[2], unused[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(pipe(unused), 0);
+	turns = 0;
+	reader = spawn(state, read_late, &fds[0]);
+	idle = spawn(state, read_a_byte, &unused[0]);
+	ferry_thread_yield();
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	writer = spawn(state, write_meanwhile, &fds[1]);
+	other = spawn(state, count_turns, &turns);
+	assert_in_range(result_of(reader), 0, 20);
+	assert_int_equal(result_of(writer), 1);
+	result_of(other);
+	assert_int_equal(write(unused[1], "x", 1), 1);
+	assert_int_equal(result_of(idle), 1);
+	close_both(fds);
+	close_both(unused);
 }
 
 /* So many that stand-ins would begin if runners waited. */
@@ -709,6 +775,7 @@ int main(void)
 		TEST(urgent_data_is_no_end),
 		TEST(a_passed_descriptor_is_no_end),
 		TEST(a_packet_is_no_end),
+		TEST(an_event_before_the_wait_counts),
 		TEST(what_need_not_wait_returns),
 		TEST(datagrams_may_end),
 		TEST(messages_have_a_time_limit),
