@@ -132,6 +132,9 @@ static bool may_return_anyway(const struct waiting *w)
 {
 	if (w->nr == SYS_read || w->nr == SYS_readv)
 		return w->descriptor->is_stream ? has_name(w->fd) : reads_nothing(w->fd);
+	if (w->nr == SYS_sendfile) /* a pipe's end to read is never ready to be written */
+		return (ferry_rawcall(SYS_fcntl, w->fd, F_GETFL, 0, 0, 0, 0) & O_ACCMODE) ==
+		       O_RDONLY;
 	if (w->nr == SYS_accept4 && w->arg[3] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
 		return true;
 	return w->events == EPOLLIN && !ferry__socket_option(w->fd, SO_ACCEPTCONN);
@@ -500,24 +503,70 @@ static long attempt_sendmmsg(struct waiting *w)
 	return -EAGAIN;
 }
 
-/* What one sendfile() moves: as much as the kernel moves at a time. */
+/* What is read of a file and sent at a time. */
 #define PIECE 65536
 
-/* There is no form that does not wait, so a runner still waits if there is room for a part only. */
+/* Where sendfile() reads next. */
+static long position(const struct waiting *w)
+{
+	const long *offset = (const long *)w->arg[2];
+
+	return offset ? *offset : ferry_rawcall(SYS_lseek, w->arg[1], 0, SEEK_CUR, 0, 0, 0);
+}
+
+static void set_position(const struct waiting *w, long position)
+{
+	long *offset = (long *)w->arg[2];
+
+	if (offset)
+		*offset = position;
+	else
+		ferry_rawcall(SYS_lseek, w->arg[1], position, SEEK_SET, 0, 0, 0);
+}
+
+/* What cannot be read is left to sendfile(). */
+static long read_and_send(struct waiting *w, char *piece)
+{
+	size_t size = at_most((size_t)w->arg[3], MOST_BYTES);
+	long at = position(w), length, result;
+
+	length = ferry__post(w->s, SYS_pread64,
+			     (const __s64[]){ w->arg[1], (long)piece,
+					      (long)at_most(size - w->done, PIECE), at, 0, 0 });
+	if (length <= 0)
+		return w->done ? (long)w->done : make_plainly(w);
+	result = make(w->s, SYS_sendto,
+		      (const __s64[]){ w->fd, (long)piece, length, flags_of(w, 0), 0, 0 });
+	if (is_changed(w, result) && !w->done)
+		return make_plainly(w);
+	if (result > 0)
+		set_position(w, at + result);
+	return add(w, result, size);
+}
+
+/* Whether its arguments are right: without bytes to send, the kernel looks at nothing else. */
+static bool can_send_file(const struct waiting *w)
+{
+	if (w->done)
+		return true;
+	return w->arg[3] > 0 && !ferry_rawcall(SYS_sendfile, w->fd, w->arg[1], w->arg[2], 0, 0, 0);
+}
+
+/* For a socket there is no form that does not wait, so what the call would send is read and sent.
+ */
 static long attempt_sendfile(struct waiting *w)
 {
-	const __s64 *whole = w->arg;
-	size_t size = at_most((size_t)whole[3], MOST_BYTES);
-	const __s64 piece[] = { whole[0], whole[1], whole[2], (long)at_most(size - w->done, PIECE),
-				0,	  0 };
+	char *piece;
 	long result;
 
 	if (w->descriptor->kind != STREAM)
 		return make_if_ready(w);
-	w->arg = piece;
-	result = make_if_ready(w);
-	w->arg = whole;
-	return add(w, result, size);
+	if (!can_send_file(w))
+		return make_plainly(w);
+	piece = malloc(PIECE);
+	result = piece ? read_and_send(w, piece) : -ENOMEM;
+	free(piece);
+	return result;
 }
 
 /* ---- one descriptor ---- */

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -46,6 +47,24 @@ static void *make(void *argument)
 static long made(void **state, struct call call)
 {
 	return result_of(spawn(state, make, &call));
+}
+
+/* What the call returns that the kernel thread makes itself. */
+static long plain(struct call call)
+{
+	const long *arg = call.arg;
+	long result = syscall(call.nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+
+	return result < 0 ? -errno : result;
+}
+
+static void assert_same(void **state, const struct call calls[], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (made(state, calls[i]) != plain(calls[i]))
+			fail_msg("call %zu", i);
 }
 
 /* Lets THREAD run as far as it can: it must wait then. */
@@ -749,6 +768,124 @@ static void no_runner_waits_to_send_a_file(void **state)
 	close(file);
 }
 
+/* A pair with room for little. */
+static void narrow_pair(int fds[2])
+{
+	int size = 8192;
+
+	tcp_pair(fds);
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+#define FILE_SIZE 100000
+
+static int new_file(void)
+{
+	int file = memfd_create("file", MFD_CLOEXEC), i;
+
+	for (i = 0; i < FILE_SIZE; i += 10)
+		assert_int_equal(dprintf(file, "%9d\n", i), 10);
+	lseek(file, 10, SEEK_SET);
+	return file;
+}
+
+static void no_runner_waits_for_room_in_a_socket(void **state)
+{
+	int before = kernel_threads(), fds[SENDERS][2], files[SENDERS], i;
+	struct ferry_thread *senders[SENDERS];
+	struct call calls[SENDERS];
+	char data[11] = { 0 };
+	long sent;
+
+	for (i = 0; i < SENDERS; i++) {
+		narrow_pair(fds[i]);
+		files[i] = new_file();
+		calls[i] = (struct call){ SYS_sendfile, { fds[i][1], files[i], 0, 80000 } };
+		senders[i] = spawn(state, make, &calls[i]);
+	}
+	for (i = 0; i < SENDERS; i++)
+		assert_waits(senders[i]);
+	assert_int_equal(kernel_threads(), before);
+	for (i = 0; i < SENDERS; i++) {
+		for (sent = 0; sent < 80000; sent += 10) {
+			const struct call receive = { SYS_recvfrom,
+						      { fds[i][0], (long)data, 10, MSG_WAITALL } };
+			assert_int_equal(made(state, receive), 10);
+			assert_int_equal(strtol(data, NULL, 10), sent + 10);
+		}
+		assert_int_equal(result_of(senders[i]), 80000);
+		assert_int_equal(lseek(files[i], 0, SEEK_CUR), 80010);
+		close_both(fds[i]);
+		close(files[i]);
+	}
+}
+
+static void a_part_of_a_file_is_sent(void **state)
+{
+	struct ferry_thread *sender;
+	int fds[2], file = new_file();
+	struct call send = { SYS_sendfile, { 0, file, 0, FILE_SIZE } };
+	char data[1000];
+	long sent;
+
+	narrow_pair(fds);
+	send.arg[0] = fds[1];
+	sender = spawn(state, make, &send);
+	assert_waits(sender);
+	assert_int_equal(read(fds[0], data, sizeof(data)), sizeof(data));
+	close(fds[0]);
+	sent = result_of(sender);
+	assert_in_range(sent, 1000, FILE_SIZE - 11);
+	assert_int_equal(lseek(file, 0, SEEK_CUR), 10 + sent);
+	close(fds[1]);
+	close(file);
+}
+
+/* A socket that has room for more reports nothing: a wait would last until the time limit. */
+static void a_file_is_sent_without_a_wait(void **state)
+{
+	const struct timeval limit = { .tv_usec = 1000 };
+	int fds[2], file = new_file();
+
+	stream_pair(fds);
+	setsockopt(fds[1], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	assert_int_equal(made(state, (struct call){ SYS_sendfile, { fds[1], file, 0, FILE_SIZE } }),
+			 FILE_SIZE - 10);
+	close_both(fds);
+	close(file);
+}
+
+static void what_cannot_be_sent_is_reported(void **state)
+{
+	int fds[2], tube[2], file = new_file(), folder = open("/tmp", O_DIRECTORY | O_CLOEXEC);
+	int write_only = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	long negative = -1, far = LONG_MAX;
+
+	stream_pair(fds);
+	assert_int_equal(pipe(tube), 0);
+	const struct call calls[] = {
+		{ SYS_sendfile, { fds[1], file, 0, -1 } },
+		{ SYS_sendfile, { fds[1], file, 0, 0 } },
+		{ SYS_sendfile, { fds[1], file, 8, 10 } },
+		{ SYS_sendfile, { fds[1], file, (long)&negative, 10 } },
+		{ SYS_sendfile, { fds[1], file, (long)&far, 10 } },
+		{ SYS_sendfile, { fds[1], -1, 0, 10 } },
+		{ SYS_sendfile, { fds[1], folder, 0, 10 } },
+		{ SYS_sendfile, { fds[1], write_only, 0, 10 } },
+		{ SYS_sendfile, { fds[1], tube[0], 0, 10 } },
+		{ SYS_sendfile, { fds[1], fds[0], 0, 10 } },
+		{ SYS_sendfile, { tube[0], file, 0, 10 } },
+	};
+	assert_same(state, calls, sizeof(calls) / sizeof(calls[0]));
+	assert_int_equal(recv(fds[0], &far, 1, MSG_DONTWAIT), -1);
+	close_both(fds);
+	close_both(tube);
+	close(file);
+	close(folder);
+	close(write_only);
+}
+
 static void splicing_ends_with_its_time_limit(void **state)
 {
 	const struct timeval limit = { .tv_usec = 20000 };
@@ -791,6 +928,10 @@ int main(void)
 		TEST(time_limits_may_be_constant),
 		TEST(epolls_may_be_nested),
 		TEST(no_runner_waits_to_send_a_file),
+		TEST(no_runner_waits_for_room_in_a_socket),
+		TEST(a_part_of_a_file_is_sent),
+		TEST(a_file_is_sent_without_a_wait),
+		TEST(what_cannot_be_sent_is_reported),
 		TEST(splicing_ends_with_its_time_limit),
 	};
 
