@@ -381,13 +381,13 @@ static bool may_wait(long nr, const __s64 arg[])
 	return arg[4] && (from || to) && !(from && arg[1]) && !(to && arg[3]);
 }
 
-/* A descriptor that is not open counts as one, for it does not wait either. */
-static bool is_nonblocking(const struct pollfd ends[], int count)
+/* Nor does it if an end is not open, or not for this. */
+static bool is_waited_for(const struct pollfd *end)
 {
-	while (count--)
-		if (ferry_rawcall(SYS_fcntl, ends[count].fd, F_GETFL, 0, 0, 0, 0) & O_NONBLOCK)
-			return true;
-	return false;
+	long flags = ferry_rawcall(SYS_fcntl, end->fd, F_GETFL, 0, 0, 0, 0);
+
+	return !(flags & O_NONBLOCK) &&
+	       (flags & O_ACCMODE) != (end->events & POLLIN ? O_WRONLY : O_RDONLY);
 }
 
 /* How long a call waits for one end at most. */
@@ -416,12 +416,15 @@ static long wait_for_end(struct scheduler *s, struct pollfd *end)
 	return result < 0 ? result : 0;
 }
 
-static long wait_for_ends(struct scheduler *s, struct pollfd ends[], int count)
+/* A call that does not wait for pipes is tried before they are ready: it may be refused. */
+static long wait_for_ends(struct scheduler *s, struct pollfd ends[], int count, bool is_tried)
 {
 	long error;
 	int i;
 
 	for (i = 0; i < count; i++) {
+		if (!is_tried && is_pipe(ends[i].fd))
+			continue;
 		error = wait_for_end(s, &ends[i]);
 		if (error)
 			return error;
@@ -431,26 +434,26 @@ static long wait_for_ends(struct scheduler *s, struct pollfd ends[], int count)
 
 /*
  * With SPLICE_F_NONBLOCK it does not wait for a pipe.  For a socket that takes only a part of the
- * data a runner still waits.
+ * data a runner still waits.  What is seekable is not waited for: an offset is tried at once, too.
  */
 static long wait_and_splice(struct scheduler *s, long nr, const __s64 arg[])
 {
 	__s64 now[] = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] };
 	struct pollfd ends[2] = { 0 };
 	int count = ends_of(nr, arg, ends), flags = nr == SYS_splice ? 5 : 3;
-	long result, error;
+	long result = 0, error = 0;
 
 	if (now[flags] & ~(SPLICE_F_MOVE | SPLICE_F_MORE | SPLICE_F_GIFT) || !may_wait(nr, arg) ||
-	    is_nonblocking(ends, count))
+	    !is_waited_for(&ends[0]) || (count == 2 && !is_waited_for(&ends[1])))
 		return ferry__post(s, nr, arg);
 	now[flags] |= SPLICE_F_NONBLOCK;
-	do {
-		error = wait_for_ends(s, ends, count);
-		if (error)
-			return ferry__cannot_be_polled(error) ? ferry__post(s, nr, arg) : error;
-		result = ferry__post(s, nr, now);
-	} while (result == -EAGAIN);
-	return result;
+	if (nr != SYS_splice || !(arg[1] || arg[3]))
+		error = wait_for_ends(s, ends, count, false);
+	while (!error && (result = ferry__post(s, nr, now)) == -EAGAIN)
+		error = wait_for_ends(s, ends, count, true);
+	if (ferry__cannot_be_polled(error))
+		return ferry__post(s, nr, arg);
+	return error ? error : result;
 }
 
 /* ---- all of them ---- */

@@ -886,6 +886,43 @@ static void what_cannot_be_sent_is_reported(void **state)
 	close(write_only);
 }
 
+/* Although neither pipe is ready, nor the socket to be read. */
+static void what_cannot_be_spliced_is_reported(void **state)
+{
+	int empty[2], full[2], fds[2], file = open("/tmp", O_TMPFILE | O_RDWR | O_APPEND, 0600);
+	static char data[4096];
+	struct iovec none = { data, 0 };
+	long offset = 0;
+
+	stream_pair(fds);
+	assert_int_equal(pipe(empty), 0);
+	assert_int_equal(pipe(full), 0);
+	fcntl(full[1], F_SETPIPE_SZ, 4096);
+	assert_int_equal(write(full[1], data, 4096), 4096);
+	const struct call calls[] = {
+		{ SYS_splice, { empty[0], 0, empty[1], 0, 10 } },
+		{ SYS_splice, { empty[1], 0, full[1], 0, 10 } },
+		{ SYS_splice, { empty[0], 0, full[0], 0, 10 } },
+		{ SYS_splice, { empty[0], 0, file, 0, 10 } },
+		{ SYS_splice, { empty[0], 0, file, 8, 10 } },
+		{ SYS_splice, { empty[0], 0, fds[0], (long)&offset, 10 } },
+		{ SYS_splice, { fds[0], (long)&offset, empty[1], 0, 10 } },
+		{ SYS_splice, { fds[0], 0, empty[0], 0, 10 } },
+		{ SYS_splice, { empty[1], 0, fds[0], 0, 10 } },
+		{ SYS_tee, { empty[0], empty[1], 10 } },
+		{ SYS_tee, { empty[1], full[1], 10 } },
+		{ SYS_vmsplice, { empty[0], 8, 1 } },
+		{ SYS_vmsplice, { empty[0], (long)&none, 1 } },
+		{ SYS_vmsplice, { full[1], 8, 1 } },
+		{ SYS_vmsplice, { full[1], (long)&none, 1 } },
+	};
+	assert_same(state, calls, sizeof(calls) / sizeof(calls[0]));
+	close_both(fds);
+	close_both(empty);
+	close_both(full);
+	close(file);
+}
+
 static void splicing_ends_with_its_time_limit(void **state)
 {
 	const struct timeval limit = { .tv_usec = 20000 };
@@ -932,6 +969,7 @@ int main(void)
 		TEST(a_part_of_a_file_is_sent),
 		TEST(a_file_is_sent_without_a_wait),
 		TEST(what_cannot_be_sent_is_reported),
+		TEST(what_cannot_be_spliced_is_reported),
 		TEST(splicing_ends_with_its_time_limit),
 	};
 
