@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -157,6 +158,25 @@ static long make_if_ready(struct waiting *w)
 	result = make_plainly(w);
 	w->descriptor->claimed &= ~w->events;
 	return result;
+}
+
+/* 0 if a descriptor can be opened, or the error. */
+static long look_for_number(void)
+{
+	long fd = ferry_rawcall(SYS_eventfd2, 0, EFD_CLOEXEC, 0, 0, 0, 0);
+
+	return fd < 0 ? fd : ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* A plain accept() fails at once if there is no number for the connection that it waits for. */
+static long attempt_accept(struct waiting *w)
+{
+	long result = make_if_ready(w), error;
+
+	if (result != -EAGAIN || w->events_seen)
+		return result;
+	error = look_for_number();
+	return error ? error : -EAGAIN;
 }
 
 /* Waits until an attempt is worth it: 0, or the call's result. */
@@ -587,8 +607,8 @@ static const struct kind_of_call {
 	{ SYS_recvfrom, EPOLLIN, attempt_recvfrom, 3, UNUSUAL_RECEIVE },
 	{ SYS_recvmsg, EPOLLIN, attempt_recvmsg, 2, UNUSUAL_RECEIVE },
 	{ SYS_recvmmsg, EPOLLIN, attempt_recvmmsg, 3, UNUSUAL_RECEIVE },
-	{ SYS_accept4, EPOLLIN, make_if_ready, 0, 0 },
-	{ SYS_accept, EPOLLIN, make_if_ready, 0, 0 },
+	{ SYS_accept4, EPOLLIN, attempt_accept, 0, 0 },
+	{ SYS_accept, EPOLLIN, attempt_accept, 0, 0 },
 	{ SYS_sendfile, EPOLLOUT, attempt_sendfile, 0, 0 },
 	{ SYS_write, EPOLLOUT, attempt_write, 0, 0 },
 	{ SYS_writev, EPOLLOUT, attempt_writev, 0, 0 },

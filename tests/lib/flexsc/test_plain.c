@@ -403,6 +403,40 @@ static void what_need_not_wait_returns(void **state)
 	close(listener);
 }
 
+/* There are numbers for the open descriptors only. */
+static void limit_descriptors(struct rlimit *before)
+{
+	int next = dup(STDERR_FILENO);
+	struct rlimit limit;
+
+	close(next);
+	getrlimit(RLIMIT_NOFILE, before);
+	limit = *before;
+	limit.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void accept_finds_no_number_at_once(void **state)
+{
+	struct sockaddr_in address;
+	int listener = listen_on(&address), fds[2];
+	const struct call calls[] = { { SYS_accept4, { listener } } };
+	struct ferry_thread *idle;
+	struct rlimit before;
+
+	assert_int_equal(pipe(fds), 0);
+	idle = spawn(state, read_a_byte, &fds[0]); /* the scheduler has its descriptors */
+	ferry_thread_yield();
+	limit_descriptors(&before);
+	assert_same(state, calls, 1);
+	assert_int_equal(made(state, calls[0]), -EMFILE);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(result_of(idle), 1);
+	close_both(fds);
+	close(listener);
+}
+
 /* A call that does not wait does not find the end of a socket for datagrams. */
 static void datagrams_may_end(void **state)
 {
@@ -951,6 +985,7 @@ int main(void)
 		TEST(a_packet_is_no_end),
 		TEST(an_event_before_the_wait_counts),
 		TEST(what_need_not_wait_returns),
+		TEST(accept_finds_no_number_at_once),
 		TEST(datagrams_may_end),
 		TEST(messages_have_a_time_limit),
 		TEST(no_runner_waits_for_messages_with_a_limit),
