@@ -45,6 +45,7 @@ struct waiting {
 	unsigned long done; /* bytes of a call that goes on until all are done */
 	bool is_emptied;    /* a read from a TCP socket has left nothing */
 	unsigned int events_seen;
+	bool is_final;	    /* the attempt was the plain call, so -EAGAIN is its result */
 	unsigned int forks; /* when the call began */
 	long began;	    /* waiting with a time limit, ns; 0: not yet */
 	long until;	    /* of recvmmsg(), ns; 0: not known yet */
@@ -244,7 +245,7 @@ static long wait_and_make(struct waiting *w)
 			if (is_broken(w))
 				return result_of(w, 0);
 			result = w->attempt(w);
-			if (result != -EAGAIN)
+			if (result != -EAGAIN || w->is_final)
 				break;
 			if (d->ready & w->events) /* for more, or again while others ran */
 				continue;
@@ -357,15 +358,45 @@ static long attempt_readv(struct waiting *w)
 			   (unsigned long)w->arg[2]);
 }
 
+static size_t size_of(const struct iovec *parts, unsigned long count)
+{
+	size_t size = 0;
+
+	while (count--)
+		size += parts[count].iov_len;
+	return size;
+}
+
+/* What a receive of no bytes returns after its time limit depends on the kind of socket. */
+static long receive_in_time(struct waiting *w, size_t size, long result)
+{
+	struct descriptor *d = w->descriptor;
+
+	if (result != -EAGAIN || size || ferry__poller_settle(d, w->fd) || !d->receive_ns)
+		return result;
+	w->is_final = true;
+	return make_plainly(w);
+}
+
+/* The kernel could read the message if nothing was there to receive. */
+static long receive_message_in_time(struct waiting *w, const struct msghdr *message, long result)
+{
+	if (result != -EAGAIN)
+		return result;
+	return receive_in_time(w, size_of(message->msg_iov, message->msg_iovlen), result);
+}
+
 static long attempt_recvfrom(struct waiting *w)
 {
-	return receive(w, w->arg[3]);
+	return receive_in_time(w, (size_t)w->arg[2], receive(w, w->arg[3]));
 }
 
 static long attempt_recvmsg(struct waiting *w)
 {
-	return make(w->s, SYS_recvmsg,
-		    (const __s64[]){ w->fd, w->arg[1], w->arg[2] | MSG_DONTWAIT, 0, 0, 0 });
+	long result = make(w->s, SYS_recvmsg,
+			   (const __s64[]){ w->fd, w->arg[1], w->arg[2] | MSG_DONTWAIT, 0, 0, 0 });
+
+	return receive_message_in_time(w, (const struct msghdr *)w->arg[1], result);
 }
 
 /* Receives or sends messages after those that are done, as far as that does not wait. */
@@ -396,7 +427,9 @@ static long attempt_recvmmsg(struct waiting *w)
 		w->until = ferry__until_limit(limit);
 	left = ferry__rest_until(w->until);
 	result = make_for_rest(w, SYS_recvmmsg, limit ? &left : NULL);
-	if (result < 0)
+	if (!w->done)
+		result = receive_message_in_time(w, (const struct msghdr *)w->arg[1], result);
+	if (result < 0 || w->is_final)
 		return result;
 	w->done += (unsigned long)result;
 	ferry__store_rest(limit, w->until);
@@ -432,15 +465,6 @@ static long attempt_write(struct waiting *w)
 		result = move_vector(w, SYS_pwritev2, &rest, 1);
 	}
 	return add(w, result, size);
-}
-
-static size_t size_of(const struct iovec *parts, unsigned long count)
-{
-	size_t size = 0;
-
-	while (count--)
-		size += parts[count].iov_len;
-	return size;
 }
 
 /* Leaves out the first DONE bytes.  REST holds the rest of a part that is done in part. */

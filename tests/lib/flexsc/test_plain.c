@@ -437,6 +437,32 @@ static void accept_finds_no_number_at_once(void **state)
 	close(listener);
 }
 
+/* What they return after their time limit depends on the kind of socket. */
+static void receives_of_no_bytes_have_a_time_limit(void **state)
+{
+	void (*make_pair[])(int fds[2]) = { stream_pair, tcp_pair };
+	const struct timeval limit = { .tv_usec = 20000 };
+	char byte;
+	struct iovec part = { &byte, 0 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct mmsghdr messages = { .msg_hdr = message };
+	int fds[2], i;
+
+	for (i = 0; i < 2; i++) {
+		make_pair[i](fds);
+		setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		const struct call calls[] = {
+			{ SYS_recvfrom, { fds[0], (long)&byte, 0 } },
+			{ SYS_recvfrom, { fds[0], (long)&byte, 1 } },
+			{ SYS_recvmsg, { fds[0], (long)&message } },
+			{ SYS_recvmmsg, { fds[0], (long)&messages, 1 } },
+			{ SYS_read, { fds[0], (long)&byte, 0 } },
+		};
+		assert_same(state, calls, sizeof(calls) / sizeof(calls[0]));
+		close_both(fds);
+	}
+}
+
 /* A call that does not wait does not find the end of a socket for datagrams. */
 static void datagrams_may_end(void **state)
 {
@@ -986,6 +1012,7 @@ int main(void)
 		TEST(an_event_before_the_wait_counts),
 		TEST(what_need_not_wait_returns),
 		TEST(accept_finds_no_number_at_once),
+		TEST(receives_of_no_bytes_have_a_time_limit),
 		TEST(datagrams_may_end),
 		TEST(messages_have_a_time_limit),
 		TEST(no_runner_waits_for_messages_with_a_limit),
