@@ -128,15 +128,10 @@ class Reader
 	{
 	}
 
-	~Reader()
-	{
-		close();
-	}
-
 	// The next chunk; raises StopIteration after the last.
 	Chunk next();
 
-	// Ends what is read ahead.  Afterwards the directory is not used.
+	// Ends what is read ahead, before the directory is closed.  To be called in any case.
 	void close();
 
       private:
@@ -278,6 +273,7 @@ Chunk Reader::next()
 	}
 }
 
+// A file may hang.  Where a signal handler raises something meanwhile, the thread stays behind.
 void Reader::close()
 {
 	drop_lost();
@@ -285,8 +281,18 @@ void Reader::close()
 	if (!ahead_)
 		return;
 	ahead_->stop();
-	WithoutGil no_gil;
-	ahead_.reset();
+	try {
+		call_.run([&] {
+			while (!ahead_->wait(Call::INTERVAL))
+				if (!call_.report(ahead_->done()))
+					return false;
+			return true;
+		});
+	} catch (const nb::python_error &) {
+		ahead_.release(); // NOLINT(bugprone-unused-return-value)
+		throw;
+	}
+	ahead_ = nullptr;
 }
 
 } // namespace

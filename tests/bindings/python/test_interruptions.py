@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Signals, exceptions in callbacks, threads, fork() and other interpreters."""
 
+import ctypes
 import gc
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +161,7 @@ def test_fork_in_the_middle(tree: Path) -> None:
 def test_fork_while_files_are_read_ahead(tree: Path) -> None:
     """The thread that reads the next files is the parent's alone, and both go on."""
     expected = [b"first", b"second"] * 9000
-    for _ in range(20):
+    for _ in range(5):
         reading = ferry.read_many(tree, ["a", "b"] * 10_000)
         conftest.work_slowly(reading)
         child = os.fork()
@@ -166,6 +169,47 @@ def test_fork_while_files_are_read_ahead(tree: Path) -> None:
         if not child:
             os._exit(0 if rest == expected else 1)
         assert rest == expected and os.waitpid(child, 0)[1] == 0
+
+
+FAN_CLASS_CONTENT, FAN_MARK_ADD, FAN_OPEN_PERM = 0x4, 0x1, 0x10000
+AT_FDCWD = -100
+
+
+@contextmanager
+def file_that_hangs(path: Path) -> Iterator[int]:
+    """Nobody answers whether it may be opened.  Yields what can be read once somebody asks."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    notify = libc.fanotify_init(FAN_CLASS_CONTENT, os.O_RDONLY)
+    mark = (notify, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN_PERM), AT_FDCWD, os.fsencode(path))
+    if notify < 0 or libc.fanotify_mark(*mark):
+        pytest.skip(f"no fanotify here: {os.strerror(ctypes.get_errno())}")
+    try:
+        yield notify
+    finally:
+        os.close(notify)
+
+
+def raise_interrupt(*_: object) -> None:
+    raise InterruptedError
+
+
+def test_a_file_that_hangs_while_it_is_read_ahead(tree: Path) -> None:
+    """Who does not want it any more may leave."""
+    names = ["a"] * 10_000 + ["b"] * 10_000
+    before = signal.signal(signal.SIGALRM, raise_interrupt)
+    try:
+        with file_that_hangs(tree / "b") as asked:
+            for _ in range(10):  # on a busy machine, reading may take longer than the work
+                reading = ferry.read_many(tree, names)
+                conftest.work_slowly(reading)
+                if select.select([asked], [], [], 5)[0]:
+                    break
+            signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
+            with pytest.raises(InterruptedError):
+                reading.close()  # type: ignore[attr-defined]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 SUBINTERPRETER = """
