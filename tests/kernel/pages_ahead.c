@@ -593,15 +593,21 @@ GROUP(pages_ahead_group, tests);
 int main(int argc, char **argv)
 {
 	static const struct named_group groups[] = { { "pages ahead", &pages_ahead_group } };
+	const char *filter = NULL;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "--only")) {
+		filter = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc > 2)
-		errx(2, "usage: pages_ahead [SEED]");
+		errx(2, "usage: pages_ahead [--only TEXT] [SEED]");
 	if (multi_page_alloc(0)) {
 		printf("skipped: this kernel does not have multi_page_alloc()\n");
 		return EXIT_SKIPPED;
 	}
 	seed = argc == 2 ? strtoull(argv[1], NULL, 0) : any_seed();
 	printf("seed: %llu\n", (unsigned long long)seed);
-	return groups_run("kernel", groups, ARRAY_SIZE(groups), NULL) ? 1 : 0;
+	return groups_run("kernel", groups, ARRAY_SIZE(groups), filter) ? 1 : 0;
 }

@@ -61,7 +61,7 @@ static void sleep_in_batch(void *arg)
 	expect_equal(rets[2], getppid());
 }
 
-static void wait_until_asleep(pid_t pid)
+static void wait_for_the_sleep(pid_t pid)
 {
 	char path[64];
 	char line[512];
@@ -108,7 +108,7 @@ static void a_sleep_goes_on_under_a_tracer(void **state)
 	int i;
 
 	(void)state;
-	wait_until_asleep(child);
+	wait_for_the_sleep(child);
 	expect(!ptrace(PTRACE_SEIZE, child, NULL, (void *)PTRACE_O_TRACESYSGOOD));
 	expect(!ptrace(PTRACE_INTERRUPT, child, NULL, NULL));
 	count = follow(child, numbers, 64);

@@ -22,6 +22,7 @@ extern const struct group signals_group;
 extern const struct group sockets_group;
 extern const struct group threads_group;
 extern const struct group tracing_group;
+extern const struct group traps_group;
 extern const struct group wordcopy_group;
 
 #endif /* GROUPS_H */

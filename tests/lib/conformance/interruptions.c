@@ -8,22 +8,11 @@
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #include "groups.h"
 #include "tests/kernel/write_file.h"
 
-/* Environment: how often each test repeats. */
-#define REPEATS "FERRY_REPEATS"
-
 #define PATIENCE_MS 10000
-
-static int repeats(void)
-{
-	const char *text = getenv(REPEATS);
-
-	return text ? atoi(text) : 3;
-}
 
 static void handle(int sig)
 {
@@ -35,17 +24,6 @@ static void catch_signal(int sig, void (*handler)(int), int flags)
 	const struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 
 	expect(!sigaction(sig, &action, NULL));
-}
-
-/* The state of PID in /proc/PID/stat, 0 if it is no more. */
-static void wait_until_asleep(pid_t pid)
-{
-	int i;
-
-	for (i = 0; state_of(pid) != 'S'; i++) {
-		expect(i < PATIENCE_MS);
-		usleep(1000);
-	}
 }
 
 /* Kills PID and fails if it does not end. */
@@ -120,6 +98,7 @@ static void a_signal_during_a_stop_ends_the_call(void **state)
 	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		interrupt_while_stopped(read_nothing());
+		interrupt_while_stopped(SLOT(SYS_pause));
 		interrupt_while_stopped(SLOT(SYS_ppoll, NULL, 0, NULL, &no_signals, 8));
 		interrupt_while_stopped(SLOT(SYS_rt_sigsuspend, &no_signals, 8));
 	}
@@ -334,6 +313,13 @@ static void init_does_not_survive_a_bad_array_of_results(void **state)
 static struct ferry_slot changing[1];
 static int wake_fd;
 
+static void interrupt_parent(void *arg)
+{
+	(void)arg;
+	wait_until_asleep(getppid());
+	kill(getppid(), SIGUSR1);
+}
+
 static void change_slot(int sig)
 {
 	(void)sig;
@@ -343,8 +329,8 @@ static void change_slot(int sig)
 
 static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
 {
-	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
 	int ends[2];
+	pid_t pid;
 	char byte;
 	long ret;
 	int i;
@@ -352,12 +338,13 @@ static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
 	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	wake_fd = ends[1];
-	catch_signal(SIGALRM, change_slot, SA_RESTART);
+	catch_signal(SIGUSR1, change_slot, SA_RESTART);
 	for (i = 0; i < repeats(); i++) {
 		changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
-		expect(!setitimer(ITIMER_REAL, &soon, NULL));
+		pid = child_start(interrupt_parent, NULL);
 		expect_equal(run_batch(&ret, changing, 1), 0);
 		expect_equal(ret, 1);
+		expect_end(pid);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -374,23 +361,24 @@ static void change_result(int sig)
 
 static void a_restarted_call_keeps_the_result_it_was_given(void **state)
 {
-	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
 	struct ferry_slot calls[2];
 	int ends[2];
+	pid_t pid;
 	char byte;
 	int i;
 
 	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	wake_fd = ends[1];
-	catch_signal(SIGALRM, change_result, SA_RESTART);
+	catch_signal(SIGUSR1, change_result, SA_RESTART);
 	calls[0] = SLOT(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 0);
 	calls[1] = forwarding(SLOT(SYS_read, 0, &byte, 1), 0, 1);
 	for (i = 0; i < repeats(); i++) {
-		expect(!setitimer(ITIMER_REAL, &soon, NULL));
+		pid = child_start(interrupt_parent, NULL);
 		expect_equal(run_batch(results, calls, 2), 1);
 		expect_equal(results[0], -1);
 		expect_equal(results[1], 1);
+		expect_end(pid);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -404,13 +392,12 @@ static void unmap(int sig)
 	munmap(slots_to_unmap + PAGE, PAGE);
 }
 
-static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
+static void expect_unmapped(void)
 {
 	static long rets[128];
 	struct ferry_slot *calls;
 	int i;
 
-	(void)state;
 	slots_to_unmap =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	expect(slots_to_unmap != MAP_FAILED);
@@ -420,11 +407,21 @@ static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
 		rets[i] = UNTOUCHED;
 	}
 	calls[0] = jumping(SLOT(SYS_kill, getpid(), SIGUSR1), 0, 99, 0);
-	catch_signal(SIGUSR1, unmap, 0);
 	expect_equal(run_batch(rets, calls, 128), 0);
 	expect_equal(rets[0], 0);
 	for (i = 1; i < 128; i++)
 		expect_equal(rets[i], UNTOUCHED);
+	munmap(slots_to_unmap, PAGE);
+}
+
+static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
+{
+	int i;
+
+	(void)state;
+	catch_signal(SIGUSR1, unmap, 0);
+	for (i = 0; i < repeats(); i++)
+		expect_unmapped();
 }
 
 /* ---- results that look like the kernel's codes for restarts ---- */
@@ -446,13 +443,13 @@ static void own_by_group(void *arg)
 /* The owner of a descriptor may be process group 513, which is -513. */
 static void a_result_may_look_like_a_restart(void **state)
 {
-	pid_t pid;
+	int i;
 
 	(void)state;
-	for (pid = 512; pid <= 516; pid++) {
+	for (i = 0; i < 5 * repeats(); i++) {
 		char before[16];
 
-		snprintf(before, sizeof(before), "%d", pid - 1);
+		snprintf(before, sizeof(before), "%d", 511 + i % 5);
 		if (!write_file("/proc/sys/kernel/ns_last_pid", before))
 			suite_skip("choosing process IDs takes privileges");
 		expect_child(own_by_group, NULL);

@@ -27,6 +27,7 @@ static const struct named_group groups[] = {
 	{ "seccomp", &seccomp_group },
 	{ "credentials", &credentials_group },
 	{ "tracing", &tracing_group },
+	{ "traps", &traps_group },
 };
 
 /* The number of tests that failed on engine NAME, or -1 if it is not available. */

@@ -309,6 +309,15 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 		suite_fail(file, line, "a slot was changed");
 }
 
+/* ---- repetition ---- */
+
+int repeats(void)
+{
+	const char *text = getenv("FERRY_REPEATS");
+
+	return text ? atoi(text) : 3;
+}
+
 /* ---- children ---- */
 
 #define CHILD_SECONDS 120 /* an emulated kernel with checks is slow */
@@ -345,6 +354,16 @@ char state_of(pid_t pid)
 	/* The command, in parentheses, may contain any character. */
 	end = strrchr(text, ')');
 	return end ? end[2] : 0;
+}
+
+void wait_until_asleep(pid_t pid)
+{
+	int i;
+
+	for (i = 0; state_of(pid) != 'S'; i++) {
+		expect(i < 10000);
+		usleep(1000);
+	}
 }
 
 pid_t child_start(child_fn body, void *arg)

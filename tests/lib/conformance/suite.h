@@ -183,12 +183,20 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 #define expect_run(calls, ncall, want) \
 	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ncall, (long)(ncall)-1, want, ncall)
 
+/* ---- repetition ---- */
+
+/** How often tests of what depends on timing repeat: $FERRY_REPEATS, or a few times. */
+int repeats(void);
+
 /* ---- children ---- */
 
 typedef void (*child_fn)(void *arg);
 
 /** The state of process PID as ps(1) shows it, or 0 when it is not there. */
 char state_of(pid_t pid);
+
+/** Waits until process PID sleeps; fails if it does not within ten seconds. */
+void wait_until_asleep(pid_t pid);
 
 /** Starts BODY in a child with default signal handlers; it then exits with 0.  Returns its pid. */
 pid_t child_start(child_fn body, void *arg);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* ptrace: the tracer sees every call of a batch, with its arguments. */
-#include <sys/ptrace.h>
+#include <sys/user.h>
 
 #include "groups.h"
+#include "tracer.h"
 #include "workload.h"
 
 #define WRITES 64
@@ -33,40 +34,27 @@ static void be_traced(void *arg)
 	write_marked(null);
 }
 
-/* Lets PID, which has just stopped, run to its end.  Records the marked writes, in order. */
+/* Lets PID run to its end.  Counts the marked writes, which have to come in order. */
 static int count_marked(pid_t pid)
 {
 	struct __ptrace_syscall_info info;
 	int expected = 0;
-	int status;
 
-	expect(!ptrace(PTRACE_SETOPTIONS, pid, NULL,
-		       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)));
-	for (;;) {
-		expect(!ptrace(PTRACE_SYSCALL, pid, NULL, NULL));
-		expect_equal(waitpid(pid, &status, 0), pid);
-		if (!WIFSTOPPED(status))
-			break;
-		if (WSTOPSIG(status) != (SIGTRAP | 0x80))
-			continue;
-		expect(ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) > 0);
+	while (tracer_next(pid, &info)) {
 		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr != SYS_write ||
 		    info.entry.args[2] < MARK)
 			continue;
 		expect_equal(info.entry.args[2], MARK + expected);
 		expected++;
 	}
-	expect_equal(status, 0);
 	return expected;
 }
 
 static void trace_from_the_start(void *warm)
 {
 	pid_t pid = child_start(be_traced, warm);
-	int status;
 
-	expect_equal(waitpid(pid, &status, 0), pid);
-	expect(WIFSTOPPED(status));
+	tracer_start(pid);
 	expect_equal(count_marked(pid), WRITES);
 }
 
@@ -95,7 +83,6 @@ static void wait_for_tracer(void *arg)
 static void a_tracer_that_attaches_later_sees_every_slot(void **state)
 {
 	int fds[4];
-	int status;
 	pid_t pid;
 	char byte;
 
@@ -105,8 +92,7 @@ static void a_tracer_that_attaches_later_sees_every_slot(void **state)
 	expect_equal(read(fds[2], &byte, 1), 1);
 	expect(!ptrace(PTRACE_SEIZE, pid, NULL, NULL));
 	expect(!ptrace(PTRACE_INTERRUPT, pid, NULL, NULL));
-	expect_equal(waitpid(pid, &status, 0), pid);
-	expect(WIFSTOPPED(status));
+	tracer_start(pid);
 	expect_equal(write(fds[1], "g", 1), 1);
 	expect_equal(count_marked(pid), WRITES);
 	close(fds[0]);
@@ -115,9 +101,116 @@ static void a_tracer_that_attaches_later_sees_every_slot(void **state)
 	close(fds[3]);
 }
 
+/* ---- the registers that it finds, and changes ---- */
+
+static struct user_regs_struct registers_of(pid_t pid)
+{
+	struct user_regs_struct registers;
+
+	expect(!ptrace(PTRACE_GETREGS, pid, NULL, &registers));
+	return registers;
+}
+
+static void ask_for_parent(void *arg)
+{
+	const int file = *(int *)arg;
+	const struct ferry_slot calls[] = { SLOT(SYS_getppid, 0x11, 0x22, 0x33),
+					    SLOT(SYS_write, file, "a", 1),
+					    SLOT(SYS_write, file, "b", 1) };
+	const pid_t parent = getppid();
+
+	expect(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	raise(SIGSTOP);
+	expect_batch(calls, 2, parent, 1, 1);
+}
+
+static void a_tracer_finds_the_registers_of_a_call(void **state)
+{
+	struct user_regs_struct registers;
+	struct __ptrace_syscall_info info;
+	int file = memory_file();
+	pid_t pid;
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		pid = child_start(ask_for_parent, &file);
+		tracer_start(pid);
+		tracer_run_to(pid, SYS_getppid);
+		registers = registers_of(pid);
+		expect_equal(registers.orig_rax, SYS_getppid);
+		expect_equal(registers.rax, -ENOSYS);
+		expect_equal(registers.rdi, 0x11);
+		expect_equal(registers.rsi, 0x22);
+		expect_equal(registers.rdx, 0x33);
+		expect(tracer_next(pid, &info));
+		registers = registers_of(pid);
+		expect_equal(info.op, PTRACE_SYSCALL_INFO_EXIT);
+		expect_equal(registers.orig_rax, SYS_getppid);
+		expect_equal(registers.rax, getpid());
+		while (tracer_next(pid, &info))
+			;
+	}
+	close(file);
+}
+
+/* exit_group(77); with 78 if the kernel goes back by the two bytes of an instruction. */
+void elsewhere(void);
+__asm__(".text\n"
+	"	nop\n"
+	"	jmp too_early\n"
+	"elsewhere:\n"
+	"	movl $231, %eax\n"
+	"	movl $77, %edi\n"
+	"	syscall\n"
+	"too_early:\n"
+	"	movl $231, %eax\n"
+	"	movl $78, %edi\n"
+	"	syscall\n");
+
+/* As a debugger does that calls a function of the program. */
+static void divert(int file, int sig)
+{
+	pid_t pid = child_start(ask_for_parent, &file);
+	struct user_regs_struct registers;
+	struct __ptrace_syscall_info info;
+	int status;
+
+	tracer_start(pid);
+	tracer_run_to(pid, SYS_getppid);
+	expect(tracer_next(pid, &info));
+	registers = registers_of(pid);
+	registers.rip = (unsigned long)elsewhere;
+	registers.orig_rax = (unsigned long)-1;
+	expect(!ptrace(PTRACE_SETREGS, pid, NULL, &registers));
+	if (sig)
+		kill(pid, sig);
+	do
+		expect(!ptrace(PTRACE_CONT, pid, NULL, NULL));
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	expect(WIFEXITED(status));
+	expect_equal(WEXITSTATUS(status), 77);
+}
+
+static void a_tracer_may_send_the_program_elsewhere(void **state)
+{
+	int file = memory_file();
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++) {
+		divert(file, 0);
+		divert(file, SIGCHLD);
+	}
+	expect_equal(lseek(file, 0, SEEK_END), 0);
+	close(file);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_tracer_sees_every_slot),
 	cmocka_unit_test(a_tracer_that_attaches_later_sees_every_slot),
+	cmocka_unit_test(a_tracer_finds_the_registers_of_a_call),
+	cmocka_unit_test(a_tracer_may_send_the_program_elsewhere),
 };
 
 GROUP(tracing_group, tests);

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Repeats what once went wrong now and then: no run may fail.  repeated.py ENGINE [RUNS [TEST...]]
+
+ENGINE is syscall, or device for the tests that do not need the series.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+BUILD = Path(os.environ.get("FERRY_BUILD", Path(__file__).parents[2] / "build"))
+KSELFTEST = Path(os.environ.get("FERRY_KSELFTEST", "/nonexistent"))
+CONFORMANCE = BUILD / "tests/lib/conformance/conformance"
+PAGES_AHEAD = BUILD / "tests/kernel/pages_ahead"
+
+# For one process, in seconds.  Its tests have limits of their own.
+TIME_LIMIT = 300
+# A test of the conformance suite repeats itself, but for no longer than two minutes.
+RUNS_IN_ONE = 25
+# Lines of progress.
+PROGRESS = 4
+
+
+@dataclass
+class Repeated:
+    name: str
+    command: Sequence[str | Path]
+    runs_in_one: int = 1
+
+
+def conformance(engine: str, name: str) -> Repeated:
+    return Repeated(name, [CONFORMANCE, "--only", name, engine], RUNS_IN_ONE)
+
+
+def selftest(program: str, name: str) -> Repeated:
+    return Repeated(name, [KSELFTEST / program, "-t", name])
+
+
+# It chooses process IDs, which are lost to others that start processes meanwhile.
+ALONE = ["a_result_may_look_like_a_restart"]
+ANYWHERE = [
+    "a_signal_during_a_stop_ends_the_call",
+    "a_signal_in_the_freezer_ends_the_call",
+    "a_signal_that_a_tracer_sends_ends_the_call",
+    "a_signal_that_a_tracer_takes_away_does_not",
+    "init_ignores_what_would_end_others",
+    "a_restarted_call_is_the_one_that_was_interrupted",
+    "a_restarted_call_keeps_the_result_it_was_given",
+    "a_slot_that_a_handler_unmaps_does_not_run",
+    "a_tracer_finds_the_registers_of_a_call",
+    "a_tracer_may_send_the_program_elsewhere",
+    "a_call_may_trap_that_a_tracer_puts_in_place_of_another",
+    "a_call_may_trap_that_a_tracer_held_when_the_filter_came",
+    "a_filter_from_another_thread_traps_only_real_calls",
+    "a_filter_may_trap_what_continues_a_call",
+]
+WITH_THE_SERIES = [
+    selftest("batch_abi", "of_number_183_goes_on_after_signals"),
+    selftest("batch_abi", "ignores_the_upper_half_of_numbers"),
+    selftest("batch_ptrace", "may_change_a_register"),
+    selftest("batch_ptrace", "may_send_the_program_elsewhere"),
+    selftest("batch_seccomp", "that_traps_a_restart_leaves_it_to_the_caller"),
+    selftest("batch_seccomp", "traps_only_real_calls"),
+    selftest("multi_page_alloc", "take_no_more_faults_after_a_read"),
+    selftest("multi_page_alloc", "are_inherited_by_fork_and_cleared_by_exec"),
+    Repeated("pages_ahead_reach_no_limit", [PAGES_AHEAD, "--only", "pages_ahead_reach_no_limit"]),
+]
+
+
+def failure(test: Repeated) -> str | None:
+    try:
+        done = subprocess.run(
+            test.command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIME_LIMIT,
+            text=True,
+            env=os.environ | {"FERRY_REPEATS": str(test.runs_in_one)},
+        )
+    except subprocess.TimeoutExpired as expired:
+        return f"hangs: not over after {TIME_LIMIT} seconds: {expired.output!r}"
+    if done.returncode:
+        return f"failed with status {done.returncode}: {done.stdout}"
+    # Both harnesses are content when a test is skipped, or when there is none of that name.
+    if test.name not in done.stdout or "SKIP" in done.stdout:
+        return f"did not run: {done.stdout}"
+    return None
+
+
+def repeat(test: Repeated, runs: int) -> int:
+    """The number of failures."""
+    start = time.monotonic()
+    failures = 0
+    times = -(-runs // test.runs_in_one)
+    for i in range(1, times + 1):
+        found = failure(test)
+        done = i * test.runs_in_one
+        if found:
+            failures += 1
+            print(f"{test.name}, up to run {done}: {found}", flush=True)
+        if i % max(times // PROGRESS, 1) == 0 and i < times:
+            print(f"{test.name}: {done} of {runs} runs", flush=True)
+    seconds = time.monotonic() - start
+    print(
+        f"{test.name}: {times * test.runs_in_one} runs, {failures} failures, {seconds:.0f} s",
+        flush=True,
+    )
+    return failures
+
+
+def main(arguments: list[str]) -> int:
+    engine = arguments[0]
+    runs = int(arguments[1]) if arguments[1:] else 1000
+    names = arguments[2:]
+    alone = [conformance(engine, name) for name in ALONE]
+    others = [conformance(engine, name) for name in ANYWHERE]
+    others += WITH_THE_SERIES if engine == "syscall" else []
+    if names:
+        alone = [test for test in alone if test.name in names]
+        others = [test for test in others if test.name in names]
+    failures = sum(repeat(test, runs) for test in alone)
+    # Most of them wait, for one process or another.
+    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
+        failures += sum(pool.map(lambda test: repeat(test, runs), others))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A tracer, for tests: it follows a child from call to call. */
+#ifndef TRACER_H
+#define TRACER_H
+
+#include <sys/ptrace.h>
+#include <sys/types.h>
+
+/** Waits for the first stop of PID, a child that asked to be traced. */
+void tracer_start(pid_t pid);
+
+/**
+ * Lets PID run to where it next enters or leaves a call, and passes its signals on.  False: it has
+ * exited, with 0.
+ */
+bool tracer_next(pid_t pid, struct __ptrace_syscall_info *info);
+
+/** Lets PID run to where it enters call NR. */
+void tracer_run_to(pid_t pid, long nr);
+
+#endif /* TRACER_H */
