@@ -384,6 +384,51 @@ static void a_restarted_call_keeps_the_result_it_was_given(void **state)
 	close(ends[1]);
 }
 
+#define AT_ONCE 32
+
+static int *in_handlers; /* shared by those whose calls are interrupted at once */
+
+static void change_slot_together(int sig)
+{
+	__atomic_add_fetch(in_handlers, 1, __ATOMIC_RELAXED);
+	while (__atomic_load_n(in_handlers, __ATOMIC_RELAXED) < AT_ONCE)
+		usleep(1000);
+	change_slot(sig);
+}
+
+static void be_one_of_many(void *arg)
+{
+	int ends[2];
+	char byte;
+	long ret;
+
+	(void)arg;
+	expect(!pipe2(ends, O_CLOEXEC));
+	wake_fd = ends[1];
+	catch_signal(SIGUSR1, change_slot_together, SA_RESTART);
+	changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
+	expect_equal(run_batch(&ret, changing, 1), 0);
+	expect_equal(ret, 1);
+}
+
+static void many_calls_may_be_interrupted_at_once(void **state)
+{
+	pid_t pids[AT_ONCE];
+	int i;
+
+	(void)state;
+	in_handlers = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	expect(in_handlers != MAP_FAILED);
+	for (i = 0; i < AT_ONCE; i++)
+		pids[i] = child_start(be_one_of_many, NULL);
+	for (i = 0; i < AT_ONCE; i++)
+		wait_until_asleep(pids[i]);
+	for (i = 0; i < AT_ONCE; i++)
+		kill(pids[i], SIGUSR1);
+	for (i = 0; i < AT_ONCE; i++)
+		expect_end(pids[i]);
+}
+
 static char *slots_to_unmap;
 
 static void unmap(int sig)
@@ -465,6 +510,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(init_does_not_survive_a_bad_array_of_results),
 	cmocka_unit_test(a_restarted_call_is_the_one_that_was_interrupted),
 	cmocka_unit_test(a_restarted_call_keeps_the_result_it_was_given),
+	cmocka_unit_test(many_calls_may_be_interrupted_at_once),
 	cmocka_unit_test(a_slot_that_a_handler_unmaps_does_not_run),
 	cmocka_unit_test(a_result_may_look_like_a_restart),
 };
