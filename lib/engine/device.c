@@ -136,6 +136,21 @@ static int probe(const char **why)
 	return 0;
 }
 
+/* The rest of the batch of ARGS, from the position that the module has stored there. */
+static long loop_the_rest(const struct ferry_batch_args *args, long rets[],
+			  const struct ferry_slot calls[])
+{
+	if (!args->flags)
+		return ferry_loop(rets, calls, args->ncall);
+	return ferry_loop_resume((long)args->flags, rets, calls, args->ncall);
+}
+
+/* Whether the module gives ERROR to a batch that it will not run.  Others are a filter's. */
+static bool is_final(long error)
+{
+	return error == -EINVAL || error == -EFAULT;
+}
+
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
 	struct ferry_batch_args args = {
@@ -154,19 +169,18 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	for (;;) {
 		fd = get_device();
 		if (fd < 0)
-			return ferry_loop_resume(args.flags, rets, calls, ncall);
+			return loop_the_rest(&args, rets, calls);
 		answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
 		if (FERRY_LIKELY(answer >= 0))
 			return answer;
-		if (answer == -EOPNOTSUPP) {
-			batches_to_loop = BATCHES_AFTER_REFUSAL;
-			return ferry_loop_resume(args.flags, rets, calls, ncall);
-		}
-		if (!is_ours(fd))
-			atomic_compare_exchange_strong(&descriptor, &fd, -1);
-		else if (answer != -EBADF && answer != -ENOTTY)
-			return answer; /* otherwise another thread has just opened it again */
+		if (answer == -EOPNOTSUPP || is_ours(fd))
+			break;
+		atomic_compare_exchange_strong(&descriptor, &fd, -1);
 	}
+	if (is_final(answer))
+		return answer;
+	batches_to_loop = BATCHES_AFTER_REFUSAL;
+	return loop_the_rest(&args, rets, calls);
 }
 
 const struct engine ferry__device_engine = {

@@ -440,6 +440,29 @@ static void where_io_uring_is_refused_results_are_right_and_nothing_is_said(void
 	}
 }
 
+static void deny_the_engine(void *arg)
+{
+	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
+	const int *error = arg;
+	struct filter filter;
+
+	run_writes();
+	filter_make(&filter, numbers, 2, DENY((unsigned int)*error), SECCOMP_RET_ALLOW);
+	filter_install(&filter);
+	run_writes();
+	in_new_thread(live_in_thread);
+}
+
+static void what_a_filter_denies_the_engine_is_no_result_of_the_batch(void **state)
+{
+	static int errors[] = { ENOSYS, EPERM, EACCES, ENOTTY, EBADF };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(errors); i++)
+		expect_child(deny_the_engine, &errors[i]);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_filter_installed_by_a_slot_binds_the_next),
 	cmocka_unit_test(a_filter_binds_the_run_of_writes_behind_it),
@@ -454,6 +477,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(nor_does_it_after_a_signal),
 	cmocka_unit_test(strict_mode_lets_writes_through_and_kills_the_rest),
 	cmocka_unit_test(where_io_uring_is_refused_results_are_right_and_nothing_is_said),
+	cmocka_unit_test(what_a_filter_denies_the_engine_is_no_result_of_the_batch),
 };
 
 GROUP(seccomp_group, tests);
