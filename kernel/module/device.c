@@ -51,11 +51,7 @@ fault:
 static noinline long store_position(struct ferry_batch_args __user *user, unsigned long position,
 				    long answer)
 {
-	/*
-	 * Continuing takes another ioctl.  A filter that a slot installed was not active when
-	 * this one was made, and need not allow another.
-	 */
-	if (answer >= FERRY_BATCH_PARTIAL || (answer == -ERESTARTNOINTR && ferry_watchers(current)))
+	if (answer >= FERRY_BATCH_PARTIAL)
 		answer = -EOPNOTSUPP;
 	if (!put_user(ferry_is_restart(answer) || answer == -EOPNOTSUPP ? position : 0,
 		      &user->flags))
@@ -82,6 +78,17 @@ static __always_inline long batch_ioctl(struct ferry_batch_args __user *user, bo
 		   !(args.flags & FERRY_BATCH_RESUME)))
 		return answer;
 	return store_position(user, caller.position, answer);
+}
+
+/*
+ * Continuing takes another ioctl.  A filter that came since this one was made need not allow
+ * another, so the caller continues.  Signal delivery still learns what ANSWER was: a handler
+ * may end the call that the batch left.
+ */
+static long leave_to_caller(struct pt_regs *regs, long answer)
+{
+	regs->orig_ax |= (unsigned long)-answer << FERRY_MARK_ERROR_SHIFT;
+	return -EOPNOTSUPP;
 }
 
 static long serve_ioctl(struct ferry_flexsc_set __user *set, bool interrupted)
@@ -124,7 +131,12 @@ static long control(struct file *file, unsigned int command, unsigned long argum
 	else
 		answer = serve_ioctl((struct ferry_flexsc_set __user *)argument, interrupted);
 	fput(file);
-	regs->orig_ax = __NR_ioctl | (ferry_is_restart(answer) ? FERRY_MARK_LEFT : 0);
+	regs->orig_ax = __NR_ioctl;
+	if (!ferry_is_restart(answer))
+		return answer;
+	regs->orig_ax |= FERRY_MARK_LEFT;
+	if (command == FERRY_IOC_BATCH && ferry_watchers(current))
+		return leave_to_caller(regs, answer);
 	return answer;
 }
 

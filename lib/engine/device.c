@@ -179,6 +179,9 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 	}
 	if (is_final(answer))
 		return answer;
+	/* A handler ended the call there. */
+	if (answer == -EINTR && args.flags)
+		args.flags |= FERRY_BATCH_EINTR;
 	batches_to_loop = BATCHES_AFTER_REFUSAL;
 	return loop_the_rest(&args, rets, calls);
 }

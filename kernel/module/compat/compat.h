@@ -49,10 +49,13 @@ void ferry_force_sig_fault(int sig, int code, void __user *address);
 
 /*
  * Marks in the upper half of the number of an ioctl: it left a call in the middle, and a
- * handler ended that call.
+ * handler ended that call.  If the caller is to continue, the error that the ioctl would
+ * have been restarted for.
  */
 #define FERRY_MARK_LEFT BIT(63)
 #define FERRY_MARK_EINTR BIT(62)
+#define FERRY_MARK_ERROR_SHIFT 48
+#define FERRY_MARK_ERROR(nr) ((long)((nr) >> FERRY_MARK_ERROR_SHIFT & 0xfff))
 
 /* From here on signal delivery sets FERRY_MARK_EINTR.  Logs the reason if it returns -errno. */
 int ferry_watch_signals(void);

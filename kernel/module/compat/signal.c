@@ -18,17 +18,20 @@ static void on_delivery(void *data, int sig, struct kernel_siginfo *info,
 			struct k_sigaction *action)
 {
 	struct pt_regs *regs = current_pt_regs();
-	long error = regs->ax;
+	bool restarts = regs->ax != -EOPNOTSUPP;
+	long error = restarts ? (long)regs->ax : -FERRY_MARK_ERROR(regs->orig_ax);
 
 	if (action->sa.sa_handler == SIG_DFL || action->sa.sa_handler == SIG_IGN)
 		return;
 	if (!(regs->orig_ax & FERRY_MARK_LEFT) || (int)regs->orig_ax != __NR_ioctl)
 		return;
-	if (error == -ERESTARTNOHAND ||
-	    (error == -ERESTARTSYS && !(action->sa.sa_flags & SA_RESTART))) {
+	if (error != -ERESTARTNOHAND &&
+	    (error != -ERESTARTSYS || action->sa.sa_flags & SA_RESTART))
+		return;
+	/* Otherwise the caller, which continues the batch, learns it from the error. */
+	if (restarts)
 		regs->orig_ax |= FERRY_MARK_EINTR;
-		regs->ax = -ERESTARTNOINTR;
-	}
+	regs->ax = restarts ? -ERESTARTNOINTR : -EINTR;
 }
 
 static void __init find_delivery(struct tracepoint *tracepoint, void *unused)

@@ -196,6 +196,63 @@ static void a_filter_put_on_a_thread_by_another_binds_it(void **state)
 	expect_child(filter_all_threads, NULL);
 }
 
+struct reader {
+	int ends[2]; /* of a pipe that stays empty */
+	_Atomic pid_t tid;
+};
+
+static void handle_nothing(int sig)
+{
+	(void)sig;
+}
+
+static void *read_and_go_on(void *arg)
+{
+	struct reader *reader = arg;
+	char byte;
+	const struct ferry_slot calls[] = { SLOT(SYS_getppid),
+					    SLOT(SYS_read, reader->ends[0], &byte, 1),
+					    SLOT(SYS_getpid) };
+
+	run_writes();
+	reader->tid = gettid();
+	expect_batch(calls, 2, getppid(), -EINTR, getpid());
+	return NULL;
+}
+
+/* A batch that has to go on afterwards must not do that by a call that it now may not make. */
+static void filter_a_call_that_waits(void *arg)
+{
+	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
+	const struct sigaction action = { .sa_handler = handle_nothing };
+	struct reader reader = { .tid = 0 };
+	struct filter filter;
+	pthread_t thread;
+
+	(void)arg;
+	expect(!pipe2(reader.ends, O_CLOEXEC));
+	expect(!sigaction(SIGUSR1, &action, NULL));
+	expect(!pthread_create(&thread, NULL, read_and_go_on, &reader));
+	while (!reader.tid)
+		usleep(1000);
+	wait_until_asleep(reader.tid);
+	filter_make(&filter, numbers, 2, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			&filter.program));
+	pthread_kill(thread, SIGUSR1);
+	pthread_join(thread, NULL);
+}
+
+static void a_filter_that_comes_during_a_call_does_not_forbid_the_rest(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < repeats(); i++)
+		expect_child(filter_a_call_that_waits, NULL);
+}
+
 static int inherited_file;
 
 static void write_denied(void *arg)
@@ -470,6 +527,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_filter_sees_the_arguments_of_each_slot),
 	cmocka_unit_test(a_filter_sees_numbers_that_no_call_has),
 	cmocka_unit_test(a_filter_put_on_a_thread_by_another_binds_it),
+	cmocka_unit_test(a_filter_that_comes_during_a_call_does_not_forbid_the_rest),
 	cmocka_unit_test(a_filter_is_inherited_by_threads_and_children),
 	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
 	cmocka_unit_test(a_filter_that_kills_users_of_io_uring_kills_no_batch),
