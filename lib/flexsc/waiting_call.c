@@ -7,7 +7,6 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -161,23 +160,21 @@ static long make_if_ready(struct waiting *w)
 	return result;
 }
 
-/* 0 if a descriptor can be opened, or the error. */
-static long look_for_number(void)
+static bool lacks_number(const struct waiting *w)
 {
-	long fd = ferry_rawcall(SYS_eventfd2, 0, EFD_CLOEXEC, 0, 0, 0, 0);
+	long copy = ferry_rawcall(SYS_fcntl, w->fd, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
 
-	return fd < 0 ? fd : ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (copy >= 0)
+		ferry_rawcall(SYS_close, copy, 0, 0, 0, 0, 0);
+	return copy == -EMFILE;
 }
 
 /* A plain accept() fails at once if there is no number for the connection that it waits for. */
 static long attempt_accept(struct waiting *w)
 {
-	long result = make_if_ready(w), error;
+	long result = make_if_ready(w);
 
-	if (result != -EAGAIN || w->events_seen)
-		return result;
-	error = look_for_number();
-	return error ? error : -EAGAIN;
+	return result == -EAGAIN && !w->events_seen && lacks_number(w) ? -EMFILE : result;
 }
 
 /* Waits until an attempt is worth it: 0, or the call's result. */
