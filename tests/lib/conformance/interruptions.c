@@ -320,6 +320,14 @@ static void interrupt_parent(void *arg)
 	kill(getppid(), SIGUSR1);
 }
 
+/* A pipe that HANDLER writes to, so that the call which it interrupts can end. */
+static void make_pipe_for(void (*handler)(int), int ends[2])
+{
+	expect(!pipe2(ends, O_CLOEXEC));
+	wake_fd = ends[1];
+	catch_signal(SIGUSR1, handler, SA_RESTART);
+}
+
 static void change_slot(int sig)
 {
 	(void)sig;
@@ -336,9 +344,7 @@ static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
 	int i;
 
 	(void)state;
-	expect(!pipe2(ends, O_CLOEXEC));
-	wake_fd = ends[1];
-	catch_signal(SIGUSR1, change_slot, SA_RESTART);
+	make_pipe_for(change_slot, ends);
 	for (i = 0; i < repeats(); i++) {
 		changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
 		pid = child_start(interrupt_parent, NULL);
@@ -368,9 +374,7 @@ static void a_restarted_call_keeps_the_result_it_was_given(void **state)
 	int i;
 
 	(void)state;
-	expect(!pipe2(ends, O_CLOEXEC));
-	wake_fd = ends[1];
-	catch_signal(SIGUSR1, change_result, SA_RESTART);
+	make_pipe_for(change_result, ends);
 	calls[0] = SLOT(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 0);
 	calls[1] = forwarding(SLOT(SYS_read, 0, &byte, 1), 0, 1);
 	for (i = 0; i < repeats(); i++) {
@@ -403,9 +407,7 @@ static void be_one_of_many(void *arg)
 	long ret;
 
 	(void)arg;
-	expect(!pipe2(ends, O_CLOEXEC));
-	wake_fd = ends[1];
-	catch_signal(SIGUSR1, change_slot_together, SA_RESTART);
+	make_pipe_for(change_slot_together, ends);
 	changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
 	expect_equal(run_batch(&ret, changing, 1), 0);
 	expect_equal(ret, 1);
