@@ -138,6 +138,7 @@ class Reader
 	Chunk new_chunk();
 	std::shared_ptr<Buffer> take_arena();
 	Chunk read();
+	bool wait_for(Ahead &ahead);
 	Chunk wait_for_ahead();
 	void drop_lost();
 	bool fit(Chunk &chunk);
@@ -195,18 +196,25 @@ void Reader::drop_lost()
 		ahead_.release(); // NOLINT(bugprone-unused-return-value)
 }
 
+// Returns false when a signal handler or the callback raised something meanwhile.
+bool Reader::wait_for(Ahead &ahead)
+{
+	while (!ahead.wait(Call::INTERVAL))
+		if (!call_.report(ahead.done()))
+			return false;
+	return true;
+}
+
 Chunk Reader::wait_for_ahead()
 {
 	std::unique_ptr<Ahead> ahead = std::move(ahead_);
 
 	call_.run([&] {
-		while (!ahead->wait(Call::INTERVAL))
-			if (!call_.report(ahead->done())) {
-				ahead->stop();
-				ahead.reset();
-				return false;
-			}
-		return call_.go_on(0);
+		if (wait_for(*ahead))
+			return call_.go_on(0);
+		ahead->stop();
+		ahead.reset();
+		return false;
 	});
 	return ahead->take();
 }
@@ -262,6 +270,7 @@ Chunk Reader::next()
 			chunk = read();
 		done_ += chunk.files.size();
 		call_.add(chunk.files.size());
+		/* Before the first chunk there was nothing to work on. */
 		if (chunk.first && !one_thread_ && work * SHORT_WORK > chunk.took)
 			start_ahead();
 		busy_ = false;
@@ -282,12 +291,7 @@ void Reader::close()
 		return;
 	ahead_->stop();
 	try {
-		call_.run([&] {
-			while (!ahead_->wait(Call::INTERVAL))
-				if (!call_.report(ahead_->done()))
-					return false;
-			return true;
-		});
+		call_.run([&] { return wait_for(*ahead_); });
 	} catch (const nb::python_error &) {
 		ahead_.release(); // NOLINT(bugprone-unused-return-value)
 		throw;
