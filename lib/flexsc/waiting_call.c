@@ -593,8 +593,7 @@ static bool can_send_file(const struct waiting *w)
 	return w->arg[3] > 0 && !ferry_rawcall(SYS_sendfile, w->fd, w->arg[1], w->arg[2], 0, 0, 0);
 }
 
-/* For a socket there is no form that does not wait, so what the call would send is read and sent.
- */
+/* For a socket there is no form that does not wait, so the data is read and sent. */
 static long attempt_sendfile(struct waiting *w)
 {
 	char *piece;
