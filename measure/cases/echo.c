@@ -37,11 +37,16 @@ static const struct plan {
 	{ "echo 64 of 64", 64, 64 },
 };
 
+/* What a request took, in ns. */
+struct taken {
+	double wall, cpu; /* of the client's clock, of all threads of the server */
+};
+
 struct echo {
 	int cpus[2];
 	long requests;
 	struct side *sides;
-	double *shared; /* what the client found: ns per request */
+	struct taken *taken; /* shared with the client, which measures it */
 	int clients[MOST], servers[MOST];
 };
 
@@ -114,18 +119,27 @@ static bool ask_all(const struct echo *echo, size_t connections, long requests)
 	return true;
 }
 
+/* The CPU time of another process: that of a thread that runs is up to a tick old. */
+static double server_cpu_ns(void)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(getppid(), &clock) ? 0 : clock_ns(clock);
+}
+
 /* The first requests warm up. */
 static _Noreturn void be_client(const struct echo *echo, const struct plan *plan)
 {
 	bool (*run)(const struct echo *, size_t, long) = plan->active > 1 ? ask_all : ask_in_turn;
-	double start;
+	struct taken start;
 
 	if (!run(echo, plan->connections, echo->requests / 4))
 		_exit(1);
-	start = now_ns();
+	start = (struct taken){ now_ns(), server_cpu_ns() };
 	if (!run(echo, plan->connections, echo->requests))
 		_exit(1);
-	*echo->shared = (now_ns() - start) / (double)echo->requests;
+	echo->taken->wall = (now_ns() - start.wall) / (double)echo->requests;
+	echo->taken->cpu = (server_cpu_ns() - start.cpu) / (double)echo->requests;
 	_exit(0);
 }
 
@@ -245,7 +259,6 @@ static int run_trial(void *context, size_t index, size_t trial, double *ns)
 	struct echo *echo = context;
 	struct side *side = &echo->sides[index];
 	const struct plan *plan = &plans[index / BUILDS];
-	double cpu;
 	int status = -1;
 	pid_t client;
 	bool served;
@@ -261,16 +274,14 @@ static int run_trial(void *context, size_t index, size_t trial, double *ns)
 		be_client(echo, plan);
 	}
 	close_all(echo->clients, plan->connections);
-	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	served = client > 0 && serve[side->build](echo, plan->connections);
-	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	close_all(echo->servers, plan->connections);
 	if (client > 0)
 		waitpid(client, &status, 0);
 	if (!interrupted() && (!served || status))
 		return failed("bench: %s failed", side->name);
-	side->cpu += cpu / (1.25 * (double)echo->requests);
-	*ns = *echo->shared;
+	side->cpu += echo->taken->cpu;
+	*ns = echo->taken->wall;
 	return 0;
 }
 
@@ -278,7 +289,7 @@ int echo_measure(struct run *run, struct side **sides, size_t *count)
 {
 	const char *names[COUNT_OF(plans)];
 	struct echo echo = { .requests = 2 * run->settings->calls,
-			     .shared = share(sizeof(double)) };
+			     .taken = share(sizeof(struct taken)) };
 	int *cpus, status;
 	size_t i;
 
@@ -289,6 +300,6 @@ int echo_measure(struct run *run, struct side **sides, size_t *count)
 	*count = COUNT_OF(plans) * BUILDS;
 	*sides = echo.sides = sides_of(names, COUNT_OF(plans));
 	status = sides_measure(run, *sides, *count, run_trial, &echo);
-	unshare_memory(echo.shared, sizeof(double));
+	unshare_memory(echo.taken, sizeof(*echo.taken));
 	return status;
 }

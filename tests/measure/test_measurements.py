@@ -168,6 +168,8 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
 def test_builds_of_a_server_are_compared(bench: str, documents: Documents) -> None:
     sides = documents[bench]["servers"]
     assert len(sides) == (9 if bench == "flexsc" else 3)
+    # The client of 1,000 requests may see the time of two running threads a tick (10 ms) late.
+    late = 2 * 10e6 / 1000 if bench == "flexsc" else 0
     for server in {side["server"] for side in sides}:
         builds = {side["build"]: side for side in sides if side["server"] == server}
         assert set(builds) == {"flexsc", "pthreads", "epoll"}
@@ -179,7 +181,7 @@ def test_builds_of_a_server_are_compared(bench: str, documents: Documents) -> No
                 ratio = np.median(trials[base] / trials[build])
                 assert side[key] == pytest.approx(ratio, rel=1e-6)
             # Two CPUs at most work for a request.
-            assert 0 < side["cpu_ns"] < 2.2 * trials[build].max()
+            assert 0 < side["cpu_ns"] < 2.2 * trials[build].max() + late
             share = side["cpu_ns"] / builds["pthreads"]["cpu_ns"]
             assert side["cpu_ratio"] == pytest.approx(share, rel=1e-6)
         best = max(sides, key=lambda side: (side["server"] == server, side["requests_per_s"]))
