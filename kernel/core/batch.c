@@ -22,7 +22,8 @@
 #include "restart.h"
 
 /* The bits of a position that say how a signal found its slot. */
-#define HOW_BITS (FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED)
+#define HOW_BITS \
+	(FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED | FERRY_BATCH_NOHAND)
 
 struct batch {
 	struct ferry_caller *caller;

@@ -19,21 +19,36 @@ static const struct {
 	{ FERRY_NR_FLEXSC_SERVE, 0, FERRY_SERVE_EINTR },
 };
 
+/* Whether a handler with SA_FLAGS ends the call that the outer one left with RESULT. */
+static bool handler_ends_call(long result, unsigned long sa_flags)
+{
+	bool restarts = sa_flags & SA_RESTART;
+
+	if (result >= FERRY_BATCH_PARTIAL)
+		return result & FERRY_BATCH_INTERRUPTED &&
+		       (result & FERRY_BATCH_NOHAND || !restarts);
+	return result == -ERESTARTNOHAND || (result == -ERESTARTSYS && !restarts);
+}
+
 void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
 {
-	long error = syscall_get_error(current, regs);
+	long result = syscall_get_return_value(current, regs);
 	int nr = syscall_get_nr(current, regs);
 	unsigned long args[FERRY_MAX_ARGS];
 	size_t i;
 
 	/* The numbers of other ABIs mean other calls. */
-	if (in_compat_syscall())
-		return;
-	if (error != -ERESTARTNOHAND && (error != -ERESTARTSYS || sa_flags & SA_RESTART))
+	if (in_compat_syscall() || !handler_ends_call(result, sa_flags))
 		return;
 	for (i = 0; i < ARRAY_SIZE(outer_calls); i++) {
 		if (outer_calls[i].nr != nr)
 			continue;
+		if (result >= FERRY_BATCH_PARTIAL) {
+			/* After the handler, restart_syscall() returns -EINTR. */
+			result |= FERRY_BATCH_RESTART;
+			syscall_set_return_value(current, regs, 0, result);
+			return;
+		}
 		syscall_get_arguments(current, regs, args);
 		args[outer_calls[i].arg] |= outer_calls[i].bit;
 		ferry_set_args(regs, args);

@@ -4,7 +4,6 @@
 
 #include <linux/errno.h>
 #include <linux/ferry.h>
-#include <linux/restart_block.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <asm/syscall.h>
@@ -82,13 +81,12 @@ ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
 		return answer;
 	if (!(caller->position & ~positions) && !ferry_filters_changed(call))
 		return answer;
-	/* User space continues.  An interrupted call must not begin anew after a handler. */
-	if (caller->position & FERRY_BATCH_INTERRUPTED) {
-		if (!(caller->position & FERRY_BATCH_RESTART))
-			current->restart_block.fn = do_no_restart_syscall;
-		caller->position |= FERRY_BATCH_RESTART;
-	}
-	return FERRY_BATCH_PARTIAL | (caller->position & ~FERRY_BATCH_INTERRUPTED);
+	/* User space continues.  A handler may still end the call, and that is not for here. */
+	if (answer == -ERESTARTNOINTR)
+		caller->position &= ~FERRY_BATCH_INTERRUPTED;
+	if (answer == -ERESTARTNOHAND)
+		caller->position |= FERRY_BATCH_NOHAND;
+	return FERRY_BATCH_PARTIAL | caller->position;
 }
 
 #endif /* _FERRY_SYSCALL_H */

@@ -516,6 +516,75 @@ TEST_F(seccomp, that_traps_a_restart_leaves_it_to_the_caller)
 	EXPECT_EQ(refused_at(1) | FERRY_BATCH_RESTART, self->shared[3]);
 }
 
+/* ---- filters that come during a call ---- */
+
+static struct {
+	int ends[2]; /* of a pipe that is empty at first */
+	pid_t tid;
+	bool handled;
+	long rets[3];
+} late;
+
+static void note_signal(int sig)
+{
+	(void)sig;
+	__atomic_store_n(&late.handled, true, __ATOMIC_RELEASE);
+}
+
+static void *read_in_the_middle(void *arg)
+{
+	char byte;
+	struct ferry_slot calls[] = {
+		SLOT(__NR_getpid),
+		SLOT(__NR_read, late.ends[0], P(&byte), 1),
+		SLOT(__NR_getpid),
+	};
+
+	__atomic_store_n(&late.tid, syscall(__NR_gettid), __ATOMIC_RELEASE);
+	recovering_batch(late.rets, calls, 3);
+	return arg;
+}
+
+/* The result of a read during which a filter comes, then a signal, and then a byte. */
+static long read_interrupted_late(int sa_flags)
+{
+	const struct sigaction action = { .sa_handler = note_signal, .sa_flags = sa_flags };
+	pthread_t thread;
+
+	if (pipe(late.ends) || sigaction(SIGUSR1, &action, NULL))
+		return -1;
+	pthread_create(&thread, NULL, read_in_the_middle, NULL);
+	wait_while(!__atomic_load_n(&late.tid, __ATOMIC_ACQUIRE));
+	if (!falls_asleep(late.tid) ||
+	    install(999, SECCOMP_RET_ERRNO | 1, SECCOMP_FILTER_FLAG_TSYNC))
+		return -1;
+	pthread_kill(thread, SIGUSR1);
+	wait_while(!__atomic_load_n(&late.handled, __ATOMIC_ACQUIRE));
+	if (write(late.ends[1], "x", 1) != 1)
+		return -1;
+	pthread_join(thread, NULL);
+	return late.rets[0] == getpid() && late.rets[2] == getpid() ? late.rets[1] : -1;
+}
+
+TEST_F(seccomp, that_comes_during_a_call_leaves_signals_to_decide_about_it)
+{
+	static const int flags[] = { 0, SA_RESTART };
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			self->shared[i] = read_interrupted_late(flags[i]);
+			_exit(0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(0, status);
+	}
+	EXPECT_EQ(-EINTR, self->shared[0]);
+	EXPECT_EQ(1, self->shared[1]);
+}
+
 /* ---- syscall user dispatch ---- */
 
 static char selector = SYSCALL_DISPATCH_FILTER_ALLOW;

@@ -449,7 +449,7 @@ TEST_F(signals, have_nothing_to_do_with_a_made_up_position)
 	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, LONG_MIN | resume, 64));
 	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, refused_at(1), 64));
 	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | FERRY_BATCH_QUERY, 64));
-	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | 8, 64));
+	EXPECT_EQ(-EINVAL, raw_batch(rets, calls, 3, resume | 4, 64));
 	EXPECT_EQ(UNTOUCHED, rets[0]);
 }
 

@@ -59,6 +59,7 @@ ANYWHERE = [
     "a_call_may_trap_that_a_tracer_held_when_the_filter_came",
     "a_filter_from_another_thread_traps_only_real_calls",
     "a_filter_may_trap_what_continues_a_call",
+    "a_filter_that_comes_during_a_call_does_not_forbid_the_rest",
 ]
 WITH_THE_SERIES = [
     selftest("batch_abi", "of_number_183_goes_on_after_signals"),
@@ -67,6 +68,7 @@ WITH_THE_SERIES = [
     selftest("batch_ptrace", "may_send_the_program_elsewhere"),
     selftest("batch_seccomp", "that_traps_a_restart_leaves_it_to_the_caller"),
     selftest("batch_seccomp", "traps_only_real_calls"),
+    selftest("batch_seccomp", "that_comes_during_a_call_leaves_signals_to_decide_about_it"),
     selftest("multi_page_alloc", "take_no_more_faults_after_a_read"),
     selftest("multi_page_alloc", "are_inherited_by_fork_and_cleared_by_exec"),
     Repeated("pages_ahead_reach_no_limit", [PAGES_AHEAD, "--only", "pages_ahead_reach_no_limit"]),

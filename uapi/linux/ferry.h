@@ -74,6 +74,7 @@ struct ferry_slot {
 #define FERRY_BATCH_RESTART 0x40L
 #define FERRY_BATCH_EINTR 0x20L	      /* a handler ended the call */
 #define FERRY_BATCH_INTERRUPTED 0x10L /* the call was made, and interrupted */
+#define FERRY_BATCH_NOHAND 0x08L      /* and SA_RESTART does not restart it */
 #define FERRY_RESUME_SHIFT 8
 #define FERRY_RESUME_INDEX(position) ((position) >> FERRY_RESUME_SHIFT & (FERRY_MAX_SLOTS - 1))
 /* How many slots the jump to that slot skipped. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* seccomp: no slot escapes a filter or strict mode, and a refused engine prints nothing. */
+#include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -196,43 +197,78 @@ static void a_filter_put_on_a_thread_by_another_binds_it(void **state)
 	expect_child(filter_all_threads, NULL);
 }
 
+/* How a call that waits is interrupted, and what comes of it. */
+struct interruption {
+	short nr;
+	bool stop;    /* by a stop, else by a signal */
+	int sa_flags; /* of its handler */
+	long result;
+};
+
+static const struct interruption interruptions[] = {
+	{ SYS_read, false, 0, -EINTR },
+	{ SYS_read, false, SA_RESTART, 1 },
+	{ SYS_read, true, 0, 1 },
+	{ SYS_poll, false, SA_RESTART, -EINTR },
+	{ SYS_poll, true, 0, 1 },
+	{ SYS_ppoll, false, SA_RESTART, -EINTR },
+	{ SYS_ppoll, true, 0, 1 },
+};
+
 struct reader {
-	int ends[2]; /* of a pipe that stays empty */
+	const struct interruption *interruption;
+	int ends[2]; /* of a pipe that is empty at first */
 	_Atomic pid_t tid;
 };
 
-static void handle_nothing(int sig)
+static _Atomic bool ended_wait;
+
+static void end_wait(int sig)
 {
 	(void)sig;
+	ended_wait = true;
 }
 
-static void *read_and_go_on(void *arg)
+static void *wait_and_go_on(void *arg)
 {
 	struct reader *reader = arg;
+	const struct interruption *interruption = reader->interruption;
+	struct pollfd end = { .fd = reader->ends[0], .events = POLLIN };
 	char byte;
-	const struct ferry_slot calls[] = { SLOT(SYS_getppid),
-					    SLOT(SYS_read, reader->ends[0], &byte, 1),
-					    SLOT(SYS_getpid) };
+	struct ferry_slot calls[] = { SLOT(SYS_getppid), SLOT(SYS_poll, &end, 1, -1),
+				      SLOT(SYS_getpid) };
 
+	if (interruption->nr == SYS_read)
+		calls[1] = SLOT(SYS_read, end.fd, &byte, 1);
+	if (interruption->nr == SYS_ppoll)
+		calls[1] = SLOT(SYS_ppoll, &end, 1, NULL, NULL, 8);
 	run_writes();
 	reader->tid = gettid();
-	expect_batch(calls, 2, getppid(), -EINTR, getpid());
+	expect_batch(calls, 2, getppid(), interruption->result, getpid());
 	return NULL;
+}
+
+static void stop_parent(void *arg)
+{
+	(void)arg;
+	kill(getppid(), SIGSTOP);
+	wait_until_state(getppid(), 'T');
+	kill(getppid(), SIGCONT);
 }
 
 /* A batch that has to go on afterwards must not do that by a call that it now may not make. */
 static void filter_a_call_that_waits(void *arg)
 {
 	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
-	const struct sigaction action = { .sa_handler = handle_nothing };
-	struct reader reader = { .tid = 0 };
+	struct reader reader = { .interruption = arg };
+	const struct sigaction action = { .sa_handler = end_wait,
+					  .sa_flags = reader.interruption->sa_flags };
 	struct filter filter;
 	pthread_t thread;
 
-	(void)arg;
 	expect(!pipe2(reader.ends, O_CLOEXEC));
 	expect(!sigaction(SIGUSR1, &action, NULL));
-	expect(!pthread_create(&thread, NULL, read_and_go_on, &reader));
+	expect(!pthread_create(&thread, NULL, wait_and_go_on, &reader));
 	while (!reader.tid)
 		usleep(1000);
 	wait_until_asleep(reader.tid);
@@ -240,17 +276,31 @@ static void filter_a_call_that_waits(void *arg)
 	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
 			&filter.program));
-	pthread_kill(thread, SIGUSR1);
+	if (reader.interruption->stop)
+		expect_child(stop_parent, NULL);
+	else
+		pthread_kill(thread, SIGUSR1);
+	while (!reader.interruption->stop && !ended_wait)
+		usleep(1000);
+	if (reader.interruption->result > 0) {
+		wait_until_asleep(reader.tid);
+		expect_equal(write(reader.ends[1], "x", 1), 1);
+	}
 	pthread_join(thread, NULL);
 }
 
 static void a_filter_that_comes_during_a_call_does_not_forbid_the_rest(void **state)
 {
+	struct interruption each;
+	size_t k;
 	int i;
 
 	(void)state;
 	for (i = 0; i < repeats(); i++)
-		expect_child(filter_a_call_that_waits, NULL);
+		for (k = 0; k < sizeof(interruptions) / sizeof(*interruptions); k++) {
+			each = interruptions[k];
+			expect_child(filter_a_call_that_waits, &each);
+		}
 }
 
 static int inherited_file;

@@ -356,14 +356,19 @@ char state_of(pid_t pid)
 	return end ? end[2] : 0;
 }
 
-void wait_until_asleep(pid_t pid)
+void wait_until_state(pid_t pid, char state)
 {
 	int i;
 
-	for (i = 0; state_of(pid) != 'S'; i++) {
+	for (i = 0; state_of(pid) != state; i++) {
 		expect(i < 10000);
 		usleep(1000);
 	}
+}
+
+void wait_until_asleep(pid_t pid)
+{
+	wait_until_state(pid, 'S');
 }
 
 pid_t child_start(child_fn body, void *arg)

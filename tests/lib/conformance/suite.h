@@ -195,6 +195,9 @@ typedef void (*child_fn)(void *arg);
 /** The state of process PID as ps(1) shows it, or 0 when it is not there. */
 char state_of(pid_t pid);
 
+/** Waits until state_of(PID) is STATE; fails if it is not within ten seconds. */
+void wait_until_state(pid_t pid, char state);
+
 /** Waits until process PID sleeps; fails if it does not within ten seconds. */
 void wait_until_asleep(pid_t pid);
 
