@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "statx_batch.h"
 
+#include <stdlib.h>
+
 #include <ferry/rawcall.h>
 
 /*
@@ -34,24 +36,37 @@ static size_t take_results(const long results[], int errors[], size_t count)
 	return failed;
 }
 
-bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed)
+static bool run(const struct statx_batch *batch, struct piece piece, struct ferry_slot slots[],
+		long results[], size_t *failed)
 {
-	struct ferry_slot slots[STATX_BATCH_MOST];
-	long results[STATX_BATCH_MOST];
+	unsigned long count = piece.end - piece.first;
 	struct statx unwanted;
 	const struct ferry_slot like = {
 		.nr = SYS_statx,
 		.argc = 5,
 		.arg = { batch->dir, 0, batch->flags, batch->mask, (long)&unwanted },
 	};
-	unsigned long count = piece.end - piece.first;
 
-	if (batch->engine == FERRY_LOOP || count < STATX_BATCH_WORTH)
-		return false;
 	fill(slots, &like, batch, piece);
 	if (ferry_batch_on(batch->engine, results, slots, count, 0, sizeof(*slots)) !=
 	    (long)count - 1)
 		return false;
 	*failed = take_results(results, batch->errors + piece.first, count);
 	return true;
+}
+
+bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed)
+{
+	size_t count = piece.end - piece.first;
+	struct ferry_slot *slots;
+	bool done;
+
+	if (batch->engine == FERRY_LOOP || count < STATX_BATCH_WORTH)
+		return false;
+	slots = malloc(count * (sizeof(*slots) + sizeof(long)));
+	if (!slots)
+		return false;
+	done = run(batch, piece, slots, (long *)(slots + count), failed);
+	free(slots);
+	return done;
 }

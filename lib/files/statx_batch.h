@@ -10,8 +10,6 @@
 #include "range.h"
 #include "statx.h"
 
-/* Names in one batch: a crossing for each is then less than one percent of what they take. */
-#define STATX_BATCH_MOST 256
 #define STATX_BATCH_WORTH 4 /* fewer are as fast one by one */
 
 /* The arguments of ferry_statx_many(). */
@@ -26,8 +24,8 @@ struct statx_batch {
 };
 
 /**
- * Stores the attributes and errors of the names of PIECE, at most STATX_BATCH_MOST, and in FAILED
- * how many are errors.  Returns false if that has to be done one by one.
+ * Stores the attributes and errors of the names of PIECE, and in FAILED how many are errors.
+ * Returns false if that has to be done one by one.
  */
 bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed);
 

@@ -14,6 +14,9 @@
 
 #define PIECE 32 /* names, without batches */
 
+/* Names in one crossing, which is all of most directories.  Their slots fit the L2 cache. */
+#define BATCH 1024
+
 /* A job for a crew. */
 struct large_job {
 	struct range names;
@@ -56,9 +59,8 @@ static long look_by_crew(const struct statx_batch *request, size_t count,
 	long failed;
 	size_t i;
 
-	ferry__range_init(&job.names, count,
-			  request->engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST, do_piece,
-			  options);
+	ferry__range_init(&job.names, count, request->engine == FERRY_LOOP ? PIECE : BATCH,
+			  do_piece, options);
 	failed = ferry__range_run(&job.names, WORTH_A_THREAD);
 	if (failed == -ECANCELED)
 		for (i = job.names.next; i < count; i++)
@@ -85,7 +87,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 	if (!(options && options->timeout_ms))
 		request.engine = ferry__engine_of_one_crossing();
 	/* Setting up a crew takes as long as statx() on a name or two. */
-	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : STATX_BATCH_MOST))
+	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : BATCH))
 		failed = (long)look_at(NULL, &request, all);
 	else
 		failed = look_by_crew(&request, count, options);

@@ -9,6 +9,8 @@
 
 #include "statx_batch.h"
 
+#define PIECE 256 /* names between two looks at whether the walk has ended */
+
 /* What getdents64() writes: struct dirent64 of glibc, at multiples of 8. */
 struct dirent_header {
 	uint64_t inode;
@@ -147,8 +149,8 @@ void ferry__entry_look(struct member *member, const struct names_wanted *wanted,
 static bool look_in_batch(const struct names_wanted *wanted, struct names *names,
 			  struct piece piece)
 {
-	const char *name[STATX_BATCH_MOST];
-	int errors[STATX_BATCH_MOST];
+	const char *name[PIECE];
+	int errors[PIECE];
 	size_t count = piece.end - piece.first, failed, i;
 	struct statx_batch batch;
 
@@ -189,7 +191,7 @@ void ferry__names_look(struct member *member, const struct names_wanted *wanted,
 	for (piece.first = 0; piece.first < names->count; piece.first = piece.end) {
 		if (ferry__crew_stopped(member))
 			return;
-		piece.end = piece.first + STATX_BATCH_MOST;
+		piece.end = piece.first + PIECE;
 		if (piece.end > names->count)
 			piece.end = names->count;
 		if (!look_in_batch(wanted, names, piece))

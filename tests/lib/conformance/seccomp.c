@@ -206,12 +206,9 @@ struct interruption {
 };
 
 static const struct interruption interruptions[] = {
-	{ SYS_read, false, 0, -EINTR },
-	{ SYS_read, false, SA_RESTART, 1 },
-	{ SYS_read, true, 0, 1 },
-	{ SYS_poll, false, SA_RESTART, -EINTR },
-	{ SYS_poll, true, 0, 1 },
-	{ SYS_ppoll, false, SA_RESTART, -EINTR },
+	{ SYS_read, false, 0, -EINTR }, { SYS_read, false, SA_RESTART, 1 },
+	{ SYS_read, true, 0, 1 },	{ SYS_poll, false, SA_RESTART, -EINTR },
+	{ SYS_poll, true, 0, 1 },	{ SYS_ppoll, false, SA_RESTART, -EINTR },
 	{ SYS_ppoll, true, 0, 1 },
 };
 
