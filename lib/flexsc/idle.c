@@ -14,6 +14,16 @@
 /* How long events of descriptors may be overlooked under load. */
 #define POLL_NS 1000000L
 
+/* How long to look for events before a sleep: at most, and what is not worth a look. */
+#define MOST_SPIN_NS 50000L
+#define LEAST_SPIN_NS 1000L
+
+/*
+ * Short sleeps from one trial of looking to the next.  If what causes the events needs this CPU,
+ * looking only delays it, and a trial takes twice MOST_SPIN_NS.
+ */
+#define SLEEPS_TO_TRIAL 256
+
 /* ---- looking around ---- */
 
 /*
@@ -200,9 +210,44 @@ static void sleep_until_news(struct scheduler *s)
 	ferry__poller_look(s, next > now ? next - now : 0);
 }
 
+static long most_spin_ns(const struct scheduler *s)
+{
+	return earlier(s->flexsc->spin_ns, MOST_SPIN_NS);
+}
+
+/* Looks for events from NOW to the present limit.  Returns whether a thread can run. */
+static bool spin_for_events(struct scheduler *s, long now)
+{
+	struct poller *p = &s->poller;
+	long end = now + p->spin_ns;
+
+	if (!p->waiting || p->spin_ns < LEAST_SPIN_NS)
+		return false;
+	do {
+		ferry__poller_look(s, 0);
+		if (s->ready.first) {
+			p->spin_ns = most_spin_ns(s);
+			return true;
+		}
+	} while (clock_ns() < end);
+	p->spin_ns /= 2;
+	return false;
+}
+
+/* Lets looking for events be tried where it might replace sleeps such as this one. */
+static void note_sleep(struct scheduler *s, long slept_ns)
+{
+	struct poller *p = &s->poller;
+
+	if (slept_ns >= most_spin_ns(s) || p->sleeps_to_trial--)
+		return;
+	p->sleeps_to_trial = SLEEPS_TO_TRIAL;
+	p->spin_ns = most_spin_ns(s);
+}
+
 long ferry__idle(struct scheduler *s)
 {
-	long now;
+	long now, start;
 
 	if (has_calls(s)) {
 		if (spin(s))
@@ -214,8 +259,12 @@ long ferry__idle(struct scheduler *s)
 	look_at_calls(s, now);
 	if (s->ready.first || has_news(s, false))
 		return 0;
+	if (!has_calls(s) && !s->held_up && spin_for_events(s, now))
+		return clock_ns();
+	start = clock_ns();
 	sleep_until_news(s);
 	now = clock_ns();
+	note_sleep(s, now - start);
 	if (!s->ready.first) /* the time limit or a bell ended the sleep */
 		ferry__look_around(s, now);
 	return now;

@@ -82,6 +82,8 @@ struct poller {
 	unsigned int forks;	     /* that this process is a child of */
 	unsigned long waiting;	     /* threads */
 	long looked_ns;		     /* when events were last looked for under load */
+	long spin_ns;		     /* how long to look for events before a sleep, now */
+	int sleeps_to_trial;	     /* short sleeps until spin_ns is tried anew */
 	struct wait_list young, old; /* in the order of their next check */
 };
 
