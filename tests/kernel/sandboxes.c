@@ -199,9 +199,7 @@ static void *install_for_all(void *arg)
 	filter_one(&filter, SYS_getppid, SECCOMP_RET_ERRNO | EXDEV);
 	while (!__atomic_load_n(&ready, __ATOMIC_RELAXED))
 		;
-	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-			&filter.program));
+	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
 	return NULL;
 }
 

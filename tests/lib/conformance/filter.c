@@ -61,6 +61,11 @@ void filter_argument(struct filter *filter, int nr, int arg, unsigned int value,
 
 void filter_install(struct filter *filter)
 {
+	filter_install_with(filter, 0);
+}
+
+void filter_install_with(struct filter *filter, long flags)
+{
 	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter->program));
+	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter->program));
 }

@@ -26,4 +26,7 @@ void filter_argument(struct filter *filter, int nr, int arg, unsigned int value,
 /** Installs FILTER for the calling thread. */
 void filter_install(struct filter *filter);
 
+/** Installs FILTER with FLAGS, those of seccomp(2). */
+void filter_install_with(struct filter *filter, long flags);
+
 #endif /* FILTER_H */

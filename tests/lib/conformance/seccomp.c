@@ -183,9 +183,7 @@ static void filter_all_threads(void *arg)
 	expect(!pthread_create(&thread, NULL, write_before_and_after, NULL));
 	pthread_barrier_wait(&step);
 	filter_one(&filter, SYS_write, DENY(EACCES));
-	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-			&filter.program));
+	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
 	pthread_barrier_wait(&step);
 	pthread_join(thread, NULL);
 	expect_equal(lseek(thread_file, 0, SEEK_END), 0);
@@ -205,7 +203,7 @@ struct interruption {
 	long result;
 };
 
-static const struct interruption interruptions[] = {
+static struct interruption interruptions[] = {
 	{ SYS_read, false, 0, -EINTR }, { SYS_read, false, SA_RESTART, 1 },
 	{ SYS_read, true, 0, 1 },	{ SYS_poll, false, SA_RESTART, -EINTR },
 	{ SYS_poll, true, 0, 1 },	{ SYS_ppoll, false, SA_RESTART, -EINTR },
@@ -253,6 +251,13 @@ static void stop_parent(void *arg)
 	kill(getppid(), SIGCONT);
 }
 
+static void interrupt(pthread_t thread)
+{
+	pthread_kill(thread, SIGUSR1);
+	while (!ended_wait)
+		usleep(1000);
+}
+
 /* A batch that has to go on afterwards must not do that by a call that it now may not make. */
 static void filter_a_call_that_waits(void *arg)
 {
@@ -270,15 +275,11 @@ static void filter_a_call_that_waits(void *arg)
 		usleep(1000);
 	wait_until_asleep(reader.tid);
 	filter_make(&filter, numbers, 2, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
-	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-			&filter.program));
+	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
 	if (reader.interruption->stop)
 		expect_child(stop_parent, NULL);
 	else
-		pthread_kill(thread, SIGUSR1);
-	while (!reader.interruption->stop && !ended_wait)
-		usleep(1000);
+		interrupt(thread);
 	if (reader.interruption->result > 0) {
 		wait_until_asleep(reader.tid);
 		expect_equal(write(reader.ends[1], "x", 1), 1);
@@ -288,16 +289,13 @@ static void filter_a_call_that_waits(void *arg)
 
 static void a_filter_that_comes_during_a_call_does_not_forbid_the_rest(void **state)
 {
-	struct interruption each;
 	size_t k;
 	int i;
 
 	(void)state;
 	for (i = 0; i < repeats(); i++)
-		for (k = 0; k < sizeof(interruptions) / sizeof(*interruptions); k++) {
-			each = interruptions[k];
-			expect_child(filter_a_call_that_waits, &each);
-		}
+		for (k = 0; k < ARRAY_SIZE(interruptions); k++)
+			expect_child(filter_a_call_that_waits, &interruptions[k]);
 }
 
 static int inherited_file;

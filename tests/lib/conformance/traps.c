@@ -43,8 +43,7 @@ static void trap(int nr, long flags)
 	struct filter filter;
 
 	filter_one(&filter, nr, SECCOMP_RET_TRAP);
-	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	expect(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter.program));
+	filter_install_with(&filter, flags);
 }
 
 /* ---- a tracer holds the call ---- */
