@@ -72,6 +72,13 @@ static inline long ferry_outer_result(long result)
 	return result == -ERESTART_RESTARTBLOCK ? -ERESTARTNOHAND : result;
 }
 
+/* Whether a handler with SA_FLAGS ends a call that was interrupted with RESULT. */
+static inline bool ferry_handler_ends_call(long result, unsigned long sa_flags)
+{
+	return result == -ERESTARTNOHAND ||
+	       (result == -ERESTARTSYS && !(sa_flags & SA_RESTART));
+}
+
 /*
  * Where outer calls learn that a handler ended the current call: batch() in its flags, its
  * alias in the upper half of ncall, and flexsc_serve() in the address of the set.

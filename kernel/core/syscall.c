@@ -19,15 +19,14 @@ static const struct {
 	{ FERRY_NR_FLEXSC_SERVE, 0, FERRY_SERVE_EINTR },
 };
 
-/* Whether a handler with SA_FLAGS ends the call that the outer one left with RESULT. */
-static bool handler_ends_call(long result, unsigned long sa_flags)
+/* What the interrupted call returned, of an outer one that left with RESULT. */
+static long interrupted_result(long result)
 {
-	bool restarts = sa_flags & SA_RESTART;
-
-	if (result >= FERRY_BATCH_PARTIAL)
-		return result & FERRY_BATCH_INTERRUPTED &&
-		       (result & FERRY_BATCH_NOHAND || !restarts);
-	return result == -ERESTARTNOHAND || (result == -ERESTARTSYS && !restarts);
+	if (result < FERRY_BATCH_PARTIAL)
+		return result;
+	if (!(result & FERRY_BATCH_INTERRUPTED))
+		return 0;
+	return result & FERRY_BATCH_NOHAND ? -ERESTARTNOHAND : -ERESTARTSYS;
 }
 
 void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
@@ -38,7 +37,8 @@ void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
 	size_t i;
 
 	/* The numbers of other ABIs mean other calls. */
-	if (in_compat_syscall() || !handler_ends_call(result, sa_flags))
+	if (in_compat_syscall() ||
+	    !ferry_handler_ends_call(interrupted_result(result), sa_flags))
 		return;
 	for (i = 0; i < ARRAY_SIZE(outer_calls); i++) {
 		if (outer_calls[i].nr != nr)

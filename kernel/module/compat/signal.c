@@ -11,6 +11,8 @@
 #include <linux/tracepoint.h>
 #include <asm/unistd.h>
 
+#include "../../core/batch.h"
+
 static struct tracepoint *delivery;
 
 /* What subcall_handle_signal() is in the series: ACTION's handler is about to run. */
@@ -25,8 +27,7 @@ static void on_delivery(void *data, int sig, struct kernel_siginfo *info,
 		return;
 	if (!(regs->orig_ax & FERRY_MARK_LEFT) || (int)regs->orig_ax != __NR_ioctl)
 		return;
-	if (error != -ERESTARTNOHAND &&
-	    (error != -ERESTARTSYS || action->sa.sa_flags & SA_RESTART))
+	if (!ferry_handler_ends_call(error, action->sa.sa_flags))
 		return;
 	/* Otherwise the caller, which continues the batch, learns it from the error. */
 	if (restarts)
