@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 
 #include <ferry/rawcall.h>
 
@@ -60,19 +59,23 @@ long ferry__call_open(struct member *member, int dir, const char *name, int flag
 			    });
 }
 
+long ferry__call_openat2(struct member *member, int dir, const char *name,
+			 const struct open_how *how)
+{
+	return call(member, (struct proxy_call){
+				    .nr = SYS_openat2,
+				    .args = { dir, (long)name, (long)how, sizeof(*how) },
+				    .has_name = true,
+			    });
+}
+
 long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags)
 {
-	/* Static: a proxy may still read it after this function has returned. */
 	static const struct open_how directory = {
 		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};
-	long fd = call(member,
-		       (struct proxy_call){
-			       .nr = SYS_openat2,
-			       .args = { dir, (long)name, (long)&directory, sizeof(directory) },
-			       .has_name = true,
-		       });
+	long fd = ferry__call_openat2(member, dir, name, &directory);
 
 	/* Sandboxes refuse the call with EPERM because they do not know it. */
 	if (fd == -ENOSYS || fd == -EPERM)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 
 #include "crew.h"
 #include "statx.h"
@@ -19,6 +20,10 @@ long ferry__call_statx(struct member *member, int dir, const char *name, int fla
 long ferry__call_fstat(struct member *member, int fd, struct statx *into);
 
 long ferry__call_open(struct member *member, int dir, const char *name, int flags);
+
+/** HOW has to be static: after the time limit the call may still read it. */
+long ferry__call_openat2(struct member *member, int dir, const char *name,
+			 const struct open_how *how);
 
 /** As ferry__call_open(), but no symbolic link in NAME is followed, if the kernel supports that. */
 long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags);

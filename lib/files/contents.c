@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 
 int ferry__contents_allowed(const struct statx *stat, unsigned int flags)
@@ -162,25 +163,65 @@ void ferry__contents_read(struct member *member, int dir, const char *name,
 			       arena);
 }
 
+static void look_read_and_close(struct reading *of, unsigned int flags, struct ferry_file *file,
+				struct shared_arena *arena)
+{
+	struct statx stat;
+	long error = ferry__call_fstat(of->member, of->fd, &stat);
+
+	if (!error)
+		error = ferry__contents_allowed(&stat, flags);
+	if (!error) {
+		read_and_close(of, &stat, file, arena);
+		return;
+	}
+	ferry__call_close(of->member, of->fd);
+	file->error = (int)error;
+}
+
 void ferry__contents_open_first(struct member *member, int dir, const char *name,
 				unsigned int flags, struct ferry_file *file,
 				struct shared_arena *arena)
 {
 	long fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
-	struct statx stat;
-	long error;
 
 	file->length = 0;
 	file->error = fd < 0 ? (int)fd : 0;
-	if (fd < 0)
-		return;
-	error = ferry__call_fstat(member, (int)fd, &stat);
-	if (!error)
-		error = ferry__contents_allowed(&stat, flags);
-	if (error) {
-		ferry__call_close(member, (int)fd);
-		file->error = (int)error;
-		return;
+	if (fd >= 0)
+		look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, flags,
+				    file, arena);
+}
+
+/* ---- where the kernel looks at the type, before it opens a file ---- */
+
+#ifndef OPENAT2_REGULAR
+#define OPENAT2_REGULAR (1ULL << 32) /* include/uapi/linux/openat2.h of Linux 7.3 */
+#endif
+
+static const struct open_how regular = { .flags = CONTENTS_OPEN | OPENAT2_REGULAR };
+
+bool ferry__contents_can_open_regular(void)
+{
+	static atomic_int known; /* 1 or -1, or 0 before the first call */
+	int answer = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!answer) {
+		/* The kernel checks the flags first, and only then the name. */
+		answer = ferry__call_openat2(NULL, -1, "", &regular) == -ENOENT ? 1 : -1;
+		atomic_store_explicit(&known, answer, memory_order_relaxed);
 	}
-	read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, &stat, file, arena);
+	return answer > 0;
+}
+
+bool ferry__contents_open_regular(struct member *member, int dir, const char *name,
+				  struct ferry_file *file, struct shared_arena *arena)
+{
+	long fd = ferry__call_openat2(member, dir, name, &regular);
+
+	if (fd < 0)
+		return false;
+	file->length = 0;
+	file->error = 0;
+	look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, 0, file, arena);
+	return true;
 }

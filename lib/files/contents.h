@@ -4,6 +4,7 @@
 #define FILES_CONTENTS_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 
 #include "calls.h"
 #include "place.h"
@@ -32,6 +33,13 @@ void ferry__contents_read(struct member *member, int dir, const char *name,
 void ferry__contents_open_first(struct member *member, int dir, const char *name,
 				unsigned int flags, struct ferry_file *file,
 				struct shared_arena *arena);
+
+/** Whether the kernel can open a file only if it is regular. */
+bool ferry__contents_can_open_regular(void);
+
+/** Reads NAME if it is a regular file that can be opened.  Otherwise returns false. */
+bool ferry__contents_open_regular(struct member *member, int dir, const char *name,
+				  struct ferry_file *file, struct shared_arena *arena);
 
 /** Stores the contents of PLACE, and ERROR, in FILE. */
 void ferry__contents_store(struct ferry_file *file, struct place *place, int error);

@@ -21,6 +21,7 @@ struct job {
 	struct ferry_file *files;
 	struct shared_arena arena, *arena_or_null;
 	enum ferry_engine engine; /* FERRY_LOOP: none runs a batch in one crossing */
+	bool opens_regular;	  /* and otherwise nothing */
 };
 
 /* A job for a crew. */
@@ -80,15 +81,25 @@ static void look_and_read(struct member *member, struct job *job, struct piece p
 					     request->file, job->arena_or_null);
 }
 
+static void open_and_read(struct member *member, struct job *job, size_t i)
+{
+	if (job->flags & FERRY_READ_OPEN_FIRST)
+		ferry__contents_open_first(member, job->dir, job->name[i], job->flags,
+					   &job->files[i], job->arena_or_null);
+	else if (!ferry__contents_open_regular(member, job->dir, job->name[i], &job->files[i],
+					       job->arena_or_null))
+		look_and_read(member, job, (struct piece){ i, i + 1 });
+}
+
 static size_t read_piece(struct member *member, struct job *job, struct piece piece)
 {
+	bool opens = job->flags & FERRY_READ_OPEN_FIRST || job->opens_regular;
 	size_t failed = 0, i;
 
 	/* Where it takes one crossing, asking for a whole piece at once costs little. */
-	if (job->flags & FERRY_READ_OPEN_FIRST && job->engine == FERRY_LOOP)
+	if (opens && job->engine == FERRY_LOOP)
 		for (i = piece.first; i < piece.end; i++)
-			ferry__contents_open_first(member, job->dir, job->name[i], job->flags,
-						   &job->files[i], job->arena_or_null);
+			open_and_read(member, job, i);
 	else
 		look_and_read(member, job, piece);
 	for (i = piece.first; i < piece.end; i++)
@@ -176,6 +187,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 	}
 	if (count >= READ_BATCH_WORTH && !(options && options->timeout_ms))
 		job.engine = ferry__engine_of_one_crossing();
+	job.opens_regular = job.engine == FERRY_LOOP && ferry__contents_can_open_regular();
 	/* Setting up a crew takes a good part of the time that one file takes. */
 	if (!options && count <= READ_BATCH_MOST)
 		failed = (long)read_piece(NULL, &job, (struct piece){ 0, count });
