@@ -49,6 +49,20 @@ static bool is_ours(int fd)
 	return number_of(fd) == atomic_load_explicit(&device_number, memory_order_relaxed);
 }
 
+static int duplicate(int fd, int least)
+{
+	return (int)ferry_rawcall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least, 0, 0, 0);
+}
+
+/* FD, unless it took the last descriptor, which the program may need: it is closed then. */
+static int leave_one(int fd)
+{
+	int another = duplicate(fd, 0);
+
+	close_raw(another < 0 ? fd : another);
+	return another < 0 ? another : fd;
+}
+
 /* A new descriptor, or -errno. */
 static int open_device(void)
 {
@@ -58,9 +72,9 @@ static int open_device(void)
 
 	if (fd < 0)
 		return fd;
-	high = (int)ferry_rawcall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR, 0, 0, 0);
+	high = duplicate(fd, HIGH_DESCRIPTOR);
 	if (high < 0)
-		return fd;
+		return leave_one(fd);
 	close_raw(fd);
 	return high;
 }

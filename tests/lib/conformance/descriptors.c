@@ -126,11 +126,35 @@ static void batches_run_without_a_free_descriptor(void **state)
 	expect_child(in_new_thread, exhaust_descriptors);
 }
 
+static void leave_one_descriptor(void *arg)
+{
+	const struct rlimit five = { 5, 5 };
+	struct ferry_slot calls[] = { SLOT(SYS_dup, 0), SLOT(SYS_close, 4), SLOT(SYS_dup, 0),
+				      SLOT(SYS_dup, 0), SLOT(SYS_close, 4) };
+	int null;
+
+	(void)arg;
+	closefrom(3);
+	null = open("/dev/null", O_RDWR);
+	expect(!setrlimit(RLIMIT_NOFILE, &five));
+	expect_batch(calls, 4, 4, 0, 4, -EMFILE, 0);
+	run_writes_on(null);
+	expect_batch(calls, 4, 4, 0, 4, -EMFILE, 0);
+}
+
+static void the_last_descriptor_is_the_programs(void **state)
+{
+	(void)state;
+	expect_child(leave_one_descriptor, NULL);
+	expect_child(in_new_thread, leave_one_descriptor);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(new_descriptors_get_the_lowest_free_numbers),
 	cmocka_unit_test(a_batch_may_close_every_descriptor),
 	cmocka_unit_test(numbers_reused_by_the_program_are_the_programs),
 	cmocka_unit_test(batches_run_without_a_free_descriptor),
+	cmocka_unit_test(the_last_descriptor_is_the_programs),
 };
 
 GROUP(descriptors_group, tests);
