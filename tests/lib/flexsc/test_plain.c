@@ -265,7 +265,7 @@ static void read_both_parts(void **state, const int fds[2], void (*send_first)(i
 	send_first(fds[1]);
 	assert_int_equal(write(fds[1], "de", 2), 2);
 	other = spawn(state, count_turns, &turns);
-	assert_in_range(result_of(reader), 0, 3);
+	assert_in_range(result_of(reader), 0, most_turns(3));
 	result_of(other);
 	close_both(fds);
 }
@@ -350,7 +350,7 @@ static void an_event_before_the_wait_counts(void **state)
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	writer = spawn(state, write_meanwhile, &fds[1]);
 	other = spawn(state, count_turns, &turns);
-	assert_in_range(result_of(reader), 0, 20);
+	assert_in_range(result_of(reader), 0, most_turns(20));
 	assert_int_equal(result_of(writer), 1);
 	result_of(other);
 	assert_int_equal(write(unused[1], "x", 1), 1);
@@ -887,13 +887,15 @@ static void a_part_of_a_file_is_sent(void **state)
 	int fds[2], file = new_file();
 	struct call send = { SYS_sendfile, { 0, file, 0, FILE_SIZE } };
 	char data[1000];
+	struct call receive = { SYS_recvfrom, { 0, (long)data, sizeof(data), MSG_WAITALL } };
 	long sent;
 
 	narrow_pair(fds);
 	send.arg[0] = fds[1];
+	receive.arg[0] = fds[0];
 	sender = spawn(state, make, &send);
 	assert_waits(sender);
-	assert_int_equal(read(fds[0], data, sizeof(data)), sizeof(data));
+	assert_int_equal(made(state, receive), sizeof(data));
 	close(fds[0]);
 	sent = result_of(sender);
 	assert_in_range(sent, 1000, FILE_SIZE - 11);

@@ -33,20 +33,6 @@ static void run_threads(struct ferry_flexsc *flexsc, int count, void *(*start)(v
 		ferry_thread_join(threads[i], NULL);
 }
 
-/* Where they are, as in user-mode Linux, all calls are posted. */
-static bool crossings_are_slow(void)
-{
-	long start, took, fastest = 1000000, i;
-
-	for (i = 0; i < 16; i++) {
-		start = now_ns();
-		getppid();
-		took = now_ns() - start;
-		fastest = took < fastest ? took : fastest;
-	}
-	return fastest > 1000;
-}
-
 static bool has_one_cpu(void)
 {
 	cpu_set_t cpus;
