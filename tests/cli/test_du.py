@@ -254,7 +254,10 @@ def test_bad_options(ferry: Ferry, args: list[str], words: str) -> None:
 def test_a_terminal_shows_progress_and_keeps_none_of_it(ferry_path: Path) -> None:
     controller, terminal = pty.openpty()
     with subprocess.Popen(
-        [ferry_path, "du", "-s", "/usr/share"], stdout=subprocess.DEVNULL, stderr=terminal
+        [ferry_path, "du", "-s", "/usr/share"],
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        env=os.environ | {"TERM": "xterm"},
     ):
         os.close(terminal)
         assert read_terminal(controller).endswith(b"\r\033[K")

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <string>
 
+// Some milliseconds' worth.
+constexpr Py_ssize_t NAMES_BETWEEN_SIGNALS = 65536;
+
 // Otherwise only names in ASCII have the same bytes in a str as in the file system.
 static bool file_names_are_utf8()
 {
@@ -61,8 +64,11 @@ void Paths::collect_items(nb::handle paths)
 	items_ = tuple_of(paths);
 	count = PyTuple_GET_SIZE(items_.ptr());
 	pointers_.reserve(static_cast<size_t>(count));
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		if (i % NAMES_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals())
+			throw nb::python_error();
 		pointers_.push_back(bytes_of(PyTuple_GET_ITEM(items_.ptr(), i)));
+	}
 }
 
 // The bytes of ITEM, which live as long as items_ and encoded_ do.
