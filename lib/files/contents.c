@@ -218,10 +218,13 @@ bool ferry__contents_open_regular(struct member *member, int dir, const char *na
 {
 	long fd = ferry__call_openat2(member, dir, name, &regular);
 
-	if (fd < 0)
+	/* To look at one that hangs would take another time limit. */
+	if (fd < 0 && fd != -ETIMEDOUT && fd != -ECANCELED)
 		return false;
 	file->length = 0;
-	file->error = 0;
-	look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, 0, file, arena);
+	file->error = fd < 0 ? (int)fd : 0;
+	if (fd >= 0)
+		look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, 0, file,
+				    arena);
 	return true;
 }

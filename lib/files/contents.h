@@ -37,7 +37,7 @@ void ferry__contents_open_first(struct member *member, int dir, const char *name
 /** Whether the kernel can open a file only if it is regular. */
 bool ferry__contents_can_open_regular(void);
 
-/** Reads NAME if it is a regular file that can be opened.  Otherwise returns false. */
+/** Reads NAME if it is regular and can be opened.  Returns false where a look has to say more. */
 bool ferry__contents_open_regular(struct member *member, int dir, const char *name,
 				  struct ferry_file *file, struct shared_arena *arena);
 
