@@ -44,19 +44,20 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("work", [stat_for_long, read_for_long, walk_for_long])
 def test_control_c(work: Callable[[], None]) -> None:
-    with interrupted_after(0.5), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.5):
         work()
 
 
 def test_control_c_while_names_are_taken() -> None:
     """Otherwise the last one would raise a TypeError."""
     names: list[Any] = ["/"] * 5_000_000 + [None]
-    with interrupted_after(0.01), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.01):
         ferry.stat_many(names)
 
 
