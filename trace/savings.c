@@ -149,6 +149,9 @@ static struct saving saving_of(struct way way, struct amount amount, double cpu_
 /* Of two that apply to different calls. */
 static struct saving sum_of(struct saving a, struct saving b)
 {
+	/* Of the reasons, the one that is about calls of the program. */
+	if (a.missing && b.missing)
+		return a.calls > b.calls ? a : b;
 	if (a.missing)
 		return b;
 	if (b.missing)
