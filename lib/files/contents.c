@@ -163,33 +163,31 @@ void ferry__contents_read(struct member *member, int dir, const char *name,
 			       arena);
 }
 
-static void look_read_and_close(struct reading *of, unsigned int flags, struct ferry_file *file,
-				struct shared_arena *arena)
+/* FD is what opening the file returned. */
+static void read_opened(struct member *member, long fd, unsigned int flags, struct ferry_file *file,
+			struct shared_arena *arena)
 {
+	struct reading of = { .member = member, .fd = (int)fd };
 	struct statx stat;
-	long error = ferry__call_fstat(of->member, of->fd, &stat);
 
-	if (!error)
-		error = ferry__contents_allowed(&stat, flags);
-	if (!error) {
-		read_and_close(of, &stat, file, arena);
+	file->length = 0;
+	file->error = fd < 0 ? (int)fd : 0;
+	if (fd < 0)
 		return;
-	}
-	ferry__call_close(of->member, of->fd);
-	file->error = (int)error;
+	file->error = (int)ferry__call_fstat(member, of.fd, &stat);
+	if (!file->error)
+		file->error = ferry__contents_allowed(&stat, flags);
+	if (file->error)
+		ferry__call_close(member, of.fd);
+	else
+		read_and_close(&of, &stat, file, arena);
 }
 
 void ferry__contents_open_first(struct member *member, int dir, const char *name,
 				unsigned int flags, struct ferry_file *file,
 				struct shared_arena *arena)
 {
-	long fd = ferry__call_open(member, dir, name, CONTENTS_OPEN);
-
-	file->length = 0;
-	file->error = fd < 0 ? (int)fd : 0;
-	if (fd >= 0)
-		look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, flags,
-				    file, arena);
+	read_opened(member, ferry__call_open(member, dir, name, CONTENTS_OPEN), flags, file, arena);
 }
 
 /* ---- where the kernel looks at the type, before it opens a file ---- */
@@ -221,10 +219,6 @@ bool ferry__contents_open_regular(struct member *member, int dir, const char *na
 	/* To look at one that hangs would take another time limit. */
 	if (fd < 0 && fd != -ETIMEDOUT && fd != -ECANCELED)
 		return false;
-	file->length = 0;
-	file->error = fd < 0 ? (int)fd : 0;
-	if (fd >= 0)
-		look_read_and_close(&(struct reading){ .member = member, .fd = (int)fd }, 0, file,
-				    arena);
+	read_opened(member, fd, 0, file, arena);
 	return true;
 }

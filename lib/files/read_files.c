@@ -21,7 +21,7 @@ struct job {
 	struct ferry_file *files;
 	struct shared_arena arena, *arena_or_null;
 	enum ferry_engine engine; /* FERRY_LOOP: none runs a batch in one crossing */
-	bool opens_regular;	  /* and otherwise nothing */
+	bool opens_first;	  /* each file, to look at its type then */
 };
 
 /* A job for a crew. */
@@ -93,11 +93,9 @@ static void open_and_read(struct member *member, struct job *job, size_t i)
 
 static size_t read_piece(struct member *member, struct job *job, struct piece piece)
 {
-	bool opens = job->flags & FERRY_READ_OPEN_FIRST || job->opens_regular;
 	size_t failed = 0, i;
 
-	/* Where it takes one crossing, asking for a whole piece at once costs little. */
-	if (opens && job->engine == FERRY_LOOP)
+	if (job->opens_first)
 		for (i = piece.first; i < piece.end; i++)
 			open_and_read(member, job, i);
 	else
@@ -187,7 +185,9 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 	}
 	if (count >= READ_BATCH_WORTH && !(options && options->timeout_ms))
 		job.engine = ferry__engine_of_one_crossing();
-	job.opens_regular = job.engine == FERRY_LOOP && ferry__contents_can_open_regular();
+	/* Where it takes one crossing, asking for a whole piece at once costs little. */
+	job.opens_first = job.engine == FERRY_LOOP &&
+			  (flags & FERRY_READ_OPEN_FIRST || ferry__contents_can_open_regular());
 	/* Setting up a crew takes a good part of the time that one file takes. */
 	if (!options && count <= READ_BATCH_MOST)
 		failed = (long)read_piece(NULL, &job, (struct piece){ 0, count });

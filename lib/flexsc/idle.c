@@ -15,12 +15,12 @@
 #define POLL_NS 1000000L
 
 /* How long to look for events before a sleep: at most, and what is not worth a look. */
-#define MOST_SPIN_NS 50000L
-#define LEAST_SPIN_NS 1000L
+#define MOST_EVENT_SPIN_NS 50000L
+#define LEAST_EVENT_SPIN_NS 1000L
 
 /*
  * Short sleeps from one trial of looking to the next.  If what causes the events needs this CPU,
- * looking only delays it, and a trial takes twice MOST_SPIN_NS.
+ * looking only delays it, and a trial takes twice MOST_EVENT_SPIN_NS.
  */
 #define SLEEPS_TO_TRIAL 256
 
@@ -212,24 +212,25 @@ static void sleep_until_news(struct scheduler *s)
 
 static long most_spin_ns(const struct scheduler *s)
 {
-	return earlier(s->flexsc->spin_ns, MOST_SPIN_NS);
+	return earlier(s->flexsc->spin_ns, MOST_EVENT_SPIN_NS);
 }
 
-/* Looks for events from NOW to the present limit.  Returns whether a thread can run. */
-static bool spin_for_events(struct scheduler *s, long now)
+/* Looks for events from *NOW, which it updates, to the present limit.  True: a thread can run. */
+static bool spin_for_events(struct scheduler *s, long *now)
 {
 	struct poller *p = &s->poller;
-	long end = now + p->spin_ns;
+	long end = *now + p->spin_ns;
 
-	if (!p->waiting || p->spin_ns < LEAST_SPIN_NS)
+	if (!p->waiting || p->spin_ns < LEAST_EVENT_SPIN_NS)
 		return false;
 	do {
 		ferry__poller_look(s, 0);
+		*now = clock_ns();
 		if (s->ready.first) {
 			p->spin_ns = most_spin_ns(s);
 			return true;
 		}
-	} while (clock_ns() < end);
+	} while (*now < end);
 	p->spin_ns /= 2;
 	return false;
 }
@@ -259,9 +260,9 @@ long ferry__idle(struct scheduler *s)
 	look_at_calls(s, now);
 	if (s->ready.first || has_news(s, false))
 		return 0;
-	if (!has_calls(s) && !s->held_up && spin_for_events(s, now))
-		return clock_ns();
-	start = clock_ns();
+	if (!has_calls(s) && !s->held_up && spin_for_events(s, &now))
+		return now;
+	start = now;
 	sleep_until_news(s);
 	now = clock_ns();
 	note_sleep(s, now - start);

@@ -124,11 +124,9 @@ def test_traps_for_the_time_could_be_left_to_the_vdso(trace: Trace, deeds: Path)
 def test_tiny_writes_could_be_few_large_ones(trace: Trace, deeds: Path, tmp_path: Path) -> None:
     found = saving(trace(deeds, "write_little", tmp_path / "file"), "buffers")
     assert found["calls"] == pytest.approx(999, abs=10)
-    # On a busy machine the error of what a write costs may be larger than that.
-    if found["missing"]:
-        assert found["missing"] == "no faster here than the calls themselves"
-    else:
-        assert found["saved_ns"]["value"] > found["saved_ns"]["error"] > 0
+    # What they save was measured, so on a busy machine it may be less than its error.
+    assert found["missing"] in (None, "no faster here than the calls themselves")
+    assert found["missing"] or found["saved_ns"]["value"] > found["saved_ns"]["error"] > 0
 
 
 def test_tiny_writes_elsewhere_in_the_file_are_needed(trace: Trace, tmp_path: Path) -> None:

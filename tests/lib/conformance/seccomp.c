@@ -2,6 +2,7 @@
 /* seccomp: no slot escapes a filter or strict mode, and a refused engine prints nothing. */
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
 
 #include "filter.h"
@@ -213,15 +214,16 @@ static struct interruption interruptions[] = {
 struct reader {
 	const struct interruption *interruption;
 	int ends[2]; /* of a pipe that is empty at first */
-	_Atomic pid_t tid;
+	pid_t tid;
+	sem_t begun;
 };
 
-static _Atomic bool ended_wait;
+static sem_t signal_handled;
 
 static void end_wait(int sig)
 {
 	(void)sig;
-	ended_wait = true;
+	sem_post(&signal_handled);
 }
 
 static void *wait_and_go_on(void *arg)
@@ -239,6 +241,7 @@ static void *wait_and_go_on(void *arg)
 		calls[1] = SLOT(SYS_ppoll, &end, 1, NULL, NULL, 8);
 	run_writes();
 	reader->tid = gettid();
+	sem_post(&reader->begun);
 	expect_batch(calls, 2, getppid(), interruption->result, getpid());
 	return NULL;
 }
@@ -251,13 +254,6 @@ static void stop_parent(void *arg)
 	kill(getppid(), SIGCONT);
 }
 
-static void interrupt(pthread_t thread)
-{
-	pthread_kill(thread, SIGUSR1);
-	while (!ended_wait)
-		usleep(1000);
-}
-
 /* A batch that has to go on afterwards must not do that by a call that it now may not make. */
 static void filter_a_call_that_waits(void *arg)
 {
@@ -268,18 +264,21 @@ static void filter_a_call_that_waits(void *arg)
 	struct filter filter;
 	pthread_t thread;
 
+	sem_init(&reader.begun, 0, 0);
+	sem_init(&signal_handled, 0, 0);
 	expect(!pipe2(reader.ends, O_CLOEXEC));
 	expect(!sigaction(SIGUSR1, &action, NULL));
 	expect(!pthread_create(&thread, NULL, wait_and_go_on, &reader));
-	while (!reader.tid)
-		usleep(1000);
+	expect(!sem_wait(&reader.begun));
 	wait_until_asleep(reader.tid);
 	filter_make(&filter, numbers, 2, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
 	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
-	if (reader.interruption->stop)
+	if (reader.interruption->stop) {
 		expect_child(stop_parent, NULL);
-	else
-		interrupt(thread);
+	} else {
+		pthread_kill(thread, SIGUSR1);
+		expect(!sem_wait(&signal_handled));
+	}
 	if (reader.interruption->result > 0) {
 		wait_until_asleep(reader.tid);
 		expect_equal(write(reader.ends[1], "x", 1), 1);

@@ -121,10 +121,12 @@ static bool has_been_opened(int watch)
 /* A FIFO that was opened, if only for a moment, wakes the one that waits for a reader. */
 static void test_a_fifo_is_not_opened(void **state)
 {
-	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd;
 
 	(void)state;
 	assert_int_equal(mkfifo("fifo", 0600), 0);
+	fd = open("fifo", O_RDWR | O_NONBLOCK);
+	assert_int_equal(write(fd, "kept", 4), 4);
 	assert_true(inotify_add_watch(watch, "fifo", IN_OPEN) >= 0);
 	assert_int_equal(read_one("fifo", 0, 0).error, -EOPNOTSUPP);
 	assert_false(has_been_opened(watch));
@@ -132,6 +134,8 @@ static void test_a_fifo_is_not_opened(void **state)
 	assert_false(has_been_opened(watch));
 	assert_int_equal(read_one("fifo", FERRY_READ_OPEN_FIRST, 0).error, -EOPNOTSUPP);
 	assert_true(has_been_opened(watch));
+	assert_int_equal(read(fd, memory, 10), 4);
+	close(fd);
 	close(watch);
 }
 
