@@ -17,7 +17,8 @@ from conftest import SOURCE, in_shell
 
 TUTORIALS = sorted((SOURCE / "doc").glob("tutorial-*.md"))
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: (?P<file>\S+))?\n(?P<text>.*?)^```$", re.M | re.S)
-FIGURE = re.compile(r"0x[0-9a-f]+|[+-]?\d[\d.,]*|(?<= )-(?= |$)")
+# A part in per cent that does not exceed the noise is printed as "-".
+FIGURE = re.compile(r"0x[0-9a-f]+|[+-]?\d[\d.,]*( %)?|(?<= )-(?= |$)")
 LAB = re.compile(r"\bferry-lab (boot|build|style|test)\b")
 PROGRESS = re.compile(r"ferry-lab: (building|built|fetching|waiting) ")  # only where it has to
 ANYTHING = "..."  # in a document: lines that are left out
