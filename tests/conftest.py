@@ -3,10 +3,16 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+def pytest_configure() -> None:
+    # A shell that runs the tests in the background has them ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
