@@ -146,7 +146,6 @@ static struct figure cost_of_tracing(const struct trace *trace)
 static int trace_with_bpf(const struct target *target, struct trace *trace)
 {
 	struct times *times = &trace->collected.times;
-	double cost;
 	int error;
 
 	error = collect_with_bpf(target, &trace->windows, &trace->totals, &trace->collected);
@@ -154,9 +153,10 @@ static int trace_with_bpf(const struct target *target, struct trace *trace)
 		return error;
 	trace->costs = measure_costs();
 	trace->tracing = cost_of_tracing(trace);
-	cost = fmin(trace->tracing.value, times->system_ns);
-	times->system_ns -= cost;
-	times->wall_ns -= cost;
+	/* All of it is in the kernel; a busy machine can make it look longer. */
+	trace->tracing.value = fmin(trace->tracing.value, times->system_ns);
+	times->system_ns -= trace->tracing.value;
+	times->wall_ns -= trace->tracing.value;
 	trace->times = *times;
 	return 0;
 }
