@@ -11,7 +11,9 @@
 #include <linux/errno.h>
 #include <linux/ferry.h>
 #include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/nospec.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <asm/syscall.h>
@@ -24,6 +26,9 @@
 /* The bits of a position that say how a signal found its slot. */
 #define HOW_BITS \
 	(FERRY_BATCH_RESTART | FERRY_BATCH_EINTR | FERRY_BATCH_INTERRUPTED | FERRY_BATCH_NOHAND)
+
+/* The most slots between two reports of a quiescent state to RCU Tasks. */
+#define STRETCH 65536UL
 
 struct batch {
 	struct ferry_caller *caller;
@@ -197,9 +202,21 @@ static bool settle(struct batch *b, const struct ferry_slot __user *slot, unsign
 	return true;
 }
 
-/* Whether there is a slot I and room for its result.  If only that room lacks, an error. */
+/* Whether COUNT slots from I on, and their results, are in user space. */
+static bool in_user_space(const struct batch *b, unsigned long i, unsigned long count)
+{
+	return access_ok(b->calls + i, count * sizeof(*b->calls)) &&
+	       access_ok(b->rets + i, count * sizeof(*b->rets));
+}
+
+/*
+ * Whether there is a slot I and room for its result; if only that room lacks, an error.  One
+ * look covers a stretch of slots.
+ */
 static bool reach(struct batch *b, unsigned long i)
 {
+	unsigned long count;
+
 	if (b->calls + i <= b->last)
 		return true;
 	if (i >= b->ncall || !access_ok(b->calls + i, sizeof(*b->calls)))
@@ -208,7 +225,10 @@ static bool reach(struct batch *b, unsigned long i)
 		b->answer = bad_result(b->rets + i);
 		return false;
 	}
-	b->last = b->calls + i;
+	count = min(b->ncall - i, STRETCH);
+	b->last = b->calls + i + (in_user_space(b, i, count) ? count : 1) - 1;
+	/* It waits for each task to sleep or to report this, and no slot need sleep. */
+	cond_resched_tasks_rcu_qs();
 	return true;
 }
 
@@ -337,8 +357,7 @@ static long run_batch(struct ferry_caller *caller, s64 __user *rets,
 	/* The slot that ran before, if START is not the first. */
 	b.answer = start ? start - 1 - FERRY_RESUME_SKIPPED(flags) : -EFAULT;
 	b.last = NULL;
-	if (likely(access_ok(calls, ncall * sizeof(*calls)) &&
-		   access_ok(rets, ncall * sizeof(*rets))))
+	if (likely(ncall <= STRETCH && in_user_space(&b, 0, ncall)))
 		b.last = calls + ncall - 1;
 	else if (!reach(&b, start))
 		return b.answer;
