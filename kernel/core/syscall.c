@@ -44,8 +44,7 @@ void subcall_handle_signal(struct pt_regs *regs, unsigned long sa_flags)
 		if (outer_calls[i].nr != nr)
 			continue;
 		if (result >= FERRY_BATCH_PARTIAL) {
-			/* After the handler, restart_syscall() returns -EINTR. */
-			result |= FERRY_BATCH_RESTART;
+			result |= FERRY_BATCH_EINTR;
 			syscall_set_return_value(current, regs, 0, result);
 			return;
 		}

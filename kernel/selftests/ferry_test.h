@@ -83,7 +83,7 @@ static inline long recovering_batch(long rets[], struct ferry_slot calls[], unsi
 		long nr = answer & FERRY_BATCH_RESTART ? __NR_restart_syscall : calls[i].nr;
 
 		memcpy(arg, calls[i].arg, sizeof(arg));
-		rets[i] = raw_call(nr, arg);
+		rets[i] = answer & FERRY_BATCH_EINTR ? -EINTR : raw_call(nr, arg);
 		if (++i == (long)ncall)
 			return i - 1;
 		answer = raw_batch(rets, calls, ncall, refused_at(i) & ~FERRY_BATCH_PARTIAL,

@@ -64,7 +64,8 @@ struct ferry_slot {
  *
  * batch() answers FERRY_BATCH_PARTIAL | position where user space has to make the call of
  * that slot itself; no slot from there on has run.  With FERRY_BATCH_RESTART the slot is in
- * the middle of its call, and restart_syscall(2) continues that.
+ * the middle of its call, and restart_syscall(2) continues that.  With FERRY_BATCH_EINTR a
+ * handler ended the call, and the slot's result is -EINTR.
  *
  * With a position as flags, batch() continues there.  The kernel passes itself one when it
  * restarts batch() after a signal, with the bits that say how the signal found the slot.
