@@ -196,7 +196,8 @@ static bool settle(struct batch *b, const struct ferry_slot __user *slot, unsign
 	if (!ferry_is_interrupted(b->result))
 		return false;
 	ferry_keep_call(slot, &b->head, b->regs);
-	how = b->result == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : 0;
+	/* restart_syscall() itself may be interrupted; the call still continues in it. */
+	how = b->result == -ERESTART_RESTARTBLOCK ? FERRY_BATCH_RESTART : how & FERRY_BATCH_RESTART;
 	caller->position = position(index_of(b, slot), 0, FERRY_BATCH_INTERRUPTED | how);
 	b->answer = ferry_outer_result(b->result);
 	return true;

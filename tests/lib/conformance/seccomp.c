@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include "filter.h"
@@ -271,7 +272,8 @@ static void filter_a_call_that_waits(void *arg)
 	expect(!pthread_create(&thread, NULL, wait_and_go_on, &reader));
 	expect(!sem_wait(&reader.begun));
 	wait_until_asleep(reader.tid);
-	/* The kernel continues a stopped poll() by restart_syscall(), but makes none for a handler. */
+	/* The kernel continues a stopped poll() by restart_syscall(), but makes none for a handler.
+	 */
 	filter_make(&filter, numbers, reader.interruption->stop ? 2 : 3, SECCOMP_RET_KILL_PROCESS,
 		    SECCOMP_RET_ALLOW);
 	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
@@ -297,6 +299,81 @@ static void a_filter_that_comes_during_a_call_does_not_forbid_the_rest(void **st
 	for (i = 0; i < repeats(); i++)
 		for (k = 0; k < ARRAY_SIZE(interruptions); k++)
 			expect_child(filter_a_call_that_waits, &interruptions[k]);
+}
+
+/* ---- a supervisor that decides about restart_syscall() ---- */
+
+static struct {
+	int listener;
+	struct timespec time;
+	sem_t begun;
+	pid_t tid;
+} supervised;
+
+static void *sleep_supervised(void *arg)
+{
+	struct ferry_slot calls[] = { SLOT(SYS_nanosleep, &supervised.time, NULL),
+				      SLOT(SYS_getpid) };
+	struct filter filter;
+
+	(void)arg;
+	filter_one(&filter, SYS_restart_syscall, SECCOMP_RET_USER_NOTIF);
+	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	supervised.listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+					   SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter.program);
+	expect(supervised.listener >= 0);
+	supervised.tid = gettid();
+	run_writes();
+	sem_post(&supervised.begun);
+	expect_batch(calls, 1, 0, getpid());
+	return NULL;
+}
+
+/* Receives what the sleeper asks for, unless it has ended: true until then. */
+static bool receive(struct seccomp_notif *request)
+{
+	struct pollfd listener = { .fd = supervised.listener, .events = POLLIN };
+
+	memset(request, 0, sizeof(*request));
+	expect_equal(poll(&listener, 1, -1), 1);
+	return listener.revents & POLLIN &&
+	       !ioctl(supervised.listener, SECCOMP_IOCTL_NOTIF_RECV, request);
+}
+
+static void permit(const struct seccomp_notif *request)
+{
+	struct seccomp_notif_resp answer = { .id = request->id,
+					     .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+
+	ioctl(supervised.listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+/* Another nanosleep() would fail, because the time is no longer one. */
+static void interrupt_a_restart(void *arg)
+{
+	struct seccomp_notif request;
+	pthread_t thread;
+
+	(void)arg;
+	supervised.time = (struct timespec){ 0, 500000000 };
+	sem_init(&supervised.begun, 0, 0);
+	expect(!pthread_create(&thread, NULL, sleep_supervised, NULL));
+	expect(!sem_wait(&supervised.begun));
+	wait_until_asleep(supervised.tid);
+	supervised.time.tv_nsec = -1;
+	expect_child(stop_parent, NULL);
+	if (receive(&request)) {
+		expect_child(stop_parent, NULL);
+		while (receive(&request))
+			permit(&request);
+	}
+	pthread_join(thread, NULL);
+}
+
+static void a_restart_that_is_interrupted_is_restarted_itself(void **state)
+{
+	(void)state;
+	expect_child(interrupt_a_restart, NULL);
 }
 
 static int inherited_file;
@@ -574,6 +651,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_filter_sees_numbers_that_no_call_has),
 	cmocka_unit_test(a_filter_put_on_a_thread_by_another_binds_it),
 	cmocka_unit_test(a_filter_that_comes_during_a_call_does_not_forbid_the_rest),
+	cmocka_unit_test(a_restart_that_is_interrupted_is_restarted_itself),
 	cmocka_unit_test(a_filter_is_inherited_by_threads_and_children),
 	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
 	cmocka_unit_test(a_filter_that_kills_users_of_io_uring_kills_no_batch),
