@@ -20,13 +20,16 @@ struct ferry_outer_call {
 	unsigned long nr;
 };
 
+/* -1 in strict mode, which is never left. */
 static inline int count_filters(void)
 {
+	if (seccomp_mode(&current->seccomp) == SECCOMP_MODE_STRICT)
+		return -1;
 #ifdef CONFIG_SECCOMP_FILTER
-	if (current->seccomp.mode != SECCOMP_MODE_STRICT)
-		return atomic_read(&current->seccomp.filter_count);
+	return atomic_read(&current->seccomp.filter_count);
+#else
+	return 0;
 #endif
-	return -1;
 }
 
 /*
@@ -63,6 +66,12 @@ static inline bool ferry_filters_changed(const struct ferry_outer_call *call)
 	return call->filters != count_filters();
 }
 
+/* Where nobody else decides about the restart of a batch, which a loop would not make. */
+static inline bool may_restart_batch(const struct ferry_outer_call *call)
+{
+	return !ferry_filters_changed(call) && !ferry_needs_real_call(current);
+}
+
 /*
  * Runs a batch between the two; POSITIONS is what the caller can hold of a position, as a
  * mask.  Returns the answer of batch(2), and the position for a restart in call->caller.
@@ -79,7 +88,7 @@ ferry_outer_batch(struct ferry_outer_call *call, s64 __user *rets,
 	answer = ferry_batch(caller, rets, calls, ncall, flags, size);
 	if (!ferry_is_restart(answer))
 		return answer;
-	if (!(caller->position & ~positions) && !ferry_filters_changed(call))
+	if (!(caller->position & ~positions) && may_restart_batch(call))
 		return answer;
 	/* User space continues.  A handler may still end the call, and that is not for here. */
 	if (answer == -ERESTARTNOINTR)

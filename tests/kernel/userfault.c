@@ -217,6 +217,87 @@ static void a_signal_over_the_installation_of_a_filter_is_no_call(void **state)
 	expect_equal(lseek(file, 0, SEEK_END), 3);
 }
 
+/* ---- a signal between the slot that turns on user dispatch and the next ---- */
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+#define DISPATCH_ALLOWS 0
+#define DISPATCH_BLOCKS 1
+
+static volatile char selector;
+static volatile sig_atomic_t dispatched;
+
+static void note_dispatched(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	dispatched = info->si_syscall;
+	selector = DISPATCH_ALLOWS;
+}
+
+/* The last page of user space, where each slot is a step with all checks. */
+static struct ferry_slot *last_slots(size_t count)
+{
+	static const unsigned long ends[] = { 1UL << 56, 1UL << 47 };
+	const size_t page = PAGE;
+	char *last = MAP_FAILED;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends) && last == MAP_FAILED; i++)
+		/* The page at the end itself belongs to nobody. */
+		last = mmap((void *)(ends[i] - 2 * page), page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	expect(last != MAP_FAILED);
+	return (struct ferry_slot *)(last + page) - count;
+}
+
+/* Where a handler for SIG returns to, which makes rt_sigreturn(). */
+static long restorer_of(int sig)
+{
+	struct {
+		long handler, flags, restorer;
+		unsigned long mask;
+	} action;
+
+	expect(!syscall(SYS_rt_sigaction, sig, NULL, &action, sizeof(action.mask)));
+	return action.restorer;
+}
+
+static void dispatch_late(void *arg)
+{
+	const struct sigaction dispatch = { .sa_sigaction = note_dispatched,
+					    .sa_flags = SA_SIGINFO };
+	struct ferry_slot *calls = last_slots(2);
+	long *rets;
+
+	(void)arg;
+	make_region();
+	rets = (long *)region;
+	expect(!sigaction(SIGSYS, &dispatch, NULL));
+	signal(SIGUSR1, count_signal);
+	calls[0] = SLOT(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, restorer_of(SIGUSR1), 16,
+			&selector);
+	calls[1] = SLOT(SYS_getppid);
+	calls[1].jump_pos = -1;
+	victim = pthread_self();
+	thread_start(serve_after_signal, NULL);
+	selector = DISPATCH_BLOCKS;
+	ferry_batch_on(engine, rets, calls, 3, 0, 0);
+	selector = DISPATCH_ALLOWS;
+	_exit(dispatched == SYS_getppid && handled == 1 ? 0 : 3);
+}
+
+static void a_signal_over_the_start_of_user_dispatch_is_no_call(void **state)
+{
+	(void)state;
+	open_userfaultfd();
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector))
+		suite_skip("this kernel has no syscall user dispatch");
+	expect(!prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0));
+	expect_child(dispatch_late, NULL);
+}
+
 /* ---- pages that are never served ---- */
 
 static void wait_for_slots(void *arg)
@@ -272,6 +353,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_server_may_give_up_meanwhile),
 	cmocka_unit_test(a_server_may_close_its_descriptor_meanwhile),
 	cmocka_unit_test(a_signal_over_the_installation_of_a_filter_is_no_call),
+	cmocka_unit_test(a_signal_over_the_start_of_user_dispatch_is_no_call),
 	cmocka_unit_test(what_never_comes_is_waited_for_until_death),
 };
 

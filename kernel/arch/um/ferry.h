@@ -47,6 +47,12 @@ static __always_inline unsigned long ferry_watchers(struct task_struct *task)
 					       _TIF_SECCOMP | BIT(TIF_SYSCALL_TRACEPOINT));
 }
 
+/* A tracer of TASK needs a call from user space. */
+static __always_inline bool ferry_needs_real_call(struct task_struct *task)
+{
+	return ferry_watchers(task) & _TIF_SYSCALL_TRACE;
+}
+
 /* Makes call NR, as handle_syscall() does. */
 static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
 {

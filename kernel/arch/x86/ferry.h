@@ -62,6 +62,13 @@ static __always_inline unsigned long ferry_watchers(struct task_struct *task)
 	return data_race(task_thread_info(task)->syscall_work) & SYSCALL_WORK_ENTER;
 }
 
+/* Tracers, emulation and user dispatch of TASK need a call from user space. */
+static __always_inline bool ferry_needs_real_call(struct task_struct *task)
+{
+	return ferry_watchers(task) & (SYSCALL_WORK_SYSCALL_TRACE | SYSCALL_WORK_SYSCALL_EMU |
+				       SYSCALL_WORK_SYSCALL_USER_DISPATCH);
+}
+
 static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
 {
 	ferry_set_nr(regs, nr);
