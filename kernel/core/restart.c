@@ -4,7 +4,8 @@
  * although a handler has changed the slot.
  *
  * There is room for some calls of all tasks together.  A batch may never continue, so the oldest
- * call gives way to a new one; a batch whose call has gone fetches the slot again.
+ * call gives way to a new one; a batch whose call has gone fetches the slot again.  So does user
+ * space, if the restart is left to it.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
