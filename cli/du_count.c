@@ -77,7 +77,7 @@ static bool matches(const char *pattern, const char *path)
 }
 
 static bool is_excluded(const struct counting *counting, const struct ferry_block *block,
-			const struct ferry_entry *entry)
+			const struct ferry_walk_entry *entry)
 {
 	const struct du_options *options = counting->options;
 	bool excluded = false;
@@ -103,7 +103,8 @@ static dev_t device_of(const struct statx *stat)
 	return makedev(stat->stx_dev_major, stat->stx_dev_minor);
 }
 
-static bool may_be_found_again(const struct counting *counting, const struct ferry_entry *entry)
+static bool may_be_found_again(const struct counting *counting,
+			       const struct ferry_walk_entry *entry)
 {
 	if (counting->options->count_links)
 		return false;
@@ -112,7 +113,7 @@ static bool may_be_found_again(const struct counting *counting, const struct fer
 
 /* The item whose bytes ENTRY is to be counted in: its own if it has a line. */
 static struct du_item *holder_of(struct counting *counting, const struct ferry_block *block,
-				 const struct ferry_entry *entry)
+				 const struct ferry_walk_entry *entry)
 {
 	const struct du_options *options = counting->options;
 	bool is_file = entry->type != DT_DIR;
@@ -125,7 +126,7 @@ static struct du_item *holder_of(struct counting *counting, const struct ferry_b
 }
 
 static void count_entry(struct counting *counting, const struct ferry_block *block,
-			struct ferry_entry *entry)
+			struct ferry_walk_entry *entry)
 {
 	const struct statx *stat = entry->stat;
 	const bool again = may_be_found_again(counting, entry);
@@ -146,7 +147,7 @@ static void count_entry(struct counting *counting, const struct ferry_block *blo
 }
 
 static void take_entry(struct counting *counting, const struct ferry_block *block,
-		       struct ferry_entry *entry)
+		       struct ferry_walk_entry *entry)
 {
 	char *path;
 

@@ -111,7 +111,7 @@ long ferry_read_files(int dir, const char *const names[], size_t count, unsigned
 /* ---- trees ---- */
 
 /** A name in a directory. */
-struct ferry_entry {
+struct ferry_walk_entry {
 	/** Without a slash; the name of the root is the path that was given. */
 	const char *name;
 
@@ -144,7 +144,7 @@ struct ferry_block {
 	void *context;
 
 	/** Without "." and "..". */
-	struct ferry_entry *entries;
+	struct ferry_walk_entry *entries;
 	size_t count;
 
 	/**

@@ -80,7 +80,7 @@ static void start_at_root(struct walker *walker)
 {
 	struct walk *walk = walker->walk;
 	const unsigned int follow = FERRY_WALK_FOLLOW | FERRY_WALK_FOLLOW_ROOT;
-	struct ferry_entry entry = { .name = walk->root->name };
+	struct ferry_walk_entry entry = { .name = walk->root->name };
 	struct statx stat;
 
 	ferry__entry_look(walker->member, &walk->wanted, walk->dir, walk->wanted.flags & follow,

@@ -57,7 +57,7 @@ void ferry__walk_read(struct walker *walker, struct node *node);
 /* ---- walk_pass.c ---- */
 
 /** Passes on the root itself.  Puts it in the queue if it is a directory to walk. */
-void ferry__walk_pass_root(struct walker *walker, struct ferry_entry *entry,
+void ferry__walk_pass_root(struct walker *walker, struct ferry_walk_entry *entry,
 			   const struct statx *stat);
 
 /** Passes on or keeps NAMES, whose attributes are known, and frees them in the end. */

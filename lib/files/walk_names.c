@@ -42,14 +42,14 @@ static size_t count_names(const char *dirents, size_t size)
 static void list_entries(struct names *names, const char *dirents, size_t size)
 {
 	const struct dirent_header *header;
-	struct ferry_entry *entry = names->entries;
+	struct ferry_walk_entry *entry = names->entries;
 	size_t at;
 
 	for (at = 0; at < size; at += header->size) {
 		header = header_at(dirents, at);
 		if (is_dot(header->name))
 			continue;
-		*entry++ = (struct ferry_entry){
+		*entry++ = (struct ferry_walk_entry){
 			.name = header->name,
 			.inode = header->inode,
 			.type = header->type,
@@ -73,7 +73,7 @@ struct names *ferry__names_new(const struct names_wanted *wanted, const char *di
 {
 	size_t count = count_names(dirents, size);
 	size_t entries_at = aligned(sizeof(struct names));
-	size_t stats_at = aligned(entries_at + count * sizeof(struct ferry_entry));
+	size_t stats_at = aligned(entries_at + count * sizeof(struct ferry_walk_entry));
 	bool stats = needs_stats(wanted);
 	size_t dirents_at = stats_at + (stats ? count * sizeof(struct statx) : 0);
 	char *memory = malloc(dirents_at + size);
@@ -85,7 +85,7 @@ struct names *ferry__names_new(const struct names_wanted *wanted, const char *di
 		.node = node,
 		.opened = ferry__opened_use(opened),
 		.count = count,
-		.entries = (struct ferry_entry *)(memory + entries_at),
+		.entries = (struct ferry_walk_entry *)(memory + entries_at),
 		.stats = stats ? (struct statx *)(memory + stats_at) : NULL,
 	};
 	atomic_fetch_add_explicit(&node->users, 1, memory_order_relaxed);
@@ -103,7 +103,7 @@ void ferry__names_free(struct member *member, struct names *names)
 
 /* ---- attributes ---- */
 
-static bool is_wanted(const struct names_wanted *wanted, const struct ferry_entry *entry)
+static bool is_wanted(const struct names_wanted *wanted, const struct ferry_walk_entry *entry)
 {
 	if (wanted->mask || entry->type == DT_UNKNOWN)
 		return true;
@@ -124,7 +124,7 @@ static unsigned int mask_of(const struct names_wanted *wanted)
 	return wanted->mask | STATX_TYPE | STATX_INO;
 }
 
-static void set_result(const struct names_wanted *wanted, struct ferry_entry *entry, int error,
+static void set_result(const struct names_wanted *wanted, struct ferry_walk_entry *entry, int error,
 		       const struct statx *stat)
 {
 	entry->error = error;
@@ -133,7 +133,7 @@ static void set_result(const struct names_wanted *wanted, struct ferry_entry *en
 }
 
 void ferry__entry_look(struct member *member, const struct names_wanted *wanted, int dir,
-		       bool follow, struct ferry_entry *entry, struct statx *stat)
+		       bool follow, struct ferry_walk_entry *entry, struct statx *stat)
 {
 	long error = ferry__call_statx(member, dir, entry->name, flags_of(follow), mask_of(wanted),
 				       stat);

@@ -12,7 +12,7 @@ struct names {
 	struct node *node;
 	struct opened *opened;
 	size_t count;
-	struct ferry_entry *entries;
+	struct ferry_walk_entry *entries;
 	struct statx *stats; /* of all entries, or NULL: no attributes are needed */
 };
 
@@ -38,6 +38,6 @@ void ferry__names_look(struct member *member, const struct names_wanted *wanted,
 
 /** Asks for the attributes of one entry, NAME in DIR. */
 void ferry__entry_look(struct member *member, const struct names_wanted *wanted, int dir,
-		       bool follow, struct ferry_entry *entry, struct statx *stat);
+		       bool follow, struct ferry_walk_entry *entry, struct statx *stat);
 
 #endif /* FILES_WALK_NAMES_H */

@@ -78,7 +78,7 @@ static bool is_elsewhere(const struct walk *walk, const struct statx *stat)
 
 /* The node of ENTRY if the walk goes on in it.  Ends the walk when out of memory. */
 static struct node *node_for(struct walk *walk, struct node *parent,
-			     const struct ferry_entry *entry, const struct statx *stat)
+			     const struct ferry_walk_entry *entry, const struct statx *stat)
 {
 	struct node *node;
 
@@ -121,7 +121,7 @@ static void insert_batch(struct queue *queue, struct batch *batch, struct node *
 		pthread_cond_broadcast(&queue->changed);
 }
 
-static void add_entry(struct walk *walk, struct node *parent, const struct ferry_entry *entry,
+static void add_entry(struct walk *walk, struct node *parent, const struct ferry_walk_entry *entry,
 		      const struct statx *stat, struct batch *batch)
 {
 	struct node *node = node_for(walk, parent, entry, stat);
@@ -167,7 +167,7 @@ static void pass_now(struct walker *walker, struct names *names)
 
 /* An entry of the whole directory, and its attributes even if the caller did not ask for them. */
 struct sorted_entry {
-	struct ferry_entry entry;
+	struct ferry_walk_entry entry;
 	const struct statx *stat;
 };
 
@@ -208,7 +208,7 @@ static void pass_sorted(struct walker *walker, struct node *node, struct batch *
 	struct ferry_block block = block_of(walker, node);
 	size_t count = count_entries(node), i;
 	struct sorted_entry *sorted = malloc(count * sizeof(*sorted));
-	struct ferry_entry *entries = malloc(count * sizeof(*entries));
+	struct ferry_walk_entry *entries = malloc(count * sizeof(*entries));
 
 	if (sorted && entries) {
 		sort_entries(node, sorted, count);
@@ -331,7 +331,7 @@ void ferry__walk_finish(struct walker *walker, struct node *node)
 		ferry__walk_free_directory(walker->member, node);
 }
 
-void ferry__walk_pass_root(struct walker *walker, struct ferry_entry *entry,
+void ferry__walk_pass_root(struct walker *walker, struct ferry_walk_entry *entry,
 			   const struct statx *stat)
 {
 	struct walk *walk = walker->walk;

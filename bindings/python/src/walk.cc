@@ -56,7 +56,7 @@ nb::dict columns_of(const Tree &tree, const Layout &layout)
 	return columns;
 }
 
-void add_entry(Tree &tree, const ferry_block &block, const ferry_entry &entry, int64_t parent)
+void add_entry(Tree &tree, const ferry_block &block, const ferry_walk_entry &entry, int64_t parent)
 {
 	tree.names->add(entry.name);
 	tree.parents->push(parent);
@@ -94,7 +94,7 @@ bool prune(Walk &walk, ferry_block &block)
 {
 	return walk.call.with_gil([&] {
 		for (size_t i = 0; i < block.count; i++) {
-			ferry_entry &entry = block.entries[i];
+			ferry_walk_entry &entry = block.entries[i];
 
 			if (entry.type == DT_DIR)
 				entry.prune = nb::cast<bool>(nb::bool_(walk.prune(decode(

@@ -93,7 +93,7 @@ static bool equal_found(const struct found *a, const struct found *b)
 }
 
 static void add_entry(struct found *found, const struct ferry_block *block,
-		      struct ferry_entry *entry)
+		      struct ferry_walk_entry *entry)
 {
 	bool is_root = !block->path_length;
 	bool slash = !is_root && block->path[block->path_length - 1] == '/';

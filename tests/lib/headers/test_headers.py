@@ -79,6 +79,13 @@ def test_header_compiles_alone(command: str, header: str) -> None:
     assert_compiles(command, *STRICT, *language, "-fsyntax-only", "-", source=source)
 
 
+@pytest.mark.parametrize("command", [*C_COMMANDS, *CXX_COMMANDS, MUSL])
+def test_headers_compile_together(command: str) -> None:
+    language = [] if "-x" in command else ["-x", "c"]
+    source = "".join(f"#include <{header}>\n" for header in HEADERS)
+    assert_compiles(command, *STRICT, *language, "-fsyntax-only", "-", source=source)
+
+
 @pytest.mark.parametrize("command", ["gcc -x c", "clang -x c", "g++ -x c++", "clang++ -x c++"])
 def test_words_of_32_bits_are_refused(command: str) -> None:
     done = compile_c(command, "-U__LP64__", "-fsyntax-only", "-", source="#include <ferry.h>\n")
