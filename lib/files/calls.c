@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include <ferry/rawcall.h>
 
@@ -69,7 +70,37 @@ long ferry__call_openat2(struct member *member, int dir, const char *name,
 			    });
 }
 
-long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags)
+/* Opens NAME in FROM, and closes FROM unless it is TOP. */
+static long open_next(struct member *member, int top, int from, const char *name, int flags)
+{
+	long fd = ferry__call_open(member, from, name, flags);
+
+	if (from != top)
+		ferry__call_close(member, from);
+	return fd;
+}
+
+/* O_NOFOLLOW is about the last part of a name: each part has to be the last once. */
+static long open_part_by_part(struct member *member, int dir, char *name, int flags)
+{
+	const int part = O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+	int from = dir;
+	char *slash;
+	long fd;
+
+	while ((slash = strchr(name, '/'))) {
+		*slash = '\0';
+		fd = open_next(member, dir, from, name, part);
+		*slash = '/';
+		if (fd < 0)
+			return fd;
+		from = (int)fd;
+		name = slash + 1 + strspn(slash + 1, "/");
+	}
+	return open_next(member, dir, from, name, flags);
+}
+
+long ferry__call_open_beneath(struct member *member, int dir, char *name, int flags)
 {
 	static const struct open_how directory = {
 		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
@@ -79,7 +110,7 @@ long ferry__call_open_beneath(struct member *member, int dir, const char *name, 
 
 	/* Sandboxes refuse the call with EPERM because they do not know it. */
 	if (fd == -ENOSYS || fd == -EPERM)
-		return ferry__call_open(member, dir, name, flags);
+		return open_part_by_part(member, dir, name, flags);
 	return fd;
 }
 

@@ -25,8 +25,8 @@ long ferry__call_open(struct member *member, int dir, const char *name, int flag
 long ferry__call_openat2(struct member *member, int dir, const char *name,
 			 const struct open_how *how);
 
-/** As ferry__call_open(), but no symbolic link in NAME is followed, if the kernel supports that. */
-long ferry__call_open_beneath(struct member *member, int dir, const char *name, int flags);
+/** As ferry__call_open(), but no symbolic link in NAME is followed.  Writes to NAME meanwhile. */
+long ferry__call_open_beneath(struct member *member, int dir, char *name, int flags);
 
 long ferry__call_getdents(struct member *member, int fd, void *into, size_t size);
 long ferry__call_read(struct member *member, int fd, void *into, size_t size);

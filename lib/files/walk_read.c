@@ -32,7 +32,7 @@ static long open_root(struct walker *walker, const struct node *node)
 }
 
 /* Links on the way are not followed: one may have replaced a directory. */
-static long open_path(struct walker *walker, int dir, const char *path)
+static long open_path(struct walker *walker, int dir, char *path)
 {
 	if (follows(walker->walk))
 		return ferry__call_open(walker->member, dir, path, OPEN_FLAGS);

@@ -4,18 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -444,6 +449,21 @@ static void test_cancelling_and_mistakes(void **state)
 
 /* ---- sizes ---- */
 
+/* What sandboxes (EPERM) and old kernels (ENOSYS) do. */
+static void refuse_openat2(unsigned int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
 struct counts {
 	size_t entries, errors;
 	unsigned int depth;
@@ -463,7 +483,7 @@ static int count(void *context, struct ferry_block *block)
 	return 0;
 }
 
-static void walk_a_chain(void)
+static void walk_a_chain_with_few_descriptors(size_t levels)
 {
 	const struct rlimit few = { 20, 20 };
 	unsigned int flags;
@@ -474,29 +494,52 @@ static void walk_a_chain(void)
 
 		CHILD_ASSERT(
 			!ferry_walk(AT_FDCWD, "tree", flags, STATX_SIZE, count, &counts, NULL));
-		CHILD_ASSERT(counts.entries == 2 * 2000 + 2);
+		CHILD_ASSERT(counts.entries == 2 * levels + 2);
 		CHILD_ASSERT(!counts.errors);
-		CHILD_ASSERT(counts.longest > 4 * 4096);
+		CHILD_ASSERT(counts.longest >= levels * strlen("/directory"));
 	}
 }
 
-/* Paths of 20 KiB, with few descriptors.  Siblings are opened by their whole path. */
-static void test_deeper_than_paths_can_be(void **state)
+/* Siblings are opened by their whole path. */
+static void make_long_chain(int levels)
 {
-	int here = open(".", O_RDONLY | O_DIRECTORY), i;
+	int here = open(".", O_RDONLY | O_DIRECTORY);
 
-	(void)state;
 	make_directory("tree");
-	assert_int_equal(chdir("tree"), 0);
-	for (i = 0; i < 2000; i++) {
+	REQUIRE(!chdir("tree"));
+	while (levels--) {
 		make_directory("directory");
 		make_directory("also");
-		assert_int_equal(chdir("directory"), 0);
+		REQUIRE(!chdir("directory"));
 	}
 	make_file("last", 0);
-	assert_int_equal(fchdir(here), 0);
+	REQUIRE(!fchdir(here));
 	close(here);
-	ASSERT_IN_CHILD(walk_a_chain);
+}
+
+static void walk_20_kib(void)
+{
+	walk_a_chain_with_few_descriptors(2000);
+}
+
+static void test_deeper_than_paths_can_be(void **state)
+{
+	(void)state;
+	make_long_chain(2000);
+	ASSERT_IN_CHILD(walk_20_kib);
+}
+
+static void walk_5_kib_in_a_sandbox(void)
+{
+	refuse_openat2(EPERM);
+	walk_a_chain_with_few_descriptors(500);
+}
+
+static void test_deeper_than_paths_can_be_in_a_sandbox(void **state)
+{
+	(void)state;
+	make_long_chain(500);
+	ASSERT_IN_CHILD(walk_5_kib_in_a_sandbox);
 }
 
 static void walk_without_descriptors(void)
@@ -617,6 +660,85 @@ static void test_while_the_tree_changes(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* ---- links that replace directories ---- */
+
+struct swap {
+	bool done;
+	int outside, refused; /* entries of the tree that the link leads to; directories */
+};
+
+/* Once the walk is in one of the two directories, it has to open the other by its path. */
+static int replace_by_link(void *context, struct ferry_block *block)
+{
+	struct swap *swap = context;
+	size_t i;
+
+	swap->refused += block->error == -ELOOP || block->error == -ENOTDIR;
+	for (i = 0; i < block->count; i++)
+		swap->outside += !strcmp(block->entries[i].name, "secret");
+	if (swap->done || block->depth < 3)
+		return 0;
+	REQUIRE(!rename("tree/in", "moved"));
+	make_link("../outside", "tree/in");
+	swap->done = true;
+	return 0;
+}
+
+static void put_back(void)
+{
+	REQUIRE(!unlink("tree/in"));
+	REQUIRE(!rename("moved", "tree/in"));
+}
+
+static bool stays_inside(const struct ferry_files_options *options)
+{
+	struct swap swap = { 0 };
+
+	REQUIRE(!ferry_walk(AT_FDCWD, "tree", 0, 0, replace_by_link, &swap, options));
+	put_back();
+	return swap.done && !swap.outside && swap.refused == 1;
+}
+
+static void replace_a_directory(void)
+{
+	const struct ferry_files_options one = { .threads = 1 };
+	const struct ferry_files_options timed = { .threads = 1, .timeout_ms = 60000 };
+
+	CHILD_ASSERT(stays_inside(&one));
+	CHILD_ASSERT(stays_inside(&timed));
+}
+
+static void replace_a_directory_in_a_sandbox(void)
+{
+	refuse_openat2(EPERM);
+	replace_a_directory();
+}
+
+static void replace_a_directory_on_an_old_kernel(void)
+{
+	refuse_openat2(ENOSYS);
+	replace_a_directory();
+}
+
+static void test_a_link_that_replaces_a_directory(void **state)
+{
+	(void)state;
+	make_directory("tree");
+	make_directory("tree/in");
+	make_directory("tree/in/a");
+	make_directory("tree/in/a/below");
+	make_directory("tree/in/b");
+	make_directory("tree/in/b/below");
+	make_directory("outside");
+	make_directory("outside/a");
+	make_file("outside/a/secret", 0);
+	make_directory("outside/b");
+	make_file("outside/b/secret", 0);
+	ASSERT_IN_CHILD(replace_a_directory);
+	ASSERT_IN_CHILD(replace_a_directory_in_a_sandbox);
+	ASSERT_IN_CHILD(replace_a_directory_on_an_old_kernel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -634,9 +756,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cancelling_and_mistakes, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be, tree_begin,
 						tree_end),
+		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be_in_a_sandbox,
+						tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_one_large_directory, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_while_the_tree_changes, tree_begin, tree_end),
+		cmocka_unit_test_setup_teardown(test_a_link_that_replaces_a_directory, tree_begin,
+						tree_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
