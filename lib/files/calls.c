@@ -28,7 +28,7 @@ long ferry__call_statx(struct member *member, int dir, const char *name, int fla
 	return call(member, (struct proxy_call){
 				    .nr = SYS_statx,
 				    .args = { dir, (long)name, flags, mask, (long)into },
-				    .has_name = name, /* with AT_EMPTY_PATH, maybe not */
+				    .has_name = name,
 				    .output = 4,
 				    .output_size = sizeof(*into),
 			    });
@@ -56,7 +56,7 @@ long ferry__call_open(struct member *member, int dir, const char *name, int flag
 	return call(member, (struct proxy_call){
 				    .nr = SYS_openat,
 				    .args = { dir, (long)name, flags },
-				    .has_name = true,
+				    .has_name = name,
 			    });
 }
 
@@ -66,7 +66,7 @@ long ferry__call_openat2(struct member *member, int dir, const char *name,
 	return call(member, (struct proxy_call){
 				    .nr = SYS_openat2,
 				    .args = { dir, (long)name, (long)how, sizeof(*how) },
-				    .has_name = true,
+				    .has_name = name,
 			    });
 }
 

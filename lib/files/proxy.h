@@ -15,7 +15,7 @@
 struct proxy_call {
 	long nr;
 	long args[6];
-	bool has_name;
+	bool has_name;	    /* NULL is none: the kernel may take it, or refuse it */
 	int output;	    /* the argument that the call writes to, or 0 */
 	size_t output_size; /* bytes */
 };

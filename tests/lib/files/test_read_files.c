@@ -184,6 +184,28 @@ static void test_errors_are_those_of_plain_calls(void **state)
 	assert_int_equal(read_one(name, 0, 0).error, -ENAMETOOLONG);
 }
 
+static void test_no_name(void **state)
+{
+	const struct ferry_files_options timed = { .timeout_ms = 60000 };
+	const struct ferry_files_options *options[] = { NULL, &timed };
+	const char *names[] = { NULL, "file" };
+	unsigned int flags, i;
+
+	(void)state;
+	make_file("file", 5);
+	for (i = 0; i < 2; i++)
+		for (flags = 0; flags <= FERRY_READ_OPEN_FIRST; flags += FERRY_READ_OPEN_FIRST) {
+			struct ferry_arena arena = new_arena();
+			struct ferry_file files[2] = { 0 };
+
+			assert_int_equal(ferry_read_files(AT_FDCWD, names, 2, flags, files, &arena,
+							  options[i]),
+					 1);
+			assert_int_equal(files[0].error, -EFAULT);
+			assert_int_equal(files[1].length, 5);
+		}
+}
+
 static void read_without_rights(void)
 {
 	const char *names[] = { "secret", "open" };
@@ -524,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_files_of_the_kernel),
 		cmocka_unit_test_setup_teardown(test_errors_are_those_of_plain_calls, tree_begin,
 						tree_end),
+		cmocka_unit_test_setup_teardown(test_no_name, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_permissions, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
 		cmocka_unit_test_setup_teardown(test_the_callers_buffer, tree_begin, tree_end),
