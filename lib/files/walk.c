@@ -71,9 +71,21 @@ static bool next_task(struct walker *walker, struct task *task)
 static void task_done(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
-	if (!--queue->busy)
-		pthread_cond_broadcast(&queue->changed);
+	queue->busy--;
 	pthread_mutex_unlock(&queue->lock);
+}
+
+/* A member leaves when the walk is over: those that wait are to leave, too. */
+static void leave(struct walker *walker)
+{
+	struct queue *queue = &walker->walk->queue;
+
+	pthread_mutex_lock(&queue->lock);
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+	ferry__walk_let_go(walker);
+	free(walker->path);
+	ferry__calls_end(walker->member);
 }
 
 static void start_at_root(struct walker *walker)
@@ -100,9 +112,7 @@ static void work(struct member *member)
 		do_task(&walker, &task);
 		task_done(&walk->queue);
 	}
-	ferry__walk_let_go(&walker);
-	free(walker.path);
-	ferry__calls_end(member);
+	leave(&walker);
 }
 
 /* ---- the end ---- */
