@@ -9,8 +9,10 @@
 
 #include <linux/kcmp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include <ferry/rawcall.h>
@@ -106,6 +108,25 @@ static bool may_work_for(const struct thread *thread, const struct identity *use
 	return !user->confined && !thread->identity.confined &&
 	       thread->identity.user == user->user && thread->identity.group == user->group &&
 	       shares_files(thread);
+}
+
+/* The size of the affinity of thread ID, 0 being the calling one, or an error. */
+static long get_affinity(long id, cpu_set_t *set)
+{
+	return ferry_rawcall(SYS_sched_getaffinity, id, sizeof(*set), (long)set, 0, 0, 0);
+}
+
+/* A new thread inherits the affinity; that of a kept one may be of an earlier call. */
+static void give_affinity(const struct thread *thread)
+{
+	cpu_set_t ours, its;
+	long size = get_affinity(0, &ours);
+
+	if (size <= 0) /* more CPUs than a set holds */
+		return;
+	if (get_affinity(thread->id, &its) == size && !memcmp(&its, &ours, (size_t)size))
+		return;
+	ferry_rawcall(SYS_sched_setaffinity, thread->id, size, (long)&ours, 0, 0, 0);
 }
 
 /* ---- a thread ---- */
@@ -205,6 +226,7 @@ bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument),
 	pthread_mutex_lock(&lock);
 	thread = take_idle(&user);
 	if (thread) {
+		give_affinity(thread);
 		thread->job = job;
 		pthread_cond_signal(&thread->wake);
 		pthread_mutex_unlock(&lock);
