@@ -177,13 +177,16 @@ static void forget_directory(const struct counting *counting, const struct ferry
 {
 	struct du_item *holder = block->context;
 	struct statx stat;
+	uint64_t bytes;
 
 	if (block->depth - 1 <= counting->options->max_depth) {
 		holder->bytes = 0;
 		holder->hidden = true;
 	} else if (!statx(AT_FDCWD, block->path, AT_SYMLINK_NOFOLLOW, STATX_SIZE | STATX_BLOCKS,
 			  &stat)) {
-		holder->bytes -= bytes_of(counting, &stat);
+		/* It may have grown since it was counted. */
+		bytes = bytes_of(counting, &stat);
+		holder->bytes -= bytes < holder->bytes ? bytes : holder->bytes;
 	}
 }
 

@@ -113,11 +113,11 @@ static void make_room(struct du_tree *tree)
 	tree->link_room = room;
 }
 
-static void move(struct du_link *link, uint64_t bytes, struct du_item *holder)
+static void move(struct du_link *link, struct du_item *holder)
 {
-	link->holder->bytes -= bytes;
+	link->holder->bytes -= link->bytes;
 	link->holder->hidden = link->holder->is_file;
-	holder->bytes += bytes;
+	holder->bytes += link->bytes;
 	holder->hidden = false;
 	link->holder = holder;
 }
@@ -130,14 +130,14 @@ bool du_count_link(struct du_tree *tree, uint64_t device, uint64_t inode, uint64
 	make_room(tree);
 	link = find(tree->links, tree->link_room, device, inode);
 	if (!link->used) {
-		*link = (struct du_link){ true, device, inode, holder };
+		*link = (struct du_link){ true, device, inode, bytes, holder };
 		tree->link_count++;
 		holder->bytes += bytes;
 		return true;
 	}
 	holder->hidden = holder->is_file;
 	if (comes_before(holder, link->holder))
-		move(link, bytes, holder);
+		move(link, holder);
 	return false;
 }
 

@@ -23,6 +23,7 @@ struct du_item {
 struct du_link {
 	bool used;
 	uint64_t device, inode;
+	uint64_t bytes;
 	struct du_item *holder; /* where its bytes are counted */
 };
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* What ferry du counts where files change their sizes during the walk. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ferry_files.h>
+
+#include "cli/du_count.h"
+
+typedef int (*take_block)(void *context, struct ferry_block *block);
+
+/* The walk of a test, and the call of ferry_walk() that it takes the place of. */
+static void (*walk)(take_block take, void *context);
+
+int __wrap_ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
+		      take_block take, void *context, const struct ferry_files_options *options);
+
+int __wrap_ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
+		      take_block take, void *context, const struct ferry_files_options *options)
+{
+	(void)dir;
+	(void)path;
+	(void)flags;
+	(void)mask;
+	(void)options;
+	walk(take, context);
+	return 0;
+}
+
+/* Passes an entry of DIRECTORY at DEPTH.  Returns what counting has stored in it. */
+static void *pass(take_block take, void *context, unsigned int depth, void *directory,
+		  const char *name, unsigned char type, const struct statx *stat)
+{
+	struct ferry_entry entry = { .name = name, .type = type, .stat = stat };
+	struct ferry_block block = {
+		.path = "",
+		.context = directory,
+		.entries = &entry,
+		.count = 1,
+		.depth = depth,
+	};
+
+	assert_int_equal(take(context, &block), 0);
+	return entry.context;
+}
+
+static void keep_largest(void *largest, const struct du_item *item)
+{
+	if (item->bytes > *(uint64_t *)largest)
+		*(uint64_t *)largest = item->bytes;
+}
+
+/* The largest number that ferry du would show after WALKED. */
+static uint64_t largest_after(void (*walked)(take_block take, void *context),
+			      unsigned int max_depth)
+{
+	const struct du_options options = { .apparent = true, .max_depth = max_depth };
+	char *paths[] = { (char[]){ "." } };
+	struct du_tree tree;
+	uint64_t largest = 0;
+
+	walk = walked;
+	du_tree_init(&tree);
+	assert_true(du_count(&tree, &options, paths, 1));
+	du_sum(&tree);
+	du_visit(&tree, keep_largest, &largest);
+	du_tree_free(&tree);
+	return largest;
+}
+
+/* ---- a file with two links ---- */
+
+static void walk_over_growing_file(take_block take, void *context)
+{
+	const struct statx directory = { .stx_ino = 1 };
+	const struct statx before = { .stx_ino = 2, .stx_nlink = 2, .stx_size = 1000 };
+	const struct statx after = { .stx_ino = 2, .stx_nlink = 2, .stx_size = 5000 };
+	void *root = pass(take, context, 0, NULL, ".", DT_DIR, &directory);
+	void *second = pass(take, context, 1, root, "second", DT_DIR, &directory);
+	void *first = pass(take, context, 1, root, "first", DT_DIR, &directory);
+
+	pass(take, context, 2, second, "file", DT_REG, &before);
+	pass(take, context, 2, first, "file", DT_REG, &after);
+}
+
+static void a_file_that_grows_counts_once(void **state)
+{
+	(void)state;
+	assert_int_equal(largest_after(walk_over_growing_file, UINT_MAX), 1000);
+}
+
+/* ---- a directory that is mounted in itself ---- */
+
+static char mounted[] = "du_count.XXXXXX";
+
+static void walk_over_growing_mount(take_block take, void *context)
+{
+	const struct statx before = { .stx_size = 1000 };
+	void *root = pass(take, context, 0, NULL, ".", DT_DIR, &before);
+	struct ferry_block loop = {
+		.path = mounted,
+		.context = pass(take, context, 1, root, mounted, DT_DIR, &before),
+		.depth = 2,
+		.error = -ELOOP,
+	};
+
+	assert_int_equal(take(context, &loop), 0);
+}
+
+static void a_mount_that_grows_takes_no_more_than_there_is(void **state)
+{
+	int file = mkstemp(mounted);
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, 5000), 0);
+	assert_int_equal(largest_after(walk_over_growing_mount, 0), 0);
+	close(file);
+	unlink(mounted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_grows_counts_once),
+		cmocka_unit_test(a_mount_that_grows_takes_no_more_than_there_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
