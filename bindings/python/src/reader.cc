@@ -123,8 +123,8 @@ class Reader
 	       size_t memory, const Options &options)
 	    : dir_(dir), paths_(std::move(paths)), flags_(flags), limit_(limit),
 	      one_thread_(options.threads == 1),
-	      size_(std::min(std::max(memory / 2, size_t{ 1 }), paths_->size() * ROOM_FOR_ONE)),
-	      call_(options)
+	      least_(std::min(std::max(memory / 2, size_t{ 1 }), paths_->size() * ROOM_FOR_ONE)),
+	      size_(least_), call_(options)
 	{
 	}
 
@@ -142,6 +142,8 @@ class Reader
 	Chunk wait_for_ahead();
 	void drop_lost();
 	bool fit(Chunk &chunk);
+	bool grow(Chunk &chunk);
+	size_t size_of(size_t path);
 	void start_ahead();
 
 	int dir_;
@@ -149,7 +151,7 @@ class Reader
 	unsigned int flags_;
 	size_t limit_; // bytes of a file, or 0
 	bool one_thread_;
-	size_t size_; // of an arena: one is read while Python looks at the other
+	size_t least_, size_; // of an arena: one is read while Python looks at the other
 	Call call_;
 	std::shared_ptr<Buffer> arenas_[2];
 	size_t latest_ = 0;			// the arena that was made last
@@ -159,14 +161,23 @@ class Reader
 	bool busy_ = false;
 };
 
-// One that was used before, unless Python still looks at it.
+// One that was used before, unless Python still looks at it.  It is no larger than the first where
+// memory is short.
 std::shared_ptr<Buffer> Reader::take_arena()
 {
 	for (auto &arena : arenas_)
 		if (arena && arena.use_count() == 1 && arena->size() == size_)
 			return arena;
 	latest_ = !latest_;
-	arenas_[latest_] = std::make_shared<Buffer>(size_);
+	arenas_[latest_] = nullptr;
+	try {
+		arenas_[latest_] = std::make_shared<Buffer>(size_);
+	} catch (const std::bad_alloc &) {
+		if (size_ == least_)
+			throw;
+		size_ = least_;
+		return take_arena();
+	}
 	return arenas_[latest_];
 }
 
@@ -219,6 +230,39 @@ Chunk Reader::wait_for_ahead()
 	return ahead->take();
 }
 
+// The size of a file; 0 where it is not known.
+size_t Reader::size_of(size_t path)
+{
+	struct statx stat;
+	int error;
+
+	call_.run([&] {
+		ferry_statx_many(dir_, paths_->from(path), 1, 0, STATX_SIZE, &stat, &error,
+				 call_.options());
+		return call_.go_on(0);
+	});
+	return error ? 0 : stat.stx_size;
+}
+
+// Makes an arena for the only file of CHUNK, which found no room.  Returns false when there is no
+// memory for it: the file has that error then.
+bool Reader::grow(Chunk &chunk)
+{
+	size_t needed = size_of(chunk.first) + 1;
+
+	if (limit_)
+		needed = std::min(needed, limit_);
+	needed = needed > size_ ? needed : 2 * size_;
+	size_ = needed;
+	chunk.arena = arenas_[0] = arenas_[1] = nullptr;
+	std::shared_ptr<Buffer> arena = take_arena();
+	if (arena->size() == needed)
+		return true;
+	chunk.arena = arena;
+	chunk.files[0] = { nullptr, limit_, 0, -ENOMEM };
+	return false;
+}
+
 /*
  * Drops the files from the first on that found no room, and plans the next chunk.  Returns false
  * when none is left: the next attempt is made with that file alone, and then with a larger arena.
@@ -229,8 +273,8 @@ bool Reader::fit(Chunk &chunk)
 				 [](const ferry_file &file) { return file.error == -ENOBUFS; });
 	size_t fitting = static_cast<size_t>(full - chunk.files.begin());
 
-	if (!fitting && chunk.files.size() == 1)
-		size_ *= 2;
+	if (!fitting && chunk.files.size() == 1 && !grow(chunk))
+		fitting = 1;
 	chunk.files.resize(fitting);
 	count_ = 1;
 	/* As many as fill three quarters of the arena if they are like these. */
@@ -249,6 +293,8 @@ void Reader::start_ahead()
 	try {
 		ahead_.reset(new Ahead(new_chunk(), dir_, flags_, *call_.options()));
 	} catch (const std::system_error &) {
+		ahead_ = nullptr;
+	} catch (const std::bad_alloc &) {
 		ahead_ = nullptr;
 	}
 }

@@ -5,6 +5,8 @@ import ctypes
 import errno
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from itertools import islice
@@ -108,6 +110,54 @@ def test_a_file_larger_than_memory(tmp_path: Path) -> None:
     names = ["small", "large", "small"]
     expected = [b"small", contents, b"small"]
     assert list(ferry.read_many(tmp_path, names, memory=1000)) == expected
+
+
+# Reads small and large files where memory has ROOM MiB left, and prints lengths or errors.
+SHORT_OF_MEMORY = """
+import resource
+import sys
+
+package, large, room, views = sys.argv[1:]
+sys.path.insert(0, package)
+import ferry
+
+with open("small", "wb") as file:
+    file.write(b"small")
+with open("large", "wb") as file:
+    file.truncate(int(large) << 20)
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(room) << 20),) * 2)
+names = ["small", "large", "small", "large", "small"]
+results = ferry.read_many(names, views=views == "views", on_error="return", threads=1)
+if views == "views":
+    results = list(results)
+print(*[result if isinstance(result, OSError) else len(result) for result in results])
+"""
+
+
+@pytest.mark.parametrize(
+    ("large", "room", "kind", "lengths"),
+    [
+        (1 << 20, 160, "copies", [0, 0]),
+        (1 << 20, 160, "views", [0, 0]),
+        (64, 160, "copies", [64 << 20, 64 << 20]),
+        (64, 100, "views", [64 << 20, 0]),
+    ],
+)
+def test_files_too_large_for_memory_fail_alone(
+    tmp_path: Path, large: int, room: int, kind: str, lengths: list[int]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY, conftest.PACKAGE, str(large), str(room), kind],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    error = str(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), "large"))
+    first, second = (length or error for length in lengths)
+    assert (done.stdout, done.stderr) == (f"5 {first} 5 {second} 5\n", "")
 
 
 def test_bad_arguments(tree: Path) -> None:
