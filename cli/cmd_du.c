@@ -136,9 +136,11 @@ static void print_lines_as_json(const struct lines *lines, bool complete)
 	for (i = 0; i < lines->count; i++) {
 		char *path = du_path(lines->items[i]);
 
-		json_array_append_new(list, json_pack("{s:o, s:I, s:b}", "path", json_text(path),
-						      "bytes", (json_int_t)lines->items[i]->bytes,
-						      "directory", !lines->items[i]->is_file));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o*, s:I, s:b}", "path", json_text(path),
+						"path_hex", json_hex_unless_text(path), "bytes",
+						(json_int_t)lines->items[i]->bytes, "directory",
+						!lines->items[i]->is_file));
 		free(path);
 	}
 	print_json(

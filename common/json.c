@@ -2,8 +2,11 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "memory.h"
 
 json_t *json_number(double value)
 {
@@ -32,6 +35,23 @@ json_t *json_text(const char *string)
 		*byte = (char)(*byte & 0x80 ? '?' : *byte);
 	text = ascii ? json_string(ascii) : NULL;
 	free(ascii);
+	return text;
+}
+
+json_t *json_hex_unless_text(const char *string)
+{
+	json_t *text = json_string(string);
+	char *hex, *at;
+
+	if (text) {
+		json_decref(text);
+		return NULL;
+	}
+	at = hex = allocate(2 * strlen(string) + 1, 1);
+	for (; *string; string++)
+		at += sprintf(at, "%02x", (unsigned char)*string);
+	text = json_string(hex);
+	free(hex);
 	return text;
 }
 

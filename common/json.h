@@ -15,6 +15,9 @@ json_t *json_numbers(const double values[], size_t count);
 /** STRING; bytes that are not UTF-8, as in some file names, become question marks. */
 json_t *json_text(const char *string);
 
+/** The bytes of STRING in hexadecimal if they are not UTF-8, or NULL. */
+json_t *json_hex_unless_text(const char *string);
+
 json_t *json_texts(const char *const strings[], size_t count);
 
 /** The value at PATH, keys and indexes with dots between them, or NULL. */

@@ -223,6 +223,19 @@ def test_json_and_sorting(ferry: Ferry, tree: Path) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
+def test_json_keeps_names_that_are_not_utf8(ferry: Ferry, tmp_path: Path) -> None:
+    names = [b"./caf\xe9", b"./caf\xe8", "./é".encode(), b"./ascii"]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).touch()
+    entries = json.loads(ferry("du", "--json", "-a", ".", cwd=tmp_path).stdout)["entries"]
+    found = {
+        bytes.fromhex(entry["path_hex"]) if "path_hex" in entry else entry["path"].encode()
+        for entry in entries
+    }
+    assert found == {b".", *names}
+    assert sum("path_hex" in entry for entry in entries) == 2
+
+
 def test_names_are_sorted_and_directories_come_after_their_contents(
     ferry: Ferry, tmp_path: Path
 ) -> None:
