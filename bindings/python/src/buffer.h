@@ -33,7 +33,7 @@ class Buffer
 
 	Buffer(Buffer &&other) noexcept
 	    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
-	      room_(std::exchange(other.room_, 0))
+	      room_(std::exchange(other.room_, 0)), protected_(other.protected_)
 	{
 	}
 
@@ -58,6 +58,17 @@ class Buffer
 	template <typename T> void push(T value)
 	{
 		memcpy(add(sizeof(value)), &value, sizeof(value));
+	}
+
+	// Python may look at the contents, but not change them.
+	void protect()
+	{
+		protected_ = true;
+	}
+
+	bool is_protected() const
+	{
+		return protected_;
 	}
 
 	char *data() const
@@ -96,6 +107,7 @@ class Buffer
 
 	char *data_ = nullptr;
 	size_t size_ = 0, room_ = 0;
+	bool protected_ = false;
 };
 
 #endif // BUFFER_H

@@ -50,7 +50,8 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 	Buffer *buffer = nb::inst_ptr<Buffer>(self);
 
 	return PyBuffer_FillInfo(view, self, buffer->data(),
-				 static_cast<Py_ssize_t>(buffer->size()), 0, flags);
+				 static_cast<Py_ssize_t>(buffer->size()), buffer->is_protected(),
+				 flags);
 }
 
 void bind_names(nb::module_ &module)

@@ -18,6 +18,8 @@ class Names
       public:
 	Names()
 	{
+		bytes_->protect();
+		offsets_->protect();
 		offsets_->push<int64_t>(0);
 	}
 

@@ -71,6 +71,13 @@ def test_names(tree: Path) -> None:
             names.take(np.array([1, 0], kind))
 
 
+def test_names_cannot_be_changed(tree: Path) -> None:
+    found = ferry.walk(tree)
+    for names in (found.names, found.names.take(np.array([1, 2])), found.paths()):
+        assert memoryview(names.offsets).readonly
+        assert memoryview(names.bytes).readonly
+
+
 def test_directories(tree: Path) -> None:
     found = ferry.walk(tree)
     blocks = {path: sorted(found.names.take(rows)) for path, rows in found.directories()}
