@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Called by `ferry report` as: python -m report OUTPUT DIRECTORY..."""
 
+import os
 import shlex
 import signal
 import sys
@@ -35,7 +36,7 @@ def report(output: str, directories: Sequence[str]) -> None:
     page = render(folder, made_by, compare=len(directories) > 1)
     write(output, page.encode("utf-8", errors="replace"))
     if output != "-":
-        print(f"{output}: {folder.summary()}")
+        write("-", os.fsencode(f"{output}: {folder.summary()}\n"))
 
 
 def run(output: str, directories: Sequence[str]) -> int:

@@ -9,8 +9,11 @@ from .reader import Record, Rule
 SCHEMA = "ferry-bench"
 VERSION = 2
 
-Positive = Annotated[float, Rule("a number above 0", lambda value: value > 0)]
-NotNegative = Annotated[float, Rule("a number of 0 or more", lambda value: value >= 0)]
+# Quotients of such numbers are finite.
+Positive = Annotated[
+    float, Rule("a number from 1e-30 to 1e30", lambda value: 1e-30 <= value <= 1e30)
+]
+NotNegative = Annotated[float, Rule("a number from 0 to 1e30", lambda value: 0 <= value <= 1e30)]
 Share = Annotated[float, Rule("a number from 0 to 1", lambda value: 0 <= value <= 1)]
 Count = Annotated[int, Rule("an integer above 0", lambda value: value > 0)]
 NotEmpty = Rule("a list that is not empty", bool)
@@ -86,6 +89,10 @@ class Table(Record):
     rows: list[list[str]]  # the first cell names its row
     missing: list[str] = field(default_factory=list)  # sentences: what could not be measured
     note: str | None = None  # what the columns are
+
+    def __post_init__(self) -> None:
+        if not all(row and len(row) == len(self.columns) for row in self.rows):
+            raise ValueError("has a row without one cell for each column")
 
 
 class Run(Record):

@@ -40,6 +40,7 @@ COLOURS: dict[str, str] = dict(re.findall(r"--(\w+): (#\w{6});", CSS[: CSS.index
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "path.simplify": False,
     "font.family": "DejaVu Sans",
     "font.size": TEXT,

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A directory of results is read; a page is written whole or not at all."""
 
+import errno
 import json
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -161,17 +163,29 @@ def replace_undisturbed(path: Path, content: bytes) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def write_out(content: bytes) -> None:
+    """Writes to standard output, which Python does not have if it was closed."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except OSError:
+        with suppress(OSError):
+            sys.stdout.close()  # else Python writes the rest again when it ends
+        raise
+
+
 def write(name: str, content: bytes) -> None:
     """Writes CONTENT to the file NAME, or to standard output for "-"."""
     path = Path(name)
     try:
         if name == "-":
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
+            write_out(content)
         elif path.exists() and not path.is_file():
             path.write_bytes(content)
         else:
             replace_undisturbed(Path(os.path.realpath(path)), content)
     except OSError as error:
-        place = "standard output" if name == "-" else name
-        raise BadInput(f"{place}: cannot write: {error.strerror}") from None
+        place = "standard output" if name == "-" else f"{name}: cannot write"
+        raise BadInput(f"{place}: {error.strerror}") from None

@@ -3,7 +3,8 @@
 
 import platform
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,7 @@ from . import apps, batch, flexsc, pagefault, rows, servers, trace
 from .circumstances import Facts, cautions, places, run_facts
 from .document import KINDS, Apps, Batch, Chain, Flexsc, Pagefault, Rows, Run, Servers, Table
 from .drawing import CSS
-from .files import Folder, Measured, Traced
+from .files import BadInput, Folder, Measured, Traced
 from .history import histories
 from .section import Figure, Section
 from .words import counted, joined, measured_in
@@ -107,6 +108,29 @@ def show_trace(name: str, traced: Traced) -> Shown:
     )
 
 
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Numbers that no rule of the reader excludes can be too odd to draw; WHAT has them."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except Exception as error:
+        raise BadInput(f"{what}: no page can show this: {error!r}") from None
+
+
+def show_all(folder: Folder, measured: Sequence[Measured], compare: bool) -> list[Shown]:
+    benches = [each.run.bench for each in measured]
+    shown = []
+    for i, each in enumerate([] if compare else measured):
+        with naming(each.file):
+            shown.append(show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1))
+    for i, traced in enumerate(folder.traced):
+        with naming(traced.file):
+            shown.append(show_trace(f"trace-{i}", traced))
+    return shown
+
+
 def in_order(folder: Folder) -> list[Measured]:
     """Bench after bench; the newest run of each first."""
     newest_first = reversed(folder.measured)
@@ -129,10 +153,8 @@ def where(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
     return f"Linux {joined(kernels)}, {span}. {counted(len(measured), 'run')}."
 
 
-def render(folder: Folder, made_by: str, compare: bool = False) -> str:
-    """The whole page, as HTML; to COMPARE is to show what runs share, and not each of them."""
+def render_all(folder: Folder, made_by: str, compare: bool) -> str:
     measured = folder.measured if compare else in_order(folder)
-    benches = [each.run.bench for each in measured]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -144,13 +166,7 @@ def render(folder: Folder, made_by: str, compare: bool = False) -> str:
         heading=heading(measured, folder.traced),
         where=where(measured, folder.traced),
         style=Markup(CSS),
-        shown=[
-            *(
-                show(f"{each.run.bench}-{i}", each, benches.count(each.run.bench) > 1)
-                for i, each in enumerate([] if compare else measured)
-            ),
-            *(show_trace(f"trace-{i}", each) for i, each in enumerate(folder.traced)),
-        ],
+        shown=show_all(folder, measured, compare),
         cautions=cautions(measured),
         places=places(measured),
         histories=histories(measured),
@@ -160,3 +176,10 @@ def render(folder: Folder, made_by: str, compare: bool = False) -> str:
             [f"Python {platform.python_version()}", f"Matplotlib {version('matplotlib')}"]
         ),
     )
+
+
+def render(folder: Folder, made_by: str, compare: bool = False) -> str:
+    """The whole page, as HTML; to COMPARE is to show what runs share, and not each of them."""
+    files = [each.file for each in folder.measured] + [each.file for each in folder.traced]
+    with naming(joined(files)):
+        return render_all(folder, made_by, compare)

@@ -35,11 +35,11 @@ Write = Callable[[Mapping[str, Any]], Path]
 
 def make_report(directory: Path, output: Path | None = None, *others: Path) -> Result:
     """What the command would do with the directories, in this process: imports take long."""
-    out, error = io.StringIO(), io.StringIO()
+    out, error = io.TextIOWrapper(io.BytesIO()), io.StringIO()
     with redirect_stdout(out), redirect_stderr(error):
         words = [str(each) for each in (directory, *others)]
         status = __main__.run(str(output or directory / "report.html"), words)
-    return Result(status, out.getvalue(), error.getvalue())
+    return Result(status, out.buffer.getvalue().decode(), error.getvalue())
 
 
 def write_runs(directory: Path, runs: Mapping[str, Any]) -> Path:

@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 import sample
 from conftest import Write, make_report
+from page_reader import labels, read_page
+
+from report import page
+from report.document import Batch
+from report.section import Section
 
 
 def refuse(directory: Path, *words: str) -> None:
@@ -101,6 +106,10 @@ BROKEN = [
     ("crossing", without("rows", 3, "median"), "'rows[3].median' is missing"),
     ("crossing", without("rows", 3, "available"), "'rows[3].available' is missing"),
     ("crossing", without("tables", 0, "rows"), "'tables[0].rows' is missing"),
+    ("crossing", with_value(["a"] * 40, "tables", 0, "rows", 0), "'tables[0]' has a row without"),
+    ("crossing", with_value([], "tables", 0, "rows", 0), "'tables[0]' has a row without"),
+    ("crossing", with_value(1e-308, "rows", 2, "median"), "'rows[2].median' is 1e-308"),
+    ("crossing", with_value(1e308, "rows", 2, "trials_ns", 1), "'rows[2].trials_ns[1]' is 1e+308"),
     ("crossing", with_value("two", "tables", 0, "columns"), "'tables[0].columns' is \"two\""),
     ("crossing", with_value([], "rows", 0, "trials_ns"), "a list that is not empty"),
     ("crossing", with_value([1.0, -2.0], "rows", 0, "trials_ns"), "'rows[0].trials_ns[1]' is -2"),
@@ -130,6 +139,37 @@ def test_fields_that_are_missing_or_wrong(
     run = sample.all_benches()[bench]
     change(run)
     refuse(results({"run": run}), "run.json", words)
+
+
+@pytest.mark.parametrize("label", ["$\\frac{$", "a$b_$", r"\$"])
+def test_dollars_are_no_formula(results: Write, label: str) -> None:
+    run = sample.crossing()
+    run["rows"][0]["label"] = label
+    directory = results({"crossing": run})
+    assert make_report(directory).returncode == 0
+    assert label in labels(read_page(directory / "report.html"))
+
+
+def test_a_file_that_cannot_be_drawn_is_named(
+    results: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str, run: object) -> Section:
+        raise OverflowError("two\nlines")
+
+    monkeypatch.setitem(page.SECTIONS, Batch, fail)
+    directory = results({"batch": sample.batch(), "dispatch": sample.dispatch()})
+    refuse(directory, "report: batch.json: no page can show this: OverflowError(")
+
+
+def test_files_that_no_page_can_hold_are_named(
+    results: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(measured: object) -> None:
+        raise OverflowError
+
+    monkeypatch.setattr(page, "histories", fail)
+    directory = results({"batch": sample.batch(), "dispatch": sample.dispatch()})
+    refuse(directory, "batch.json", "dispatch.json", ": no page can show this: OverflowError(")
 
 
 def test_every_broken_file_is_named_beside_good_ones(results: Write) -> None:

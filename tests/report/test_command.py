@@ -55,6 +55,31 @@ def test_the_same_runs_make_the_same_page_also_on_standard_output(
     assert pages[0].startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.parametrize("options", [[], ["--output", "-"]])
+@pytest.mark.parametrize(
+    ("redirection", "why"),
+    [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")],
+)
+def test_a_standard_output_that_takes_nothing(
+    ferry_path: Path,
+    environment: dict[str, str],
+    results: Write,
+    options: list[str],
+    redirection: str,
+    why: str,
+) -> None:
+    directory = results({"dispatch": sample.dispatch()})
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" "$@" {redirection}', ferry_path, "report", *options, directory],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, done.stderr) == (2, f"ferry: report: standard output: {why}\n")
+
+
 def test_an_output_that_is_a_link_stays_one(
     command: Report, results: Write, tmp_path: Path
 ) -> None:
