@@ -232,7 +232,7 @@ struct ferry_problem {
  * A negative number with no arguments and a jump on failure is a "go to", and no
  * mistake; neither is a number that no kernel has.  Slots are checked as they are now, except
  * for words of later slots that a word copy with a fixed destination may write: nothing that
- * depends on those is reported.
+ * depends on those is reported.  A parameter is checked with the value that its slot has.
  *
  * Stores the first ROOM problems in PROBLEMS and returns how many there are, or
  * -EINVAL for ncall over FERRY_MAX_SLOTS, -EFAULT for calls that are NULL, or -ENOMEM.

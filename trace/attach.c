@@ -27,11 +27,21 @@ static long tracer_of(pid_t pid)
 	return strtol(line_after(keep_text("/proc/%d/status", pid), "TracerPid:"), NULL, 10);
 }
 
+static bool is_hidden(pid_t pid)
+{
+	const bool exists = !kill(pid, 0) || errno == EPERM;
+
+	return exists && access(keep_text("/proc/%d", pid), F_OK);
+}
+
 const char *why_not_traced(pid_t pid, int error)
 {
 	const char *scope;
 	long tracer;
 
+	if (error == ESRCH && is_hidden(pid))
+		return keep_text("process %d is not in /proc, which is not mounted or hides it",
+				 pid);
 	if (error == ESRCH)
 		return keep_text("there is no process %d", pid);
 	tracer = tracer_of(pid);

@@ -375,3 +375,19 @@ def test_what_does_not_exist_is_named(ferry_path: Path) -> None:
         (["-p", "1", "ls"], "unexpected argument 'ls'"),
     ):
         refused(ferry_path, arguments, reason)
+
+
+@pytest.mark.parametrize("method", ["auto", "ptrace"])
+def test_a_process_that_proc_does_not_show_is_not_absent(ferry_path: Path, method: str) -> None:
+    hide = 'mount -t tmpfs none /proc && exec "$0" trace "$@"'
+    unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", hide]
+    done = subprocess.run(
+        [*unshare, ferry_path, "-m", method, "-p", str(os.getpid())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "ferry" not in done.stderr:
+        pytest.skip(f"no user namespaces here: {done.stderr}")
+    reason = f"process {os.getpid()} is not in /proc, which is not mounted or hides it"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"ferry: trace: {reason}\n")
