@@ -41,7 +41,7 @@ int __wrap_ferry_walk(int dir, const char *path, unsigned int flags, unsigned in
 static void *pass(take_block take, void *context, unsigned int depth, void *directory,
 		  const char *name, unsigned char type, const struct statx *stat)
 {
-	struct ferry_entry entry = { .name = name, .type = type, .stat = stat };
+	struct ferry_walk_entry entry = { .name = name, .type = type, .stat = stat };
 	struct ferry_block block = {
 		.path = "",
 		.context = directory,
