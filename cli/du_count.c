@@ -63,15 +63,42 @@ static char *path_of(const struct ferry_block *block, const char *name)
 	return path;
 }
 
+static bool has_wildcards(const char *pattern)
+{
+	for (; *pattern; pattern++) {
+		if (strchr("?*[", *pattern))
+			return true;
+		pattern += *pattern == '\\' && pattern[1];
+	}
+	return false;
+}
+
+/* Whether PATTERN without wildcards stands for TEXT.  A backslash at its end stands for itself. */
+static bool stands_for(const char *pattern, const char *text)
+{
+	for (; *pattern; pattern++, text++) {
+		pattern += *pattern == '\\' && pattern[1];
+		if (*pattern != *text)
+			return false;
+	}
+	return !*text;
+}
+
+static bool fits(const char *pattern, bool wild, const char *text)
+{
+	return wild ? !fnmatch(pattern, text, 0) : stands_for(pattern, text);
+}
+
 /* As GNU du: a pattern matches the path, or what follows one of its slashes. */
 static bool matches(const char *pattern, const char *path)
 {
+	bool wild = has_wildcards(pattern);
 	const char *at;
 
-	if (!fnmatch(pattern, path, 0))
+	if (fits(pattern, wild, path))
 		return true;
 	for (at = path; *at; at++)
-		if (*at == '/' && at[1] && at[1] != '/' && !fnmatch(pattern, at + 1, 0))
+		if (*at == '/' && !(wild && at[1] == '/') && fits(pattern, wild, at + 1))
 			return true;
 	return false;
 }

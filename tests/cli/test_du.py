@@ -95,6 +95,20 @@ def test_lines_are_those_of_du(ferry: Ferry, tree: Path, tmp_path: Path, options
         assert sorted(ours.stdout.split(b"\0")) == du(*args, path, sep=b"\0", cwd=tmp_path)
 
 
+EXCLUDED = ["", "x\\", "\\x\\", "x\\\\", "*\\", "x\\/y", "x\\*", "\\[", "[x]\\\\", "/y", "/*"]
+
+
+@pytest.mark.parametrize("pattern", EXCLUDED)
+def test_backslashes_in_patterns(ferry: Ferry, tmp_path: Path, pattern: str) -> None:
+    for name in ("x", "x\\", "\\x", "x*", "[", "*\\"):
+        (tmp_path / "a" / name).mkdir(parents=True)
+        (tmp_path / "a" / name / "y").write_bytes(bytes(5000))
+    for path in ("a", "a/", ".//a"):
+        ours = ferry("du", "-a0", f"--exclude={pattern}", path, cwd=tmp_path).stdout
+        theirs = du("-a0", f"--exclude={pattern}", path, sep=b"\0", cwd=tmp_path)
+        assert sorted(ours.split(b"\0")) == theirs
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_sums_of_random_trees(ferry: Ferry, tmp_path: Path, seed: int) -> None:
     fill(tmp_path, seed)
