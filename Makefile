@@ -8,6 +8,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export CCACHE_NOHASHDIR := yes
 CLANG = CC='$(CCACHE) clang' CXX='$(CCACHE) clang++'
 CCACHE = $(notdir $(shell command -v ccache))
+# ccache fails where it cannot make its directory in $HOME.
+ifeq ($(CCACHE_DIR)$(shell test -w "$$HOME" && echo writable),)
+export CCACHE_DISABLE := yes
+endif
 
 C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := lib bindings measure report lab tests trace

@@ -31,7 +31,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.commands = folder / "bin"
-        self.commands.mkdir()
+        self.commands.mkdir(parents=True)
         for name in COREUTILS:
             path = shutil.which(name)
             assert path
@@ -39,6 +39,10 @@ class Machine:
         shutil.copy(REPOSITORY / "setup", folder)
         (folder / "packages.txt").write_text(PACKAGES)
         self.release("debian", "12")
+
+    def move(self, folder: Path) -> None:
+        self.folder = self.folder.rename(folder)
+        self.commands = folder / "bin"
 
     def release(self, name: str, version: str) -> None:
         (self.folder / "os-release").write_text(f'ID={name}\nVERSION_ID="{version}"\n')
@@ -65,7 +69,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+    return Machine(tmp_path / "clone")
 
 
 def test_each_size_includes_run(machine: Machine) -> None:
@@ -177,7 +181,8 @@ class Environments:
 case $1 in
 --version) echo Python 3.11.2 ;;
 -m) mkdir -p .venv/bin && echo new; printf '#!/bin/bash\\necho pip "${@: -1}"\\n' >.venv/bin/pip
-	chmod +x .venv/bin/pip ;;
+	printf '#!/bin/bash\\necho meson "$@"\\n' >.venv/bin/meson
+	chmod +x .venv/bin/pip .venv/bin/meson ;;
 esac""",
         )
         for name in ("mkdir", "chmod"):
@@ -224,6 +229,41 @@ def test_an_interrupted_installation_is_done_again(machine: Machine) -> None:
     python.done("run")
     (machine.folder / ".venv" / "installed").unlink()
     assert python.done("run") == ["new", "pip requirements.txt"]
+
+
+def test_a_clone_that_moved_is_set_up_again(machine: Machine, tmp_path: Path) -> None:
+    python = Environments(machine)
+    python.done("run")
+    (machine.folder / "build").mkdir()
+    python.write("build/build.ninja", "")
+    assert python.done("run") == []
+    machine.move(tmp_path / "moved")
+    again = ["new", "pip requirements.txt", "meson setup --reconfigure build"]
+    assert python.done("run") == again
+    assert python.done("run") == []
+
+
+def compile_with_ccache(folder: Path, home: str) -> list[str]:
+    """The directories that a target of the Makefile has ccache make for its cache."""
+    (folder / "program.c").write_text("int main(void) { return 0; }\n")
+    others = ("CCACHE_", "XDG_", "MAKE", "MFLAGS")
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith(others)}
+    rule = f"compile: ; cd '{folder}' && ccache cc -c program.c"
+    done = subprocess.run(
+        ["make", "--silent", "--directory", REPOSITORY, "--eval", rule, "compile"],
+        env=environment | {"HOME": home},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return sorted(path.name for path in folder.rglob("ccache"))
+
+
+@pytest.mark.skipif(not shutil.which("ccache"), reason="ccache is not installed")
+def test_without_a_home_nothing_is_kept_of_what_is_compiled(tmp_path: Path) -> None:
+    assert compile_with_ccache(tmp_path, "/proc/absent") == []
+    assert compile_with_ccache(tmp_path, str(tmp_path)) == ["ccache"]
 
 
 @pytest.mark.parametrize("release", RELEASES)
