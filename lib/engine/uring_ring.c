@@ -16,6 +16,8 @@
 
 #include <ferry/rawcall.h>
 
+#include "unseen.h"
+
 #define RING_ENTRIES 128 /* URING_MAX_RUN, and two to open and close the file */
 _Static_assert(URING_MAX_RUN + 2 <= RING_ENTRIES, "a run fits the ring");
 
@@ -45,10 +47,11 @@ static void unmap(void *thread_ring)
 {
 	struct thread_ring *of = thread_ring;
 
-	if (of->state == READY)
+	mine = NULL; /* first, for a signal handler that runs a batch */
+	/* Busy: a handler left the batch, and no code of it runs any more. */
+	if (of->state == READY || of->state == BUSY)
 		io_uring_queue_exit(&of->ring.io);
 	munmap(of, sizeof(*of));
-	mine = NULL;
 }
 
 /* Not on first use, which may be in a signal handler. */
@@ -57,15 +60,12 @@ __attribute__((constructor)) static void make_exit_key(void)
 	has_exit_key = !pthread_key_create(&exit_key, unmap);
 }
 
-/* The calling thread's state, mapped on first use, or NULL when out of memory. */
-static struct thread_ring *thread_ring(void)
+/* A new state, or NULL when out of memory. */
+static struct thread_ring *map(void)
 {
-	struct thread_ring *fresh;
+	struct thread_ring *fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (mine || !has_exit_key)
-		return mine;
-	fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		     0);
 	if (fresh == MAP_FAILED)
 		return NULL;
 	if (madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK) ||
@@ -73,8 +73,20 @@ static struct thread_ring *thread_ring(void)
 		munmap(fresh, sizeof(*fresh));
 		return NULL;
 	}
-	mine = fresh;
 	return fresh;
+}
+
+/* The calling thread's state, mapped on first use, or NULL when it can have none now. */
+static struct thread_ring *thread_ring(void)
+{
+	unsigned long signals;
+
+	if (mine || !has_exit_key || !ferry__unseen_begin(&signals))
+		return mine;
+	if (!mine)
+		mine = map();
+	ferry__unseen_end(signals);
+	return mine;
 }
 
 /*
@@ -103,14 +115,20 @@ static int make_ring(struct io_uring *io)
 	return 0;
 }
 
-/* Makes the ring of a thread that has none.  Meanwhile a signal handler finds it BUSY. */
+/* Makes the ring of a thread that has none, unless that is impossible now. */
 static void set_up(struct thread_ring *own)
 {
 	int saved = errno;
+	unsigned long signals;
 
-	own->state = BUSY;
-	own->error = make_ring(&own->ring.io);
-	own->state = own->error ? REFUSED : READY;
+	if (!ferry__unseen_begin(&signals))
+		return;
+	if (own->state == NONE) { /* a handler may have made it */
+		own->state = BUSY;
+		own->error = make_ring(&own->ring.io);
+		own->state = own->error ? REFUSED : READY;
+	}
+	ferry__unseen_end(signals);
 	errno = saved;
 }
 
@@ -138,8 +156,21 @@ void ferry__uring_ring_release(struct uring_ring *ring)
 	mine->state = READY;
 }
 
+/* Takes back the requests that the kernel has not taken. */
+static void take_back(struct io_uring_sq *sq)
+{
+	sq->sqe_head = *sq->khead;
+	sq->sqe_tail = sq->sqe_head;
+	io_uring_smp_store_release(sq->ktail, sq->sqe_head);
+}
+
 void ferry__uring_ring_abandon(struct uring_ring *ring)
 {
+	if (ferry__in_foreign_memory()) {
+		take_back(&ring->io.sq);
+		ferry__uring_ring_release(ring);
+		return;
+	}
 	io_uring_queue_exit(&ring->io);
 	mine->error = -EIO;
 	mine->state = REFUSED;
@@ -177,14 +208,18 @@ static const char *watched_by(enum watcher watcher)
 	case WATCHER_UNKNOWN:
 		return "/proc cannot be read, so a tracer that would not see io_uring's requests "
 		       "cannot be ruled out";
-	default:
+	case WATCHER_FILTER:
 		return "this thread has a seccomp filter, which io_uring would bypass";
+	default:
+		return "no ring can be made now: memory is short, a thread forks, or this is a "
+		       "child of vfork()";
 	}
 }
 
 int ferry__uring_ring_probe(const char **why)
 {
 	struct uring_ring *ring = ferry__uring_ring_acquire();
+	enum watcher watcher;
 
 	if (ring) {
 		ferry__uring_ring_release(ring);
@@ -199,6 +234,7 @@ int ferry__uring_ring_probe(const char **why)
 		*why = "the thread is in the middle of a batch";
 		return -EBUSY;
 	}
-	*why = watched_by(ferry__thread_watcher(&(struct tracer_check){ 0 }));
-	return -EACCES;
+	watcher = forsworn ? WATCHER_FILTER : ferry__thread_watcher(&(struct tracer_check){ 0 });
+	*why = watched_by(watcher);
+	return watcher == WATCHER_NONE || watcher == WATCHER_UNCHECKED ? -EBUSY : -EACCES;
 }

@@ -30,7 +30,10 @@ struct uring_ring {
 struct uring_ring *ferry__uring_ring_acquire(void);
 void ferry__uring_ring_release(struct uring_ring *ring);
 
-/* Gives the ring back and frees it: the thread never gets another. */
+/*
+ * Gives back a ring that the kernel refused, and frees it: the thread never gets another.  A child
+ * of vfork() is always refused: the ring is its parent's, and stays as it was.
+ */
 void ferry__uring_ring_abandon(struct uring_ring *ring);
 
 /*

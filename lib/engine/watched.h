@@ -6,9 +6,10 @@
 /* What must see every system call of a thread. */
 enum watcher {
 	WATCHER_NONE,
-	WATCHER_FILTER,	 /* a seccomp filter, which io_uring would bypass */
-	WATCHER_TRACER,	 /* which would not see io_uring's requests */
-	WATCHER_UNKNOWN, /* /proc cannot be read: a tracer is possible */
+	WATCHER_FILTER,	   /* a seccomp filter, which io_uring would bypass */
+	WATCHER_TRACER,	   /* which would not see io_uring's requests */
+	WATCHER_UNKNOWN,   /* /proc cannot be read: a tracer is possible */
+	WATCHER_UNCHECKED, /* a thread forks, or this is a child of vfork(): see unseen.h */
 };
 
 /* The result of the last look for a tracer, kept because a look takes microseconds. */

@@ -116,6 +116,7 @@ static void a_child_outlives_the_parent_that_made_the_engine(void **state)
 
 static int null_fd;
 static int child_was_right;
+static int probed; /* before the child ran */
 
 static int run_in_shared_memory(void *arg)
 {
@@ -127,6 +128,7 @@ static int run_in_shared_memory(void *arg)
 static void share_memory(int flags)
 {
 	static unsigned char stack[256 * 1024] __attribute__((aligned(16)));
+	const char *why;
 	int status;
 	pid_t pid;
 	int i;
@@ -139,6 +141,7 @@ static void share_memory(int flags)
 		expect_equal(waitpid(pid, &status, 0), pid);
 		expect_equal(status, 0);
 		expect(child_was_right);
+		expect_equal(way->probe(&why), probed);
 		run_writes();
 	}
 	close(null_fd);
@@ -153,7 +156,10 @@ static void share_memory_fresh(void *arg)
 
 static void a_vfork_child_runs_batches(void **state)
 {
+	const char *why;
+
 	(void)state;
+	probed = way->probe(&why);
 	run_writes();
 	share_memory_fresh(NULL);
 	expect_child(in_new_thread, share_memory_fresh);
