@@ -9,6 +9,9 @@
  * after an earlier one fell short: writes to devices that discard them, reads of /dev/zero,
  * and reads of regular files at given offsets.  They are asked not to block.  The first one
  * that does not transfer its full length, and all after it, run again in the loop.
+ *
+ * One exception cannot be detected: a read into a shared mapping of the file that the run reads.
+ * An earlier slot that runs again then finds what a later one has stored there.
  */
 #include <errno.h>
 #include <sys/stat.h>
