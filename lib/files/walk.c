@@ -84,6 +84,7 @@ static void leave(struct walker *walker)
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
 	ferry__walk_let_go(walker);
+	ferry__node_drop(walker->path_node);
 	free(walker->path);
 	ferry__calls_end(walker->member);
 }

@@ -30,6 +30,7 @@ struct walker {
 	struct opened *held;
 	char *path; /* of the directory that is being worked on */
 	size_t path_room;
+	struct node *path_node; /* that directory, which the walker uses */
 };
 
 /* ---- walker.c ---- */
@@ -38,7 +39,7 @@ struct walker {
 void ferry__walk_end(struct walk *walk, int result);
 
 /** Writes NODE's path to walker->path.  Returns false, and ends the walk, when out of memory. */
-bool ferry__walk_path(struct walker *walker, const struct node *node);
+bool ferry__walk_path(struct walker *walker, struct node *node);
 
 /** Keeps OPENED, which is NODE, at hand for the directories in it. */
 void ferry__walk_hold(struct walker *walker, struct node *node, struct opened *opened);

@@ -59,13 +59,25 @@ bool ferry__node_is_loop(const struct node *node)
 	return false;
 }
 
-/* From the end to the start. */
-void ferry__node_path(const struct node *node, char *into)
+/* The lowest that both are or are below, or NULL if there is no OTHER. */
+static const struct node *common(const struct node *node, const struct node *other)
 {
+	while (other && node != other)
+		if (other->depth >= node->depth)
+			other = other->parent;
+		else
+			node = node->parent;
+	return other;
+}
+
+/* From the end to the start. */
+void ferry__node_path(const struct node *node, char *into, const struct node *before)
+{
+	const struct node *known = common(node, before);
 	char *end = into + node->path_length;
 
 	*end = '\0';
-	for (; node; node = node->parent) {
+	for (; node && node != known; node = node->parent) {
 		size_t length = strlen(node->name);
 
 		end -= length;

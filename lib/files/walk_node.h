@@ -53,8 +53,11 @@ void ferry__node_identify(struct node *node, const struct statx *stat);
 /** Whether a directory above NODE is the same. */
 bool ferry__node_is_loop(const struct node *node);
 
-/** Writes the path, path_length bytes and a NUL, to INTO. */
-void ferry__node_path(const struct node *node, char *into);
+/**
+ * Writes the path, path_length bytes and a NUL, to INTO.  If BEFORE is not NULL, INTO has its path:
+ * what both paths begin with stays.
+ */
+void ferry__node_path(const struct node *node, char *into, const struct node *before);
 
 /** A directory that has one user, or NULL when out of memory. */
 struct opened *ferry__opened_new(int fd);

@@ -13,7 +13,7 @@ void ferry__walk_end(struct walk *walk, int result)
 	ferry__crew_stop(&walk->crew);
 }
 
-bool ferry__walk_path(struct walker *walker, const struct node *node)
+bool ferry__walk_path(struct walker *walker, struct node *node)
 {
 	size_t room = node->path_length + 1;
 	char *path;
@@ -27,7 +27,10 @@ bool ferry__walk_path(struct walker *walker, const struct node *node)
 		walker->path = path;
 		walker->path_room = 2 * room;
 	}
-	ferry__node_path(node, walker->path);
+	ferry__node_path(node, walker->path, walker->path_node);
+	atomic_fetch_add_explicit(&node->users, 1, memory_order_relaxed);
+	ferry__node_drop(walker->path_node);
+	walker->path_node = node;
 	return true;
 }
 
