@@ -60,6 +60,7 @@ ANYWHERE = [
     "a_filter_from_another_thread_traps_only_real_calls",
     "a_filter_may_trap_what_continues_a_call",
     "a_filter_that_comes_during_a_call_does_not_forbid_the_rest",
+    "a_restart_that_is_interrupted_is_restarted_itself",
 ]
 WITH_THE_SERIES = [
     selftest("batch_abi", "of_number_183_goes_on_after_signals"),
