@@ -288,9 +288,9 @@ def test_an_interrupted_build_leaves_no_process_and_goes_on(
         text=True,
     )
     try:
-        objects = cache / "trees" / "9.9" / "series" / "objects-toy-9.9"
+        record = cache / "trees" / "9.9" / "series" / "objects-toy-9.9" / "compiled"
         deadline = time.monotonic() + 30
-        while not (objects / "compiled").exists():
+        while not (record.exists() and record.read_text()):
             assert time.monotonic() < deadline and lab.poll() is None
             time.sleep(0.02)
         lab.send_signal(number)
