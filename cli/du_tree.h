@@ -23,8 +23,8 @@ struct du_item {
 struct du_link {
 	bool used;
 	uint64_t device, inode;
-	uint64_t bytes;
-	struct du_item *holder; /* where its bytes are counted */
+	uint64_t bytes;		/* that were counted: the file may have another size by now */
+	struct du_item *holder; /* where they are counted */
 };
 
 struct du_tree {

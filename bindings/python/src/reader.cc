@@ -161,8 +161,8 @@ class Reader
 	bool busy_ = false;
 };
 
-// One that was used before, unless Python still looks at it.  It is no larger than the first where
-// memory is short.
+// One that was used before, unless Python still looks at it.  Where memory is short, it has the
+// size that the first one had.
 std::shared_ptr<Buffer> Reader::take_arena()
 {
 	for (auto &arena : arenas_)
