@@ -57,12 +57,6 @@ def test_the_c_program_runs(
     assert (done.stdout, done.stderr) == (FIRST_LINE, "")
 
 
-def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    assert links
-    assert [link for link in links if not (SOURCE / link).exists()] == []
-
-
 def test_every_bench_that_the_readme_names_exists(environment: dict[str, str]) -> None:
     benches = set(re.findall(r"ferry bench ([a-z]+)", README))
     assert benches

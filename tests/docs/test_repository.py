@@ -72,5 +72,23 @@ def test_the_packages_are_of_this_version() -> None:
     assert newest.startswith(f"ferry ({version()}) ")
 
 
+def test_the_newest_part_of_the_changelog_is_of_this_version() -> None:
+    """In the form that ./release demands, and short enough to be read."""
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    parts = re.split(r"^## ", changelog, flags=re.M)[1:]
+    assert re.match(rf"{re.escape(version())} - \d{{4}}-\d\d-\d\d\n", parts[0])
+    assert [part.split("\n")[0] for part in parts if part.count("\n- ") > 10] == []
+
+
+def links(document: Path) -> list[str]:
+    return re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", document.read_text())
+
+
+@pytest.mark.parametrize("document", sorted(name for name in files() if name.endswith(".md")))
+def test_links_of_documents_lead_somewhere(document: str) -> None:
+    path = ROOT / document
+    assert [link for link in links(path) if not (path.parent / link).exists()] == []
+
+
 def test_meson_alone_sets_the_version_of_the_library() -> None:
     assert "version: meson.project_version()," in (ROOT / "lib" / "meson.build").read_text()
