@@ -28,9 +28,9 @@
 
 static const struct bench *const benches[] = {
 	&crossing_bench, &batch_bench,	&dispatch_bench,  &chain_bench,	  &apps_bench,
-	&files_bench,	 &flexsc_bench, &pagefault_bench, &servers_bench,
+	&files_bench,	 &flexsc_bench, &pagefault_bench, &servers_bench, NULL,
 };
-#define BENCHES COUNT_OF(benches)
+#define BENCHES (COUNT_OF(benches) - 1)
 
 /* "crossing, batch and apps", in a text that is kept. */
 static const char *names_of_benches(void)
@@ -80,7 +80,7 @@ static bool to_stdout(const char *path)
 
 static int check_outputs(const struct given *given)
 {
-	const char *json = given->value['j'], *csv = given->value['v'];
+	const char *json = given->json, *csv = given->csv;
 
 	if (to_stdout(json) && to_stdout(csv))
 		return bad_input("bench: --json and --csv cannot both go to standard output");
@@ -169,14 +169,14 @@ static bool has_results(const struct run *run)
 static int report(const struct run *run, const struct given *given, const json_t *document,
 		  const struct circumstances *at, const struct against *against)
 {
-	const char *json = given->value['j'], *csv = given->value['v'];
+	const char *json = given->json, *csv = given->csv;
 	int status = 0;
 
 	if (!to_stdout(json) && !to_stdout(csv)) {
 		print_circumstances(at);
 		show_tables(run->tables, run->table_count);
 		if (against->document)
-			against_print_conditions(against, document);
+			against_print_conditions(against, run->bench, document);
 		print_sentences(run);
 	}
 	if (json)
@@ -238,13 +238,12 @@ static int measure(struct run *run, struct circumstances *at)
 static int run_bench(const struct bench *bench, const struct given *given, json_t *command,
 		     struct against *against)
 {
-	struct settings settings;
-	struct run run = { .bench = bench, .settings = &settings };
+	struct run run = { .bench = bench, .settings = options_apply(bench, given) };
 	struct circumstances at;
 	json_t *document;
-	int status = options_apply(bench, given, &settings), reported;
+	int status, reported;
 
-	if (status || check_outputs(given))
+	if (!run.settings || check_outputs(given))
 		return EXIT_USAGE;
 	run.shortest = share(sizeof(*run.shortest));
 	*run.shortest = INFINITY;
@@ -276,16 +275,16 @@ static char *file_of(const struct bench *bench, const char *directory)
 /* An earlier run of BENCH to compare with; there may be none. */
 static int read_earlier(const struct bench *bench, struct given *given, struct against *against)
 {
-	given->value['a'] = file_of(bench, given->value['a']);
-	if (!given->value['a'] || access(given->value['a'], F_OK))
+	given->against = file_of(bench, given->against);
+	if (!given->against || access(given->against, F_OK))
 		return 0;
-	return against_read(against, given->value['a']);
+	return against_read(against, given->against);
 }
 
 /* Benches that this machine cannot run have said why, and are no failure. */
 static int run_all(const struct given *given, json_t *command)
 {
-	const char *directory = given->value['j'];
+	const char *directory = given->json;
 	int status = 0, found, i;
 
 	if (directory && mkdir(directory, 0777) && errno != EEXIST)
@@ -294,7 +293,7 @@ static int run_all(const struct given *given, json_t *command)
 		struct given one = *given;
 		struct against against = { 0 };
 
-		one.value['j'] = file_of(benches[i], directory);
+		one.json = file_of(benches[i], directory);
 		printf("%s==== %s\n", i ? "\n" : "", benches[i]->name);
 		fflush(stdout);
 		found = read_earlier(benches[i], &one, &against);
@@ -327,7 +326,7 @@ static int print_help(const char *name)
 			show_entry(keep_text("  %s", benches[i]->name), 13, benches[i]->summary);
 		putchar('\n');
 	}
-	options_help(bench);
+	options_help(benches, bench);
 	show_paragraph("", "");
 	show_paragraph("", "Ctrl-C ends the measurement; what was finished is still printed and "
 			   "written.");
@@ -352,10 +351,10 @@ static void complete_bench(char *words[], int count)
 		else if (!strcmp(benches[i]->name, words[0]))
 			bench = benches[i];
 	}
-	if (count > 1 && options_complete_values(bench, words[count - 2], word))
+	if (bench && options_complete_values(bench, words[count - 2], word))
 		return;
 	if (*word == '-')
-		options_complete(bench);
+		options_complete(benches, bench);
 }
 
 /* As it was typed: argv[0] is for getopt's complaints, and getopt_long() reorders the others. */
@@ -378,7 +377,7 @@ static int run(int argc, char *argv[])
 	int status;
 
 	command = command_line(argc, argv);
-	status = options_read(argc, argv, &given);
+	status = options_read(argc, argv, benches, &given);
 	if (!status && given.help) {
 		json_decref(command);
 		return print_help(given.bench);
@@ -388,8 +387,8 @@ static int run(int argc, char *argv[])
 		json_decref(command);
 		return status;
 	}
-	if (!status && given.value['a'])
-		status = against_read(&against, given.value['a']);
+	if (!status && given.against)
+		status = against_read(&against, given.against);
 	if (!status) {
 		bench = choose(&given, &against);
 		status = bench ? run_bench(bench, &given, command, &against) : EXIT_USAGE;

@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/messages.h"
 #include "common/output.h"
-#include "common/program_file.h"
+#include "program_file.h"
 
 /* What is wrong with a program, in the order of its slots. */
 struct findings {

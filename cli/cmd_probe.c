@@ -14,9 +14,9 @@
 #include "common/json.h"
 #include "common/messages.h"
 #include "common/output.h"
-#include "common/program_file.h"
 #include "common/show.h"
 #include "measure/harness/machine.h"
+#include "program_file.h"
 
 /* What auto decides for one program. */
 struct decision {

@@ -10,8 +10,8 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "common/output.h"
-#include "common/program_file.h"
 #include "common/show.h"
+#include "program_file.h"
 
 /* Left in the results of slots that did not run; no call returns it. */
 #define NOT_RUN (LONG_MIN + 0xfe22)
@@ -371,7 +371,7 @@ const struct command run_command = {
 	.help = "Usage: ferry run [--engine ENGINE] [--data] [--json] [FILE]\n"
 		"Runs the batch program in FILE, or standard input, and prints the result of each\n"
 		"slot, with the name of the error if it failed.\n\n"
-		"  -e, --engine ENGINE  auto (the default), loop, uring, device or syscall\n"
+		"  -e, --engine ENGINE  the engine; by default auto\n"
 		"  -d, --data           print the program's data afterwards\n"
 		"  -j, --json           print JSON instead of a table\n"
 		"  -h, --help           print this help\n\n"

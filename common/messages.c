@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "memory.h"
+
 void complain(const char *format, ...)
 {
 	va_list args;
@@ -22,13 +24,22 @@ int too_many_arguments(const char *command, const char *extra)
 	return EXIT_USAGE;
 }
 
+const char *engine_names(void)
+{
+	const char *names = ferry_engine_name(FERRY_AUTO);
+	int e;
+
+	for (e = FERRY_AUTO + 1; e < FERRY_ENGINES; e++)
+		names = keep_text("%s %s", names, ferry_engine_name(e));
+	return names;
+}
+
 int parse_engine(const char *name)
 {
 	int engine = ferry_engine_by_name(name);
 
 	if (engine < 0)
-		complain("there is no engine '%s'; the engines are auto, loop, uring, device and "
-			 "syscall",
-			 name);
+		complain("there is no engine '%s'; the engines are %s", name,
+			 keep_list(engine_names(), " and "));
 	return engine;
 }

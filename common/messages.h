@@ -22,6 +22,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Complains about EXTRA, which the subcommand COMMAND does not take.  Returns EXIT_USAGE. */
 int too_many_arguments(const char *command, const char *extra);
 
+/** The names of all engines, with blanks between them, kept. */
+const char *engine_names(void);
+
 /** The engine called NAME, or -EINVAL after complaining with the names there are. */
 int parse_engine(const char *name);
 

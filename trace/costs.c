@@ -16,8 +16,8 @@
 #include <ferry_prefault.h>
 
 #include "common/memory.h"
-#include "measure/cases/empty.h"
 #include "measure/harness/clock.h"
+#include "measure/harness/empty.h"
 #include "measure/harness/statistics.h"
 
 #define TRIALS 24

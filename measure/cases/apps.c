@@ -15,9 +15,23 @@
 #include "duels.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "engines.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/options.h"
 #include "measure/harness/turns.h"
+
+struct apps_settings {
+	struct duel_settings;
+	struct names engines;
+	bool engines_named; /* by the user; otherwise all that are available */
+	struct names apps, programs;
+	const char *directory, *examples;
+};
+
+static const struct apps_settings *settings_of(const struct run *run)
+{
+	return (const struct apps_settings *)run->settings;
+}
 
 #define SOUGHT "sh"	   /* by pathsearch */
 #define MAX_ARGUMENTS 2100 /* the files of the material, and some */
@@ -153,7 +167,7 @@ static int material_collect(const char *directory)
 }
 
 /* WORDS with what they stand for, at ARGV; exec() does not write to its arguments. */
-static void fill_in(char *argv[], const char *const words[], const struct settings *settings)
+static void fill_in(char *argv[], const char *const words[], const struct apps_settings *settings)
 {
 	size_t i;
 
@@ -204,7 +218,7 @@ static void add_duel(struct scene *scene, const char *engine, const char *base)
 /* What --program names takes the place of the usual program, with the application's arguments. */
 static void replace_usual(struct scene *scene)
 {
-	const char *program = scene->run->settings->programs.of[0];
+	const char *program = settings_of(scene->run)->programs.of[0];
 	struct app *app = keep(1, sizeof(*app));
 	size_t i;
 
@@ -221,7 +235,7 @@ static void replace_usual(struct scene *scene)
 
 static void measure_app(struct run *run, const struct app *app, struct duel duels[], size_t *count)
 {
-	const struct settings *settings = run->settings;
+	const struct apps_settings *settings = settings_of(run);
 	const struct names *engines = &settings->engines;
 	struct scene scene = {
 		.run = run,
@@ -234,7 +248,7 @@ static void measure_app(struct run *run, const struct app *app, struct duel duel
 	};
 	size_t i;
 
-	scene.argv[0] = example_of(settings, app->name);
+	scene.argv[0] = example_of(settings->examples, app->name);
 	fill_in(scene.argv + 1, app->arguments, settings);
 	fill_in(scene.usual, app->usual_command, settings);
 	if (settings->programs.count)
@@ -249,12 +263,12 @@ static void measure_app(struct run *run, const struct app *app, struct duel duel
 
 static int measure(struct run *run)
 {
-	size_t most = APPS * 2 * (run->settings->engines.count + 1), count = 0, i;
+	size_t most = APPS * 2 * (settings_of(run)->engines.count + 1), count = 0, i;
 	struct duel *duels = keep(most, sizeof(*duels));
-	int status = material_collect(run->settings->directory);
+	int status = material_collect(settings_of(run)->directory);
 
 	for (i = 0; i < APPS && !status; i++)
-		if (is_wanted(run->settings, apps[i].name))
+		if (is_wanted(&settings_of(run)->apps, apps[i].name))
 			measure_app(run, &apps[i], duels, &count);
 	if (status)
 		return status;
@@ -264,12 +278,17 @@ static int measure(struct run *run)
 	return 0;
 }
 
-static int check(const struct settings *settings)
+static int check(struct settings *common)
 {
+	struct apps_settings *settings = (struct apps_settings *)common;
 	size_t i;
 
+	settings->engines_named = settings->engines.count;
+	if (complete_engines(&settings->engines))
+		return EXIT_USAGE;
 	for (i = 0; i < APPS; i++)
-		if (is_wanted(settings, apps[i].name) && !example_of(settings, apps[i].name))
+		if (is_wanted(&settings->apps, apps[i].name) &&
+		    !example_of(settings->examples, apps[i].name))
 			return EXIT_USAGE;
 	if (settings->programs.count && (settings->programs.count > 1 || settings->apps.count != 1))
 		return bad_input("bench: apps: one --program is compared with one --app");
@@ -277,18 +296,39 @@ static int check(const struct settings *settings)
 }
 
 /* A program takes some ten thousand calls, and as long again to start. */
-static double seconds(const struct settings *settings, double call_ns)
+static double seconds(const struct settings *common, double call_ns)
 {
+	const struct apps_settings *settings = (const struct apps_settings *)common;
 	size_t programs = settings->apps.count ? settings->apps.count : APPS;
 	double duels = (double)(programs * 2 * settings->engines.count);
 
 	return duels * (double)(settings->pairs + settings->warmup + 1) * 2 * 2e5 * call_ns / 1e9;
 }
 
+#define AT(member) offsetof(struct apps_settings, member)
+
+static const struct option_row options[] = {
+	WARMUP_OPTION,
+	PAIRS_OPTION(AT(pairs)),
+	ENGINE_OPTION(AT(engines)),
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", AT(apps), "the programs; by default all",
+	  .values = "total mdu rw pathsearch sigset" },
+	{ 'p', FILES_OPTION, "program", "FILE", "programs", AT(programs),
+	  "a program to compare one --app with" },
+	DIRECTORY_OPTION(AT(directory)),
+	EXAMPLES_OPTION(AT(examples)),
+};
+
+static const struct apps_settings defaults = { .warmup = 1,
+					       .pairs = 21,
+					       .directory = "/usr/share" };
+
 const struct bench apps_bench = {
 	.name = "apps",
 	.summary = "programs that batch, engine against engine and against the usual ones",
-	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr/share" },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

@@ -10,6 +10,8 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "engines.h"
+#include "measure/harness/options.h"
 #include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/turns.h"
@@ -33,12 +35,12 @@ struct session {
 
 static unsigned long size_at(const struct session *session, size_t index)
 {
-	return (unsigned long)session->run->settings->sizes.of[index];
+	return (unsigned long)batch_settings(session->run)->sizes.of[index];
 }
 
 static unsigned long largest(const struct session *session)
 {
-	return size_at(session, session->run->settings->sizes.count - 1);
+	return size_at(session, batch_settings(session->run)->sizes.count - 1);
 }
 
 static int open_workload(struct session *session)
@@ -46,7 +48,7 @@ static int open_workload(struct session *session)
 	if (session->is_program)
 		return workload_load(&session->workload, session->source, largest(session));
 	return workload_open(&session->workload, session->source, largest(session),
-			     session->run->settings->directory);
+			     batch_settings(session->run)->directory);
 }
 
 /* In each child again, so that it has memory of its own. */
@@ -63,7 +65,7 @@ static int begin(void *context, size_t trial)
 static int time_batches(void *context, size_t contestant, size_t trial, double *value)
 {
 	const struct session *session = context;
-	const struct settings *settings = session->run->settings;
+	const struct batch_settings *settings = batch_settings(session->run);
 	const struct loaded *loaded = &session->workload.loaded;
 	const struct side *side = &session->sides[contestant % session->side_count];
 	unsigned long ncall =
@@ -138,7 +140,7 @@ static bool passes_filters(const struct session *session)
 static struct matrix matrix_of(const struct session *session, const struct contestant all[],
 			       size_t engine, size_t trials)
 {
-	size_t sizes = session->run->settings->sizes.count, t, s;
+	size_t sizes = batch_settings(session->run)->sizes.count, t, s;
 	double *values = keep(trials * sizes, sizeof(*values));
 
 	for (t = 0; t < trials; t++)
@@ -179,7 +181,7 @@ static void add_series(struct session *session, const struct contestant all[], s
 
 static int measure_trials(struct session *session)
 {
-	const struct settings *settings = session->run->settings;
+	const struct batch_settings *settings = batch_settings(session->run);
 	size_t count = settings->sizes.count * session->side_count;
 	struct contestant *all = share(count * sizeof(*all));
 	const struct turns turns = {
@@ -203,8 +205,8 @@ static int measure_trials(struct session *session)
 /* Chooses the sides that can run the workload. */
 static void choose_sides(struct session *session)
 {
-	const struct names *engines = &session->run->settings->engines;
-	const struct names *beside = &session->run->settings->beside;
+	const struct names *engines = &batch_settings(session->run)->engines;
+	const struct names *beside = &batch_settings(session->run)->beside;
 	size_t i;
 
 	for (i = 0; i < engines->count; i++)
@@ -235,8 +237,8 @@ static int measure_workload(struct session *session)
 
 static int measure(struct run *run)
 {
-	const struct settings *settings = run->settings;
-	size_t calls = settings->workloads.count, all = calls + settings->programs.count, i;
+	const struct batch_settings *settings = batch_settings(run);
+	size_t calls = settings->calls.count, all = calls + settings->programs.count, i;
 	struct series *series = keep(all * MAX_SIDES, sizeof(*series));
 	size_t count = 0;
 	int status = 0;
@@ -244,7 +246,7 @@ static int measure(struct run *run)
 	for (i = 0; i < all && !status && !interrupted(); i++) {
 		struct session session = {
 			.run = run,
-			.source = i < calls ? settings->workloads.of[i] :
+			.source = i < calls ? settings->calls.of[i] :
 					      settings->programs.of[i - calls],
 			.is_program = i >= calls,
 			.series = series,
@@ -260,8 +262,9 @@ static int measure(struct run *run)
 	return failed("bench: a filter of system calls forbids everything that was to be measured");
 }
 
-static double seconds(const struct settings *settings, double call_ns)
+static double seconds(const struct settings *common, double call_ns)
 {
+	const struct batch_settings *settings = (const struct batch_settings *)common;
 	double slots = 0;
 	size_t s;
 
@@ -270,11 +273,11 @@ static double seconds(const struct settings *settings, double call_ns)
 			 (double)settings->warmup * settings->sizes.of[s];
 	return slots * (double)settings->trials *
 	       (double)(settings->engines.count + settings->beside.count) *
-	       (double)(settings->workloads.count + settings->programs.count) * 2 * call_ns / 1e9;
+	       (double)(settings->calls.count + settings->programs.count) * 2 * call_ns / 1e9;
 }
 
 /* Before anything is measured, which may take long. */
-static int check_program(const struct settings *settings, const char *path)
+static int check_program(const struct batch_settings *settings, const char *path)
 {
 	unsigned long copies = (unsigned long)settings->sizes.of[settings->sizes.count - 1];
 	struct workload workload;
@@ -302,7 +305,7 @@ static bool powers_of_two(const struct sizes *sizes)
 	return true;
 }
 
-static int check_beside(const struct settings *settings, const char *name)
+static int check_beside(const struct batch_settings *settings, const char *name)
 {
 	const struct side *side = find_other_side(name);
 	const char *why = NULL;
@@ -315,10 +318,15 @@ static int check_beside(const struct settings *settings, const char *name)
 	return why ? bad_input("bench: %s is not available: %s", name, why) : 0;
 }
 
-static int check(const struct settings *settings)
+static int check(struct settings *common)
 {
+	struct batch_settings *settings = (struct batch_settings *)common;
 	size_t i;
 
+	if (complete_engines(&settings->engines))
+		return EXIT_USAGE;
+	if (!settings->calls.count && !settings->programs.count)
+		settings->calls = (struct names){ { "unimplemented" }, 1 };
 	for (i = 0; i < settings->beside.count; i++)
 		if (check_beside(settings, settings->beside.of[i]))
 			return EXIT_USAGE;
@@ -328,14 +336,41 @@ static int check(const struct settings *settings)
 	return 0;
 }
 
+#define AT(member) offsetof(struct batch_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	ENGINE_OPTION(AT(engines)),
+	{ 'l', NAMES_OPTION, "beside", "NAME,...", "beside", AT(beside),
+	  "what else to run the batches on, for comparison",
+	  .values = "bare-syscall bare-device naive raw nops nops-linked" },
+	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls),
+	  "the calls to make; --program times any other",
+	  .values = "unimplemented within jumps forwarded word_copy getppid read pread pread_page "
+		    "write fstat lstat statx" },
+	{ 'p', FILES_OPTION, "program", "FILE", "programs", AT(programs),
+	  "batches of the program in FILE" },
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", "sizes", AT(sizes),
+	  "slots of a batch, or copies of a program", 1, 1L << 20, .condition = true },
+	{ 'b', NUMBER_OPTION, "slots", "N", "slots", AT(slots),
+	  "about so many slots are timed at once", 1, 100000000 },
+	DIRECTORY_OPTION(AT(directory)),
+};
+
+static const struct batch_settings defaults = {
+	.warmup = 2,
+	.trials = 100,
+	.slots = 4096,
+	.sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }, 11 }
+};
+
 const struct bench batch_bench = {
 	.name = "batch",
 	.summary = "what a crossing costs and what each call, by batch size and engine",
-	.defaults = { .warmup = 2,
-		      .trials = 100,
-		      .slots = 4096,
-		      .workloads = { { "unimplemented" }, 1 },
-		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }, 11 } },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

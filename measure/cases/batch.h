@@ -5,6 +5,20 @@
 
 #include "measure/harness/bench.h"
 
+struct batch_settings {
+	struct settings;
+	long slots; /* about this many are timed at once */
+	struct sizes sizes;
+	struct names engines, beside; /* BESIDE: what else the batches run on */
+	struct names calls, programs;
+	const char *directory;
+};
+
+static inline const struct batch_settings *batch_settings(const struct run *run)
+{
+	return (const struct batch_settings *)run->settings;
+}
+
 /* One engine on one workload. */
 struct series {
 	const char *missing;

@@ -72,7 +72,7 @@ static void set_band(struct series *series)
 
 static void fit_series(struct run *run, struct series *series)
 {
-	const struct sizes *sizes = &run->settings->sizes;
+	const struct sizes *sizes = &batch_settings(run)->sizes;
 	struct trials trials;
 
 	series->unit = series->body > 1 ? "copy" : "slot";
@@ -280,7 +280,7 @@ static void say_why_no_line(struct run *run, const struct results *results)
 {
 	if (!results->series_count || results->series[0].fitted)
 		return;
-	if (run->settings->sizes.count < 2)
+	if (batch_settings(run)->sizes.count < 2)
 		add_finding(run, NULL,
 			    "One size gives no line: give two or more --sizes to see what a batch "
 			    "and what a call costs.");
@@ -383,7 +383,7 @@ static void add_figures(struct run *run, const struct results *results)
 
 static void say_everything(struct run *run, struct results *results)
 {
-	size_t sizes = run->settings->sizes.count, i;
+	size_t sizes = batch_settings(run)->sizes.count, i;
 
 	for (i = 0; i < results->pairing_count; i++) {
 		struct pairing *pairing = &results->pairings[i];
@@ -520,7 +520,8 @@ void batch_conclude(struct run *run, struct series series[], size_t count)
 		.series = series,
 		.series_count = count,
 		.pairings = keep(count, sizeof(*results.pairings)),
-		.at_sizes = keep(count * run->settings->sizes.count, sizeof(*results.at_sizes)),
+		.at_sizes =
+			keep(count * batch_settings(run)->sizes.count, sizeof(*results.at_sizes)),
 	};
 	size_t i;
 

@@ -19,8 +19,19 @@
 #include "common/messages.h"
 #include "measure/harness/bench.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/options.h"
 #include "measure/harness/turns.h"
 #include "slot.h"
+
+struct chain_settings {
+	struct settings;
+	const char *directory;
+};
+
+static const struct chain_settings *settings_of(const struct run *run)
+{
+	return (const struct chain_settings *)run->settings;
+}
 
 #define MAX_ROWS 16
 #define REPEATS 50 /* of which a trial keeps the least */
@@ -379,7 +390,7 @@ static void say_row(struct run *run, const struct row *row)
 
 static int measure(struct run *run)
 {
-	const char *directory = run->settings->directory;
+	const char *directory = settings_of(run)->directory;
 	struct chain_run chain = { .run = run,
 				   .directory = directory,
 				   .rows = share(MAX_ROWS * sizeof(struct row)) };
@@ -413,10 +424,22 @@ static double seconds(const struct settings *settings, double call_ns)
 	return (double)settings->trials * MAX_ROWS * REPEATS * CALLS * call_ns / 1e9;
 }
 
+#define AT(member) offsetof(struct chain_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	DIRECTORY_OPTION(AT(directory)),
+};
+
+static const struct chain_settings defaults = { .warmup = 2, .trials = 10, .directory = DIRECTORY };
+
 const struct bench chain_bench = {
 	.name = "chain",
 	.summary = "the calls on one small file, in one crossing or not",
-	.defaults = { .warmup = 2, .trials = 10, .directory = DIRECTORY },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "chain --directory /tmp",

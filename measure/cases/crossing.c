@@ -20,10 +20,22 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "crossing.h"
-#include "empty.h"
 #include "lib/text/text.h"
+#include "measure/harness/empty.h"
+#include "measure/harness/options.h"
 #include "measure/harness/process.h"
 #include "test_module.h"
+
+struct crossing_settings {
+	struct settings;
+	long calls;	    /* in a trial */
+	struct names words; /* of one more call: its number and arguments; or none */
+};
+
+static const struct crossing_settings *settings_of(const struct run *run)
+{
+	return (const struct crossing_settings *)run->settings;
+}
 
 #define FILE_PATH "/etc/passwd"
 
@@ -102,9 +114,11 @@ static int read_given_call(const struct names *words)
 	return 0;
 }
 
-static int check(const struct settings *settings)
+static int check(struct settings *settings)
 {
-	return settings->workloads.count ? read_given_call(&settings->workloads) : 0;
+	const struct names *words = &((struct crossing_settings *)settings)->words;
+
+	return words->count ? read_given_call(words) : 0;
 }
 
 static void warn_of_failure(struct run *run)
@@ -401,7 +415,7 @@ static int measure(struct run *run)
 	if (given.label)
 		all[count++] = (struct kind){ "given", given.label, loop_given, missing_given };
 	open_files();
-	failed = measure_rows(run, all, count, &c->rows, &c->count);
+	failed = measure_rows(run, all, count, settings_of(run)->calls, &c->rows, &c->count);
 	if (RAW(UNIMPLEMENTED, 0, 0) == -EPERM)
 		add_warning(run, "filter",
 			    "A filter of system calls answers the unimplemented call with EPERM: "
@@ -415,16 +429,30 @@ static int measure(struct run *run)
 
 static double seconds(const struct settings *settings, double call_ns)
 {
+	const struct crossing_settings *s = (const struct crossing_settings *)settings;
 	const size_t rows = COUNT_OF(kinds);
 
-	return (double)((settings->calls + settings->warmup) * settings->trials) * (double)rows *
-	       3 * call_ns / 1e9;
+	return (double)((s->calls + s->warmup) * s->trials) * (double)rows * 3 * call_ns / 1e9;
 }
+
+#define AT(member) offsetof(struct crossing_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	CALLS_OPTION(AT(calls)),
+	{ 'c', CALL_OPTION, "call", "NR,...", "calls_made", AT(words),
+	  "one more call to measure: its number and arguments" },
+};
+
+static const struct crossing_settings defaults = { .warmup = 100, .trials = 10, .calls = 100000 };
 
 const struct bench crossing_bench = {
 	.name = "crossing",
 	.summary = "what one call costs, and how much of it is the crossing",
-	.defaults = { .warmup = 100, .trials = 10, .calls = 100000 },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

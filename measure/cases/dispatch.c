@@ -8,11 +8,22 @@
 
 #include "cases.h"
 #include "common/memory.h"
-#include "empty.h"
+#include "measure/harness/empty.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/options.h"
 #include "measure/harness/rows.h"
 #include "measure/harness/steps.h"
 #include "slot.h"
+
+struct dispatch_settings {
+	struct settings;
+	long calls; /* in a trial */
+};
+
+static const struct dispatch_settings *settings_of(const struct run *run)
+{
+	return (const struct dispatch_settings *)run->settings;
+}
 
 /* So that slots and results stay in the first cache. */
 #define SLOTS 256
@@ -205,7 +216,7 @@ static int measure(struct run *run)
 	int status;
 
 	fill_programs();
-	status = measure_rows(run, kinds, COUNT_OF(kinds), &rows, &count);
+	status = measure_rows(run, kinds, COUNT_OF(kinds), settings_of(run)->calls, &rows, &count);
 	count_instructions(rows, count);
 	dispatch_conclude(run, rows, count);
 	add_rows(run, rows, count);
@@ -217,16 +228,29 @@ static int measure(struct run *run)
 
 static double seconds(const struct settings *settings, double call_ns)
 {
+	const struct dispatch_settings *s = (const struct dispatch_settings *)settings;
 	const size_t rows = COUNT_OF(kinds);
 
-	return (double)((settings->calls + settings->warmup) * settings->trials) * (double)rows *
-	       fmin(10, call_ns) / 1e9;
+	return (double)((s->calls + s->warmup) * s->trials) * (double)rows * fmin(10, call_ns) /
+	       1e9;
 }
+
+#define AT(member) offsetof(struct dispatch_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	CALLS_OPTION(AT(calls)),
+};
+
+static const struct dispatch_settings defaults = { .warmup = 1000, .trials = 40, .calls = 200000 };
 
 const struct bench dispatch_bench = {
 	.name = "dispatch",
 	.summary = "what the loop adds to each slot",
-	.defaults = { .warmup = 1000, .trials = 40, .calls = 200000 },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "dispatch --trials 100",

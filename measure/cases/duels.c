@@ -41,12 +41,13 @@ bool duel_measure(struct run *run, struct duel *duel,
 {
 	struct contestant *sides = share(2 * sizeof(*sides));
 	struct stage stage = { run, duel, time, context };
+	const struct duel_settings *settings = (const struct duel_settings *)run->settings;
 	const struct turns turns = {
 		.what = keep_text("%s: %s, %s", duel->app, duel->side, duel->against),
 		.contestants = sides,
 		.count = 2,
 		.size = sizeof(*sides),
-		.trials = (size_t)(run->settings->warmup + run->settings->pairs),
+		.trials = (size_t)(settings->warmup + settings->pairs),
 		.block = 2,
 		.run = time_side,
 		.context = &stage,

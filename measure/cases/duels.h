@@ -6,6 +6,12 @@
 #include "measure/harness/bench.h"
 #include "measure/harness/process.h"
 
+/* The settings of a case with duels begin with these members. */
+struct duel_settings {
+	struct settings;
+	long pairs;
+};
+
 /* Side 0 is what the bench is about, side 1 what it is compared with. */
 struct duel {
 	const char *missing;

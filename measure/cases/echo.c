@@ -288,7 +288,7 @@ static int run_trial(void *context, size_t index, size_t trial, double *ns)
 int echo_measure(struct run *run, struct side **sides, size_t *count)
 {
 	const char *names[COUNT_OF(plans)];
-	struct echo echo = { .requests = 2 * run->settings->calls,
+	struct echo echo = { .requests = 2 * flexsc_settings(run)->calls,
 			     .taken = share(sizeof(struct taken)) };
 	int *cpus, status;
 	size_t i;

@@ -21,6 +21,17 @@
 #include "measure/harness/machine.h"
 #include "measure/harness/options.h"
 
+struct files_settings {
+	struct duel_settings;
+	struct names apps, programs;
+	const char *directory;
+};
+
+static const struct files_settings *settings_of(const struct run *run)
+{
+	return (const struct files_settings *)run->settings;
+}
+
 #define FILES 20000
 #define MAX_DUELS 128
 
@@ -155,7 +166,7 @@ static const char *mount_for_program(void *context)
 static void run_du(struct session *session, size_t rival, struct cold *cold)
 {
 	static char self[PATH_MAX];
-	char *tree = cold ? keep_text(".") : keep_text("%s", session->run->settings->directory);
+	char *tree = cold ? keep_text(".") : keep_text("%s", settings_of(session->run)->directory);
 	char **own = keep(5, sizeof(char *)), **other = keep(4, sizeof(char *));
 	const struct process sides[2] = { { own, NULL, -1, -1 }, { other, NULL, -1, -1 } };
 	struct duel *duel;
@@ -219,13 +230,14 @@ static int names_in_a_file(const struct session *session)
 	size_t i;
 
 	for (i = 0; i < session->set.count; i++)
-		dprintf(fd, "%s/%s%c", session->run->settings->directory, session->set.names[i], 0);
+		dprintf(fd, "%s/%s%c", settings_of(session->run)->directory, session->set.names[i],
+			0);
 	return fd;
 }
 
 static void run_python(struct session *session, const char *python)
 {
-	const struct settings *settings = session->run->settings;
+	const struct files_settings *settings = settings_of(session->run);
 	char *script = find_example("bench_files.py");
 	char *argv[] = { keep_text("%s", python),
 			 script,
@@ -259,7 +271,7 @@ static void run_python(struct session *session, const char *python)
 
 static int measure(struct run *run)
 {
-	const struct settings *settings = run->settings;
+	const struct files_settings *settings = settings_of(run);
 	struct session *session = keep(1, sizeof(*session));
 	size_t i;
 	int status = file_set_collect(&session->set, settings->directory, FILES);
@@ -270,16 +282,16 @@ static int measure(struct run *run)
 	file_set_make_room(&session->set);
 	use_cpus(-1, -1);
 	for (i = 0; i < COUNT_OF(contests); i++)
-		if (is_wanted(settings, contests[i].app))
+		if (is_wanted(&settings->apps, contests[i].app))
 			run_contest(session, &contests[i], &session->set, NULL);
-	for (i = 0; i < COUNT_OF(rivals) && is_wanted(settings, "du"); i++)
+	for (i = 0; i < COUNT_OF(rivals) && is_wanted(&settings->apps, "du"); i++)
 		run_du(session, i, NULL);
-	if (is_wanted(settings, "cold") && !interrupted())
+	if (is_wanted(&settings->apps, "cold") && !interrupted())
 		run_cold(session);
-	for (i = 0; i < settings->programs.count && is_wanted(settings, "python"); i++)
+	for (i = 0; i < settings->programs.count && is_wanted(&settings->apps, "python"); i++)
 		if (!interrupted())
 			run_python(session, settings->programs.of[i]);
-	if (!settings->programs.count && is_wanted(settings, "python") && !interrupted())
+	if (!settings->programs.count && is_wanted(&settings->apps, "python") && !interrupted())
 		run_python(session, "python3");
 	duels_conclude(run, session->duels, session->count);
 	duels_tabulate(run, "JOB", "SIDE",
@@ -287,12 +299,27 @@ static int measure(struct run *run)
 	return 0;
 }
 
+#define AT(member) offsetof(struct files_settings, member)
+
+static const struct option_row options[] = {
+	WARMUP_OPTION,
+	PAIRS_OPTION(AT(pairs)),
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", AT(apps), "the jobs; by default all",
+	  .values = "stat read walk small du cold python" },
+	{ 'p', FILES_OPTION, "program", "FILE", "programs", AT(programs),
+	  "a Python interpreter in place of python3" },
+	DIRECTORY_OPTION(AT(directory)),
+};
+
+static const struct files_settings defaults = { .warmup = 1, .pairs = 21, .directory = "/usr" };
+
 /* Nothing is known of a tree that the user names; /usr has some 100,000 entries. */
-static double seconds(const struct settings *settings, double call_ns)
+static double seconds(const struct settings *common, double call_ns)
 {
+	const struct files_settings *settings = (const struct files_settings *)common;
 	size_t wanted = settings->apps.count ? settings->apps.count : JOBS;
 
-	if (settings->directory != files_bench.defaults.directory)
+	if (settings->directory != defaults.directory)
 		return 0;
 	return (double)wanted * (double)(settings->pairs + settings->warmup) * 1e7 * call_ns / 1e9;
 }
@@ -300,7 +327,9 @@ static double seconds(const struct settings *settings, double call_ns)
 const struct bench files_bench = {
 	.name = "files",
 	.summary = "many files in one call: C, Python and ferry du beside the usual ways",
-	.defaults = { .warmup = 1, .pairs = 21, .directory = "/usr" },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "files --app du,walk --directory /usr/share",

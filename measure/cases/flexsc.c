@@ -15,6 +15,7 @@
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "measure/harness/options.h"
 #include "measure/harness/process.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/machine.h"
@@ -44,7 +45,7 @@ static const char *name_of(const struct cell *cell)
 
 static void add_cell(struct session *session, struct cell cell)
 {
-	long calls = session->run->settings->calls;
+	long calls = flexsc_settings(session->run)->calls;
 
 	cell.name = name_of(&cell);
 	cell.way_name = way_name(cell.way);
@@ -57,7 +58,7 @@ static void add_cell(struct session *session, struct cell cell)
 
 static void add_flexsc(struct session *session, struct cell cell)
 {
-	const struct settings *s = session->run->settings;
+	const struct flexsc_settings *s = flexsc_settings(session->run);
 	size_t t;
 
 	cell.way = FLEXSC;
@@ -70,15 +71,15 @@ static void add_flexsc(struct session *session, struct cell cell)
 
 static void list_cells(struct session *session)
 {
-	const struct settings *s = session->run->settings;
+	const struct flexsc_settings *s = flexsc_settings(session->run);
 	size_t c, w;
 
-	session->cells = share(s->workloads.count * s->work.count *
+	session->cells = share(s->calls_made.count * s->work.count *
 			       (FLEXSC + (size_t)session->runners * s->threads.count) *
 			       sizeof(*session->cells));
-	for (c = 0; c < s->workloads.count; c++) {
+	for (c = 0; c < s->calls_made.count; c++) {
 		for (w = 0; w < s->work.count; w++) {
-			struct cell cell = { .call = s->workloads.of[c],
+			struct cell cell = { .call = s->calls_made.of[c],
 					     .work = s->work.of[w],
 					     .base = session->count };
 
@@ -284,8 +285,8 @@ static int measure(struct run *run)
 	int status;
 
 	session.runners = list_cpus(&session.cpus);
-	if (run->settings->runners && run->settings->runners < session.runners)
-		session.runners = run->settings->runners;
+	if (flexsc_settings(run)->runners && flexsc_settings(run)->runners < session.runners)
+		session.runners = flexsc_settings(run)->runners;
 	work_loops(1);
 	list_cells(&session);
 	status = run_in_child(look_at_runner, &session);
@@ -303,8 +304,9 @@ static int measure(struct run *run)
 }
 
 /* Each trial of a cell of flexsc also starts and stops runners and threads. */
-static double seconds(const struct settings *s, double call_ns)
+static double seconds(const struct settings *common, double call_ns)
 {
+	const struct flexsc_settings *s = (const struct flexsc_settings *)common;
 	double runners = s->runners ? (double)s->runners : 2, total = 0;
 	size_t w, t;
 
@@ -316,18 +318,38 @@ static double seconds(const struct settings *s, double call_ns)
 			total += runners * (fmax((double)s->calls, 4 * s->threads.of[t]) * ns +
 					    s->threads.of[t] * 6000 + 5e6);
 	}
-	return total * (double)(s->trials + 1) * (double)s->workloads.count / 1e9;
+	return total * (double)(s->trials + 1) * (double)s->calls_made.count / 1e9;
 }
+
+#define AT(member) offsetof(struct flexsc_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	CALLS_OPTION(AT(calls)),
+	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls_made), "the calls to make",
+	  .values = "write getpid" },
+	{ 'f', NUMBERS_OPTION, "threads", "N,...", "threads", AT(threads), "user-level threads", 1,
+	  100000 },
+	{ 'o', NUMBER_OPTION, "runners", "N", "runners", AT(runners),
+	  "the most runners; by default as many as CPUs", 1, FERRY_FLEXSC_MAX_RUNNERS },
+	{ 'k', NUMBERS_OPTION, "work", "NS,...", "work_ns", AT(work), "work between two calls, ns",
+	  0, 1000000 },
+};
+
+static const struct flexsc_settings defaults = { .warmup = 1000,
+						 .trials = 5,
+						 .calls = 5000,
+						 .calls_made = { { "write", "getpid" }, 2 },
+						 .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
+						 .threads = { { 1, 8, 64, 512, 10000 }, 5 } };
 
 const struct bench flexsc_bench = {
 	.name = "flexsc",
 	.summary = "posted calls beside plain ones, batches and io_uring",
-	.defaults = { .warmup = 1000,
-		      .trials = 5,
-		      .calls = 5000,
-		      .workloads = { { "write", "getpid" }, 2 },
-		      .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
-		      .threads = { { 1, 8, 64, 512, 10000 }, 5 } },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "flexsc --call write --threads 64 --work 0,75,150,300",

@@ -6,6 +6,20 @@
 #include "flexsc_ways.h"
 #include "measure/harness/bench.h"
 
+struct flexsc_settings {
+	struct settings;
+	long calls; /* in a trial */
+	struct names calls_made;
+	struct sizes work;    /* ns between two calls */
+	struct sizes threads; /* user-level ones */
+	long runners;	      /* at most; 0: as many as there are CPUs */
+};
+
+static inline const struct flexsc_settings *flexsc_settings(const struct run *run)
+{
+	return (const struct flexsc_settings *)run->settings;
+}
+
 /* A call that is made in one way, with work after each.  The base makes it plainly. */
 struct cell {
 	struct contestant;

@@ -103,17 +103,17 @@ static void find_gains(struct results *results, const struct sizes *works, const
 
 static void find_all_gains(struct run *run, struct results *results)
 {
-	const struct settings *s = run->settings;
+	const struct flexsc_settings *s = flexsc_settings(run);
 	long most = 0, runners;
 	size_t i;
 
 	for (i = 0; i < results->count; i++)
 		most = results->cells[i].runners > most ? results->cells[i].runners : most;
 	results->gains =
-		keep(s->workloads.count * (size_t)most * s->work.count, sizeof(*results->gains));
-	for (i = 0; i < s->workloads.count; i++)
+		keep(s->calls_made.count * (size_t)most * s->work.count, sizeof(*results->gains));
+	for (i = 0; i < s->calls_made.count; i++)
 		for (runners = 1; runners <= most; runners++)
-			find_gains(results, &s->work, s->workloads.of[i], runners);
+			find_gains(results, &s->work, s->calls_made.of[i], runners);
 }
 
 /* ---- in words ---- */
@@ -170,7 +170,7 @@ static void say_break_even(struct run *run, const struct results *results, const
 
 static void say_region(struct run *run, const struct results *results, const char *call)
 {
-	struct sizes won = works_where(results, call, &run->settings->work, WINS);
+	struct sizes won = works_where(results, call, &flexsc_settings(run)->work, WINS);
 	const struct cell *best = NULL, *cell;
 	size_t w;
 
@@ -197,7 +197,7 @@ static void say_region(struct run *run, const struct results *results, const cha
 
 static void say_doubts(struct run *run, const struct results *results, const char *call)
 {
-	struct sizes doubtful = works_where(results, call, &run->settings->work, MAY_WIN);
+	struct sizes doubtful = works_where(results, call, &flexsc_settings(run)->work, MAY_WIN);
 
 	if (doubtful.count)
 		add_finding(run, call, "%s: noise could explain its gain at W = %s ns.", call,
@@ -207,7 +207,7 @@ static void say_doubts(struct run *run, const struct results *results, const cha
 /* The cells in which plain calls are the better choice. */
 static void say_where_plain_wins(struct run *run, const struct results *results, const char *call)
 {
-	const struct settings *s = run->settings;
+	const struct flexsc_settings *s = flexsc_settings(run);
 	struct sizes work = works_where(results, call, &s->work, LOSES), threads = { .count = 0 };
 	size_t i;
 
@@ -277,7 +277,7 @@ static void say_best(struct run *run, const struct results *results, const char 
 
 static void say_everything(struct run *run, const struct results *results)
 {
-	const struct names *calls = &run->settings->workloads;
+	const struct names *calls = &flexsc_settings(run)->calls_made;
 	size_t c;
 
 	for (c = 0; c < calls->count; c++) {
@@ -434,7 +434,7 @@ static struct work_line line_of(const struct results *results, const char *call,
 
 static void tabulate_by_work(struct run *run, const struct results *results, const char *call)
 {
-	const struct sizes *works = &run->settings->work;
+	const struct sizes *works = &flexsc_settings(run)->work;
 	struct table *table = add_table(
 		run, by_work, note, "%s and W ns of work, in %s; flexsc: %ld thread%s, 1 runner",
 		call, clock_unit(), results->threads, results->threads == 1 ? "" : "s");
@@ -463,7 +463,7 @@ static void tabulate_by_threads(struct run *run, const struct results *results, 
 
 static void tabulate(struct run *run, const struct results *results)
 {
-	const struct names *calls = &run->settings->workloads;
+	const struct names *calls = &flexsc_settings(run)->calls_made;
 	const struct records *cells = &run->sets[0];
 	struct table *table;
 	size_t i;
@@ -493,8 +493,8 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 	results = (struct results){
 		.cells = cells,
 		.count = count,
-		.threads = (long)nearest(&run->settings->threads, USUAL_THREADS),
-		.work = nearest(&run->settings->work, USUAL_WORK),
+		.threads = (long)nearest(&flexsc_settings(run)->threads, USUAL_THREADS),
+		.work = nearest(&flexsc_settings(run)->work, USUAL_WORK),
 	};
 	find_all_gains(run, &results);
 	say_everything(run, &results);

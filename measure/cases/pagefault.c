@@ -19,6 +19,7 @@
 #include "common/messages.h"
 #include "lib/prefault/large_pages.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/options.h"
 #include "measure/harness/turns.h"
 #include "pagefault_memory.h"
 
@@ -85,7 +86,7 @@ static void add_row(struct session *session, struct touch touch, size_t base)
 
 static void add_ahead(struct session *session, struct touch touch, size_t base)
 {
-	const struct settings *s = session->run->settings;
+	const struct pagefault_settings *s = pagefault_settings(session->run);
 	size_t i;
 
 	if (touch_missing(session->region, &touch))
@@ -320,7 +321,7 @@ static int begin(void *context, size_t trial)
 /* ---- how much memory ---- */
 
 /* Half of what is available leaves the rest of the machine alone. */
-static size_t choose_memory(const struct settings *settings, struct memory_room room)
+static size_t choose_memory(const struct pagefault_settings *settings, struct memory_room room)
 {
 	size_t half = room.bytes / 2 & ~(4 * MIB - 1);
 
@@ -329,8 +330,9 @@ static size_t choose_memory(const struct settings *settings, struct memory_room 
 	return half < USUAL ? half : USUAL;
 }
 
-static int check(const struct settings *settings)
+static int check(struct settings *common)
 {
+	const struct pagefault_settings *settings = (struct pagefault_settings *)common;
 	struct memory_room room = memory_room();
 	size_t bytes = choose_memory(settings, room);
 
@@ -355,11 +357,11 @@ static int measure(struct run *run)
 		.what = "trial and way", .begin = begin, .run = measure_row, .context = &session
 	};
 	struct memory_room room = memory_room();
-	size_t bytes = choose_memory(run->settings, room);
+	size_t bytes = choose_memory(pagefault_settings(run), room);
 	struct region region;
 	int status;
 
-	if (!run->settings->memory && bytes < USUAL)
+	if (!pagefault_settings(run)->memory && bytes < USUAL)
 		add_warning(run, "little-memory",
 			    "Only %zu MiB are touched, not %zu: %s leaves %zu.", bytes / MIB,
 			    USUAL / MIB, room.limit, room.bytes / MIB);
@@ -378,20 +380,36 @@ static int measure(struct run *run)
 }
 
 /* About 30 rows touch all pages, at some microseconds for each. */
-static double seconds(const struct settings *settings, double call_ns)
+static double seconds(const struct settings *common, double call_ns)
 {
+	const struct pagefault_settings *settings = (const struct pagefault_settings *)common;
 	double mib = (double)choose_memory(settings, memory_room()) / (double)MIB;
 	double page_ns = 500 + 4 * call_ns, rows = 8 + 2 * (double)settings->sizes.count;
 
 	return mib * 256 * page_ns * rows * (double)settings->trials / 1e9;
 }
 
+#define AT(member) offsetof(struct pagefault_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	WARMUP_OPTION,
+	{ 's', NUMBERS_OPTION, "sizes", "N,...", "sizes", AT(sizes), "pages that a fault maps", 1,
+	  512, .condition = true },
+	{ 'm', NUMBER_OPTION, "memory", "MIB", "memory_mib", AT(memory),
+	  "memory to touch; by default 2048 or less", 4, 1L << 24 },
+};
+
+static const struct pagefault_settings defaults = {
+	.warmup = 1, .trials = 5, .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 }, 10 }
+};
+
 const struct bench pagefault_bench = {
 	.name = "pagefault",
 	.summary = "what the first touch of memory costs, and what saves most of it",
-	.defaults = { .warmup = 1,
-		      .trials = 5,
-		      .sizes = { { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 }, 10 } },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

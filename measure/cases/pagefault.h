@@ -6,6 +6,17 @@
 #include "measure/harness/bench.h"
 #include "pagefault_ways.h"
 
+struct pagefault_settings {
+	struct settings;
+	struct sizes sizes; /* pages that a fault maps */
+	long memory;	    /* MiB; 0: a suitable amount */
+};
+
+static inline const struct pagefault_settings *pagefault_settings(const struct run *run)
+{
+	return (const struct pagefault_settings *)run->settings;
+}
+
 /* One way to map pages, in one order of touching them.  The base has a fault for each page; trials
  * are ns for the first touch of a page. */
 struct touched {

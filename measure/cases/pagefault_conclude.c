@@ -222,7 +222,7 @@ static void recommend(struct run *run, const struct pagefault *p, long n)
 static void say_everything(struct run *run, const struct pagefault *p)
 {
 	const struct touched *sparse = find_row(p, ONE_IN_64, BASE, 0);
-	long n = enough_ahead(p, &run->settings->sizes);
+	long n = enough_ahead(p, &pagefault_settings(run)->sizes);
 
 	say_base(run, p);
 	say_range(run, p);

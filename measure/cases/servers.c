@@ -23,6 +23,18 @@
 #include "measure/harness/process.h"
 #include "sides.h"
 
+struct servers_settings {
+	struct settings;
+	long seconds;	   /* of load in a trial */
+	struct names apps; /* none: all */
+	const char *examples;
+};
+
+static const struct servers_settings *settings_of(const struct run *run)
+{
+	return (const struct servers_settings *)run->settings;
+}
+
 #define CONNECTIONS "64"
 #define MOST_WORDS 16	 /* of a load generator's command line */
 #define OUTPUT_MAX 65536 /* of a load generator, bytes */
@@ -54,7 +66,7 @@ static const struct plan plans[] = {
 #define PLANS COUNT_OF(plans)
 
 struct session {
-	const struct settings *settings;
+	const struct servers_settings *settings;
 	struct side *sides;
 	size_t count;
 	const char *tools[PLANS]; /* what loads each plan's server here, or NULL */
@@ -227,7 +239,7 @@ static void list_sides(struct session *session)
 	size_t servers = 0, i;
 
 	for (i = 0; i < PLANS; i++)
-		if (is_wanted(session->settings, plans[i].name))
+		if (is_wanted(&session->settings->apps, plans[i].name))
 			names[servers++] = plans[i].name;
 	session->count = servers * BUILDS;
 	session->sides = sides_of(names, servers);
@@ -245,14 +257,14 @@ static void list_sides(struct session *session)
 
 static int measure(struct run *run)
 {
-	struct session session = { .settings = run->settings,
-				   .directory = example_of(run->settings, "servers"),
+	struct session session = { .settings = settings_of(run),
+				   .directory = example_of(settings_of(run)->examples, "servers"),
 				   .server_cpu = sched_getcpu() };
 	int *cpus, status;
 	size_t i;
 
 	for (i = 0; i < PLANS; i++)
-		if (is_wanted(run->settings, plans[i].name))
+		if (is_wanted(&settings_of(run)->apps, plans[i].name))
 			session.tools[i] = find_tool(&plans[i]);
 	list_cpus(&cpus);
 	session.load_cpu = cpus[0];
@@ -266,23 +278,41 @@ static int measure(struct run *run)
 	return status;
 }
 
-static int check(const struct settings *settings)
+static int check(struct settings *settings)
 {
-	return example_of(settings, "servers") ? 0 : EXIT_USAGE;
+	const struct servers_settings *s = (struct servers_settings *)settings;
+
+	return example_of(s->examples, "servers") ? 0 : EXIT_USAGE;
 }
 
-static double seconds(const struct settings *s, double call_ns)
+static double seconds(const struct settings *settings, double call_ns)
 {
+	const struct servers_settings *s = (const struct servers_settings *)settings;
 	size_t servers = s->apps.count ? s->apps.count : PLANS;
 
 	(void)call_ns;
 	return (double)servers * BUILDS * (double)s->trials * ((double)s->seconds + 1);
 }
 
+#define AT(member) offsetof(struct servers_settings, member)
+
+static const struct option_row options[] = {
+	TRIALS_OPTION,
+	{ 'q', NUMBER_OPTION, "seconds", "N", "seconds", AT(seconds),
+	  "seconds of load in one trial", 1, 86400 },
+	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", AT(apps), "the servers; by default both",
+	  .values = "http cache" },
+	EXAMPLES_OPTION(AT(examples)),
+};
+
+static const struct servers_settings defaults = { .trials = 5, .seconds = 2 };
+
 const struct bench servers_bench = {
 	.name = "servers",
 	.summary = "an HTTP server and a cache: flexsc, pthreads and epoll",
-	.defaults = { .trials = 5, .seconds = 2 },
+	.options = OPTION_ROWS(options),
+	.defaults = &defaults,
+	.settings_size = sizeof(defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

@@ -11,10 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cli/program_file.h"
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"
-#include "empty.h"
+#include "measure/harness/empty.h"
 #include "slot.h"
 
 #define PATH "/etc/passwd"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "common/program_file.h"
+#include "lib/text/text.h"
 
 struct workload {
 	const char *name;   /* of a call, or the path of a program */

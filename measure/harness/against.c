@@ -11,6 +11,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "document.h"
+#include "options.h"
 
 int against_read(struct against *against, const char *path)
 {
@@ -166,13 +167,13 @@ static void print_difference(const char *path, const json_t *before, const json_
 	free(texts[1]);
 }
 
-void against_print_conditions(const struct against *against, const json_t *now)
+void against_print_conditions(const struct against *against, const struct bench *bench,
+			      const json_t *now)
 {
 	static const char *const paths[] = {
-		"machine.cpu",	      "machine.cpus",	"machine.virtual_machine",
-		"machine.governor",   "kernel.release", "mitigations",
-		"clock.source",	      "settings.calls", "settings.sizes",
-		"settings.directory", "complete",	"unit",
+		"machine.cpu",	    "machine.cpus",   "machine.virtual_machine",
+		"machine.governor", "kernel.release", "mitigations",
+		"clock.source",	    "complete",	      "unit",
 	};
 	size_t i;
 
@@ -180,4 +181,8 @@ void against_print_conditions(const struct against *against, const json_t *now)
 		printf("%s has none of the figures of this run.\n", against->file);
 	for (i = 0; i < COUNT_OF(paths); i++)
 		print_difference(paths[i], against->document, now);
+	for (i = 0; i < bench->options.count; i++)
+		if (bench->options.of[i].condition)
+			print_difference(keep_text("settings.%s", bench->options.of[i].key),
+					 against->document, now);
 }

@@ -31,6 +31,7 @@ void against_compare(struct against *against, struct run *run);
 json_t *against_as_json(const struct against *against);
 
 /** Prints what makes the runs hard to compare, or impossible; NOW is the document of this one. */
-void against_print_conditions(const struct against *against, const json_t *now);
+void against_print_conditions(const struct against *against, const struct bench *bench,
+			      const json_t *now);
 
 #endif /* AGAINST_H */

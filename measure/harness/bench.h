@@ -8,7 +8,7 @@
  * own, and hands them over with add_records() or add_contestants(), add_table(), add_figure(),
  * add_finding() and add_warning().  Nothing reads the JSON back: tables and conclusions are made of
  * the structures.
- * Its options are the rows of options.c that name it.
+ * It declares the rows of its options (options.h) and the structure that they fill in.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -37,29 +37,23 @@ struct sizes {
 	size_t count;
 };
 
-/* The settings of a run: the user's, or the defaults of the bench. */
+/*
+ * The settings that the harness reads.  The settings of each case begin with these members:
+ *
+ *	struct my_settings { struct settings; long calls; };
+ */
 struct settings {
 	long cpu; /* or -1: any */
 	long warmup;
 	long trials;
-	long calls; /* in a trial */
-	long slots; /* about this many are timed at once */
-	long pairs;
-	long seconds; /* of a load */
-	struct sizes sizes;
-	struct sizes work;    /* ns between two calls */
-	struct sizes threads; /* user-level ones */
-	long runners;	      /* at most; 0: as many as there are CPUs */
-	struct names engines;
-	struct names beside; /* what batches run on beside engines of the library */
-	bool engines_named;  /* by the user; otherwise all that are available */
-	struct names workloads;
-	struct names programs;
-	struct names apps; /* none: all */
-	long memory;	   /* MiB; 0: a suitable amount */
-	const char *directory;
-	const char *examples;
 	struct bootstrap bootstrap;
+};
+
+struct option_row;
+
+struct option_rows {
+	const struct option_row *of;
+	size_t count;
 };
 
 struct sentence {
@@ -129,10 +123,15 @@ struct run {
 struct bench {
 	const char *name;
 	const char *summary;
-	struct settings defaults;
+	struct option_rows options;
+	const void *defaults; /* its settings, of settings_size bytes */
+	size_t settings_size;
 
-	/* Complains about settings that it cannot work with: 0, or EXIT_USAGE.  May be NULL. */
-	int (*check)(const struct settings *settings);
+	/*
+	 * Completes the settings, or complains about those that it cannot work with: 0, or
+	 * EXIT_USAGE.  May be NULL.
+	 */
+	int (*check)(struct settings *settings);
 
 	/* About how long it takes, s, when a system call takes CALL_NS. */
 	double (*seconds)(const struct settings *settings, double call_ns);

@@ -1,40 +1,110 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the command line to the settings of a bench.  One table in options.c declares every option;
- * it drives parsing, help, completion and the document's "settings", and a test compares the manual
- * with it.
+ * From the command line to the settings of a bench.  Each case declares the rows of its options;
+ * they drive parsing, help, completion and the document's "settings", and a test compares the
+ * manual with them.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include "bench.h"
 
-/* The command line, to be interpreted once the bench is known. */
+enum option_kind {
+	NUMBER_OPTION,	/* long */
+	NUMBERS_OPTION, /* struct sizes: a list with commas, sorted */
+	NAMES_OPTION,	/* struct names: a list with commas */
+	CALL_OPTION,	/* the same: the words of a call, which may be equal */
+	FILES_OPTION,	/* struct names: may be repeated */
+	TEXT_OPTION,	/* const char * */
+	DIR_OPTION,	/* the same, of a directory that can be entered */
+	FLAG_OPTION,	/* bool, without an argument */
+};
+
+/* Rows of several benches may share a letter: they then have the same name. */
+struct option_row {
+	char letter;
+	enum option_kind kind;
+	const char *name, *argument;
+	const char *key; /* in the document's settings, or NULL */
+	size_t offset;	 /* in the structure that it fills in */
+	const char *help;
+	long min, max;	    /* of numbers; a default below MIN is null in the document */
+	const char *values; /* the names that it accepts, with blanks between them */
+	const char *(*list_values)(void); /* the same where they must be asked for, or NULL */
+	bool condition;			  /* figures of runs that differ in it are not alike */
+};
+
+#define OPTION_ROWS(rows)              \
+	{                              \
+		(rows), COUNT_OF(rows) \
+	}
+
+/* Rows that several cases have. */
+#define TRIALS_OPTION                                                                           \
+	{                                                                                       \
+		't', NUMBER_OPTION, "trials", "N", "trials", offsetof(struct settings, trials), \
+			"trials of every figure", 1, 10000                                      \
+	}
+#define WARMUP_OPTION                                                                           \
+	{                                                                                       \
+		'w', NUMBER_OPTION, "warmup", "N", "warmup", offsetof(struct settings, warmup), \
+			"calls, batches, pairs or passes to run untimed first", 0, 1000000000   \
+	}
+#define CALLS_OPTION(at)                                                                \
+	{                                                                               \
+		'n', NUMBER_OPTION, "calls", "N", "calls", at, "calls in one trial", 1, \
+			1000000000, .condition = true                                   \
+	}
+#define PAIRS_OPTION(at)                                                           \
+	{                                                                          \
+		'r', NUMBER_OPTION, "pairs", "N", "pairs", at, "pairs of runs", 1, \
+			MAX_INTERVAL_COUNT                                         \
+	}
+#define DIRECTORY_OPTION(at)                                                      \
+	{                                                                         \
+		'd', DIR_OPTION, "directory", "DIR", "directory", at,             \
+			"the tree to work on; where to make files for the calls", \
+			.condition = true                                         \
+	}
+#define EXAMPLES_OPTION(at)                                                                     \
+	{                                                                                       \
+		'x', TEXT_OPTION, "examples", "DIR", NULL, at, "where the example programs are" \
+	}
+
+struct given_setting {
+	int letter;
+	const char *name;
+	char *text; /* or NULL; applying it cuts a list at its commas */
+};
+
+/* The command line; its settings are interpreted once the bench is known. */
 struct given {
-	char *value[128]; /* by the option's letter, or NULL; lists are cut at their commas */
-	struct names programs;
-	const char *bench; /* or NULL */
-	bool help;
-	bool all;
+	struct given_setting *of; /* in their order */
+	size_t count;
+	const char *bench, *json, *csv, *against; /* or NULL */
+	bool help, all;
 };
 
 /** Reads ARGV, which getopt_long() reorders: 0, or EXIT_USAGE after complaining. */
-int options_read(int argc, char *argv[], struct given *given);
+int options_read(int argc, char *argv[], const struct bench *const benches[], struct given *given);
 
-/** The settings of BENCH with what was given: 0, or EXIT_USAGE after complaining. */
-int options_apply(const struct bench *bench, const struct given *given, struct settings *settings);
+/** The settings of BENCH with what was given, kept; or NULL after complaining. */
+struct settings *options_apply(const struct bench *bench, const struct given *given);
 
-/** Whether --app names NAME, or nothing. */
-bool is_wanted(const struct settings *settings, const char *name);
+/** Whether WANTED contains NAME, or nothing at all. */
+bool is_wanted(const struct names *wanted, const char *name);
 
-/** The example NAME, in --examples or else beside this program, kept; or NULL after complaining. */
-char *example_of(const struct settings *settings, const char *name);
+/**
+ * The example NAME, in DIRECTORY or, where that is NULL, beside this program, kept; or NULL after
+ * complaining.
+ */
+char *example_of(const char *directory, const char *name);
 
-/** The options of BENCH, or of all benches for NULL, as --help lists them. */
-void options_help(const struct bench *bench);
+/** The options of BENCH, or of all BENCHES, which NULL ends, for NULL, as --help lists them. */
+void options_help(const struct bench *const benches[], const struct bench *bench);
 
-/** For the shell: the options of BENCH, one per line, with a tab and their help. */
-void options_complete(const struct bench *bench);
+/** For the shell: the same options, one per line, with a tab and their help. */
+void options_complete(const struct bench *const benches[], const struct bench *bench);
 
 /**
  * For the shell: the values of OPTION ("--engine"), one per line, each after the part of WORD up to

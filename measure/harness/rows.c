@@ -10,12 +10,12 @@
 struct session {
 	struct run *run;
 	const struct kind *kinds;
+	long calls;
 };
 
 static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 {
 	const struct session *session = context;
-	const struct settings *settings = session->run->settings;
 	double start, taken;
 
 	(void)trial;
@@ -23,20 +23,20 @@ static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 		*ns = session->kinds[kind].cost();
 		return 0;
 	}
-	session->kinds[kind].run((unsigned long)settings->warmup);
+	session->kinds[kind].run((unsigned long)session->run->settings->warmup);
 	start = clock_now();
-	session->kinds[kind].run((unsigned long)settings->calls);
+	session->kinds[kind].run((unsigned long)session->calls);
 	taken = clock_now() - start;
 	note_duration(session->run, taken);
-	*ns = taken / (double)settings->calls;
+	*ns = taken / (double)session->calls;
 	return 0;
 }
 
-int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
-		 size_t *row_count)
+int measure_rows(struct run *run, const struct kind kinds[], size_t count, long calls,
+		 struct row **rows, size_t *row_count)
 {
 	struct row *all = share(count * sizeof(*all)), *row;
-	struct session session = { run, kinds };
+	struct session session = { run, kinds, calls };
 	const struct turns turns = { .what = "trial and row",
 				     .run = time_calls,
 				     .context = &session };
@@ -48,7 +48,7 @@ int measure_rows(struct run *run, const struct kind kinds[], size_t count, struc
 				       .name = kinds[k].name,
 				       .base = kinds[k].compared ? 0 : NO_BASE,
 				       .label = kinds[k].label,
-				       .calls = run->settings->calls,
+				       .calls = calls,
 				       .instructions = NAN,
 				       .times = NAN,
 				       .kernel_share = NAN };

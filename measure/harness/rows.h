@@ -35,12 +35,12 @@ struct row {
 };
 
 /**
- * Times the kinds, in turn within each trial.  *ROWS, which are kept, are those that have a trial,
- * all of them unless it was interrupted or failed, and those that are missing.  Returns 0, or an
- * exit status after complaining.
+ * Times the kinds in turn, CALLS calls of each in every trial.  *ROWS, which are kept, are those
+ * that have a trial, all of them unless it was interrupted or failed, and those that are missing.
+ * Returns 0, or an exit status after complaining.
  */
-int measure_rows(struct run *run, const struct kind kinds[], size_t count, struct row **rows,
-		 size_t *row_count);
+int measure_rows(struct run *run, const struct kind kinds[], size_t count, long calls,
+		 struct row **rows, size_t *row_count);
 
 /** The row called NAME where it has been measured, or NULL. */
 const struct row *find_row(const struct row rows[], size_t count, const char *name);

@@ -18,7 +18,7 @@
 #include "numbers.h"
 
 /* {"sizes": [...], "engines": {"loop": [one time for each trial and size], ...}} */
-static void conclude_batch(struct run *run, struct settings *settings, const json_t *request)
+static void conclude_batch(struct run *run, struct batch_settings *settings, const json_t *request)
 {
 	struct numbers sizes = numbers_at(request, "sizes");
 	json_t *engines = json_object_get(request, "engines"), *trials;
@@ -90,7 +90,8 @@ static void conclude_apps(struct run *run, const json_t *request)
 }
 
 /* {"work": [...], "plain": [[trials at each W], ...], "flexsc": [[...], ...]} */
-static void conclude_flexsc(struct run *run, struct settings *settings, const json_t *request)
+static void conclude_flexsc(struct run *run, struct flexsc_settings *settings,
+			    const json_t *request)
 {
 	static const struct runner unknown = { .caller_instructions = NAN };
 	struct numbers work = numbers_at(request, "work");
@@ -100,7 +101,7 @@ static void conclude_flexsc(struct run *run, struct settings *settings, const js
 	memcpy(settings->work.of, work.of, work.count * sizeof(double));
 	settings->work.count = work.count;
 	settings->threads = (struct sizes){ { 64 }, 1 };
-	settings->workloads = (struct names){ { "write" }, 1 };
+	settings->calls_made = (struct names){ { "write" }, 1 };
 	for (w = 0; w < work.count; w++) {
 		const char *ways[] = { "plain", "flexsc" };
 		size_t way;
@@ -147,30 +148,41 @@ static void conclude(struct run *run, struct settings *settings, const json_t *r
 	const char *bench = json_string_at(request, "bench", "");
 
 	if (!strcmp(bench, "batch"))
-		conclude_batch(run, settings, request);
+		conclude_batch(run, (struct batch_settings *)settings, request);
 	else if (!strcmp(bench, "crossing"))
 		conclude_crossing(run, request);
 	else if (!strcmp(bench, "apps"))
 		conclude_apps(run, request);
 	else if (!strcmp(bench, "flexsc"))
-		conclude_flexsc(run, settings, request);
+		conclude_flexsc(run, (struct flexsc_settings *)settings, request);
 	else
 		conclude_warnings(run, request);
+}
+
+static const struct bench *bench_of(const json_t *request)
+{
+	const char *name = json_string_at(request, "bench", "");
+
+	return !strcmp(name, "batch")  ? &batch_bench :
+	       !strcmp(name, "flexsc") ? &flexsc_bench :
+					 &crossing_bench;
 }
 
 int main(void)
 {
 	static double shortest = 1e9;
 	json_t *request = json_loadf(stdin, 0, NULL), *document;
-	struct settings settings = { .bootstrap = { .seed = 1, .resamples = 400 } };
-	struct run run = { .bench = &crossing_bench,
-			   .settings = &settings,
-			   .shortest = &shortest,
-			   .start = clock_stamp() };
+	const struct bench *bench = bench_of(request);
+	struct settings *settings = keep(1, bench->settings_size);
+	struct run run = {
+		.bench = bench, .settings = settings, .shortest = &shortest, .start = clock_stamp()
+	};
 	struct circumstances at = circumstances_begin(-1);
 	json_t *command = json_array();
 
-	conclude(&run, &settings, request);
+	memcpy(settings, bench->defaults, bench->settings_size);
+	settings->bootstrap = (struct bootstrap){ .seed = 1, .resamples = 400 };
+	conclude(&run, settings, request);
 	document = run_as_json(&run, &at, command);
 	json_dumpf(document, stdout, JSON_REAL_PRECISION(17));
 	json_decref(document);

@@ -23,8 +23,8 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "common/record.h"
-#include "measure/cases/empty.h"
 #include "measure/harness/clock.h"
+#include "measure/harness/empty.h"
 #include "measure/harness/process.h"
 #include "object.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the libraries export, and that neither their objects nor their headers form a circle."""
+"""What the libraries export, and that no objects and no headers of ours form a circle."""
 
 import os
 import re
@@ -11,6 +11,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 LIB = Path(os.environ["FERRY_BUILD"]) / "lib"
 ARCHIVES = {"libferry": LIB / "libferry.a", "libferry_text": LIB / "text" / "libferry_text.a"}
+COMMAND = LIB.parent / "cli" / "libcommand.a"  # measure, trace and cli
+OF_COMMAND = ["measure", "trace", "cli"]
+HEADERS = [
+    header
+    for folder in ["include", "uapi", "lib", "common", *OF_COMMAND]
+    for header in ROOT.glob(f"{folder}/**/*.h")
+]
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "uapi", ROOT]
 PUBLIC_HEADERS = sorted((ROOT / "include").glob("*.h"))
 SANITIZER_SYMBOL = re.compile(r"_*(?:odr_)?asan_")  # of Clang, since 17
@@ -50,13 +57,20 @@ def find_header(name: str, beside: Path) -> Path | None:
 
 def header_graph() -> Graph:
     """Which of our headers includes which others."""
-    headers = [*ROOT.glob("include/**/*.h"), *ROOT.glob("uapi/**/*.h"), *ROOT.glob("lib/**/*.h")]
-    graph: Graph = {}
-    for header in headers:
-        names = re.findall(r'^\s*#\s*include\s+[<"](.+)[>"]', header.read_text(), re.M)
-        found = (find_header(name, header.parent) for name in names)
-        graph[str(header.resolve())] = {str(path) for path in found if path}
-    return graph
+    return {str(header.resolve()): included_by(header) for header in HEADERS}
+
+
+def included_by(source: Path) -> set[str]:
+    names = re.findall(r'^\s*#\s*include\s+[<"](.+)[>"]', source.read_text(), re.M)
+    found = (find_header(name, source.parent) for name in names)
+    return {str(path) for path in found if path}
+
+
+def folders_included_by(folder: str) -> set[str]:
+    """The folders of our headers that the sources and headers of a folder include."""
+    sources = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".c", ".h"}]
+    headers = set().union(*map(included_by, sources))
+    return {str(Path(header).parent.relative_to(ROOT)) for header in headers}
 
 
 def find_cycle(graph: Graph) -> list[str]:
@@ -112,6 +126,26 @@ def test_objects_of_the_text_library_form_no_circle() -> None:
     graph = object_graph(ARCHIVES["libferry_text"])
     assert set().union(*graph.values())
     assert not find_cycle(graph)
+
+
+def test_objects_of_the_command_form_no_circle() -> None:
+    graph = object_graph(COMMAND)
+    for folder in OF_COMMAND:
+        stems = {path.stem for path in (ROOT / folder).rglob("*.c")}
+        assert any(stem in name for name in graph for stem in stems)
+    assert not find_cycle(graph)
+
+
+def test_the_harness_knows_no_case() -> None:
+    used = folders_included_by("measure/harness")
+    assert "common" in used
+    assert not used & {"measure/cases", "trace", "cli"}
+
+
+def test_trace_uses_no_case() -> None:
+    used = folders_included_by("trace")
+    assert "measure/harness" in used
+    assert not used & {"measure/cases", "cli"}
 
 
 def test_headers_form_no_circle() -> None:

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "messages.h"
+#include "common/file.h"
+#include "common/messages.h"
 
 static void complain_about_text(const char *path, const struct text_errors *errors)
 {
