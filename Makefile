@@ -13,10 +13,10 @@ ifeq ($(CCACHE_DIR)$(shell test -w "$$HOME" && echo writable),)
 export CCACHE_DISABLE := yes
 endif
 
-C_SOURCES = $(shell find include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
-PYTHON_SOURCES := lib bindings measure report lab tests trace
+C_SOURCES = $(shell find calls include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
+PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
-PYTHON_FOLDERS = lib/text bindings/python bindings/python/ferry measure report tests trace/bpf \
+PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
 SHELL_SOURCES := setup release debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
@@ -117,6 +117,7 @@ check-tutorials: build-tests
 
 check-style: setup-check
 	@lab/ferry-lab style
+	@FERRY_SOURCES=yes python3 -m pytest -q -p no:cacheprovider tests/calls/test_sources.py
 
 .PHONY: check-full
 check-full: check check-packages ## long random runs, long fuzzing, valgrind, the Debian packages

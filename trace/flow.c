@@ -14,7 +14,6 @@
 #define PLACES_MAX 1000 /* that are looked at */
 #define MOST 0.95	/* of the places: an exception may be another branch */
 #define CHOICES 4
-#define FILLED_SIZE 4096 /* of a buffer whose length no argument gives */
 
 /* One argument, in all places. */
 struct view {
@@ -52,26 +51,19 @@ static const struct traced_call *producer(const struct view *view, size_t place,
 /* Whether ADDRESS is where CALL put something. */
 static bool is_filled(const struct traced_call *call, unsigned long address)
 {
-	const struct shape *shape = shape_of(call->nr);
-	const int buffer = argument_of_kind(shape, 'r');
-	const int structure = argument_of_kind(shape, 's');
-	unsigned long size = FILLED_SIZE;
+	const struct call *shape = shape_of(call->nr);
+	int k;
 
-	if (call_failed(call))
-		return false;
-	if (buffer >= 0) {
-		if (kind_of(shape, buffer + 1) == 'l')
-			size = call->args[buffer + 1];
-		if (address - call->args[buffer] < size)
+	for (k = 0; kind_of(shape, k) && !call_failed(call); k++)
+		if (strchr("rsx", kind_of(shape, k)) && call->args[k] &&
+		    address - call->args[k] < call_argument_size(shape, k, call->args))
 			return true;
-	}
-	return structure >= 0 && call->args[structure] &&
-	       address - call->args[structure] < shape->size;
+	return false;
 }
 
 static bool is_result(const struct traced_call *call, char kind, unsigned long value)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
 	return shape && shape->result == kind && !call_failed(call) &&
 	       (unsigned long)call->result == value;
@@ -98,7 +90,7 @@ static bool answer(const struct view *view, enum question question,
 	case IS_FILLED:
 		return is_filled(before, value);
 	case IS_START:
-		buffer = argument_of_kind(shape_of(before->nr), 'r');
+		buffer = first_argument(shape_of(before->nr), "r");
 		return buffer >= 0 && before->args[buffer] == value;
 	default:
 		return same_path(before, call);
@@ -170,30 +162,29 @@ static const struct traced_call *sample(const struct view *view, size_t step)
 
 static bool fills_buffer(const struct traced_call *call)
 {
-	return !call_failed(call) && argument_of_kind(shape_of(call->nr), 'r') >= 0;
+	return !call_failed(call) && first_argument(shape_of(call->nr), "r") >= 0;
 }
 
 /* Something that a program may compute a number from. */
 static bool informs(const struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
 	if (call_failed(call) || !shape)
 		return !call_failed(call);
-	return shape->result || argument_of_kind(shape, 'r') >= 0 ||
-	       argument_of_kind(shape, 's') >= 0;
+	return shape->result || first_argument(shape, "rsx") >= 0;
 }
 
 static bool reports_descriptors(const struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
-	return shape && shape->waits == WAITS && shape->result == 'l';
+	return shape && shape->waits == WAITS_FOR_EVENT && shape->result == 'l';
 }
 
 static bool returns_address(const struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
 	return shape && shape->result == 'a';
 }
@@ -305,9 +296,9 @@ static const char *why_user(const struct view *view, const struct argument *argu
 static bool waits(const struct traced_call *call)
 {
 	static const char *const ready[] = { "/dev/null", "/dev/zero", "/dev/urandom", NULL };
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
-	if (!shape || shape->waits != WAITS_FOR_PEER)
+	if (!shape || shape->waits != WAITS_FOR_FILE)
 		return waits_for_others(call);
 	if (!call->file || call->file[0] != '/')
 		return true;
@@ -324,7 +315,7 @@ static bool ends_use(const struct step *step, size_t batch)
 /* The results of steps before BATCH have come back to the program anyway. */
 static void look_at_arguments(struct view *view, struct step *step, size_t batch)
 {
-	const struct shape *shape = shape_of(step->nr);
+	const struct call *shape = shape_of(step->nr);
 	struct argument later;
 
 	for (view->arg = 0; view->arg < step->arg_count; view->arg++) {
@@ -349,7 +340,7 @@ static void look_at_arguments(struct view *view, struct step *step, size_t batch
 static struct step step_of(struct view *view, size_t batch)
 {
 	const struct traced_call *call = sample(view, view->step);
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 	const char *blocked = ferry_blocked_reason(call->nr);
 	struct step step = { .nr = call->nr, .failed = call_failed(call) };
 
@@ -360,7 +351,7 @@ static struct step step_of(struct view *view, size_t batch)
 					       name_of_call(call->nr));
 		return step;
 	}
-	step.arg_count = (int)strlen(shape->args);
+	step.arg_count = shape->most;
 	if (waits(call)) {
 		step.begins_batch = view->step > 0;
 		step.why = keep_text("%s may block", name_of_call(call->nr));

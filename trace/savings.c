@@ -82,7 +82,7 @@ static bool continues(const struct traced_call *call, const struct traced_call *
 
 static bool uses(const struct traced_call *call, unsigned long descriptor)
 {
-	const int k = argument_of_kind(shape_of(call->nr), 'd');
+	const int k = first_argument(shape_of(call->nr), "d");
 
 	return k >= 0 && call->args[k] == descriptor;
 }

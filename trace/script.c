@@ -120,8 +120,9 @@ static struct operand descriptor(const struct writer *writer, long value)
 static struct operand operand_of(struct writer *writer, const struct traced_call *call, int k,
 				 int *paths)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 	const long value = (long)call->args[k];
+	unsigned long size;
 	const char *path;
 	long from;
 
@@ -140,11 +141,10 @@ static struct operand operand_of(struct writer *writer, const struct traced_call
 		return from >= 0 ? forward((size_t)from) : number(value);
 	case 'r':
 	case 'w':
-		return value ? buffer(writer->script, (unsigned long)value,
-				      kind_of(shape, k + 1) == 'l' ? call->args[k + 1] : 4096) :
-			       number(0);
 	case 's':
-		return value ? buffer(writer->script, (unsigned long)value, shape->size) :
+	case 'x':
+		size = call_argument_size(shape, k, call->args);
+		return value ? buffer(writer->script, (unsigned long)value, size ? size : 4096) :
 			       number(0);
 	default:
 		return number(value);
@@ -154,7 +154,7 @@ static struct operand operand_of(struct writer *writer, const struct traced_call
 /* What would harm the one who runs it, or wait for ever. */
 static const char *why_left_out(const struct writer *writer, const struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 	int k;
 
 	if (ferry_blocked_reason(call->nr))
@@ -163,6 +163,8 @@ static const char *why_left_out(const struct writer *writer, const struct traced
 		return "what it does with its arguments is not known";
 	if (waits_for_others(call))
 		return "it may block";
+	if (shape->acts_on_others || shape->who == CHANGES_RIGHTS)
+		return "it may change more than this process";
 	for (k = 0; kind_of(shape, k); k++) {
 		if (kind_of(shape, k) == 't' && call->args[k])
 			return "the structure that it reads was not recorded";
@@ -175,7 +177,7 @@ static const char *why_left_out(const struct writer *writer, const struct traced
 
 static void write_call(struct writer *writer, const struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 	struct script_slot slot = { .left_out = why_left_out(writer, call),
 				    .name = name_of_call(call->nr) };
 	int k, paths = 0;
@@ -192,8 +194,8 @@ static void open_files(struct writer *writer, const struct traced_call *const ca
 	size_t i, before;
 
 	for (i = 0; i < count; i++) {
-		const struct shape *shape = shape_of(calls[i]->nr);
-		const int k = argument_of_kind(shape, 'd');
+		const struct call *shape = shape_of(calls[i]->nr);
+		const int k = first_argument(shape, "d");
 		const long value = k < 0 ? -1 : (int)calls[i]->args[k];
 
 		for (before = 0; before < i; before++)

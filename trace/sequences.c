@@ -187,7 +187,7 @@ static bool is_rotation(const struct sequences *sequences, const struct candidat
 static int beginning(const struct sequences *sequences, const struct candidate *candidate)
 {
 	const struct traced_call *call = sequence_call(sequences, candidate->place, 0, 0);
-	const struct shape *shape = shape_of(call->nr);
+	const struct call *shape = shape_of(call->nr);
 
 	return shape && shape->result == 'd' ? 2 : waits_for_others(call);
 }

@@ -60,8 +60,8 @@ void call_free_texts(struct traced_call *call)
 
 void texts_read(pid_t thread, struct traced_call *call)
 {
-	const struct shape *shape = shape_of(call->nr);
-	const int descriptor = argument_of_kind(shape, 'd');
+	const struct call *shape = shape_of(call->nr);
+	const int descriptor = first_argument(shape, "d");
 	size_t paths = 0;
 	int k;
 

@@ -38,9 +38,11 @@ static bool prctl_confines(long option)
 
 static bool confines(long nr, const __s64 arg[])
 {
-	if (may_be_posted(nr, ALIKE_RUNNER))
+	const struct call *call = known_call(nr);
+
+	if (!call || call->who <= ALIKE_RUNNER)
 		return false;
-	return ferry__changes_rights(nr) || (nr == SYS_prctl && prctl_confines(arg[0])) ||
+	return call->who == CHANGES_RIGHTS || (nr == SYS_prctl && prctl_confines(arg[0])) ||
 	       (nr == CLOSE_RANGE && arg[2] & UNSHARES) ||
 	       (nr == SYS_keyctl && arg[0] == KEYCTL_JOIN_SESSION_KEYRING);
 }
@@ -90,7 +92,7 @@ bool ferry__call_without_waiting(long nr, const __s64 arg[], long *result)
 {
 	if (nr == SYS_pread64)
 		return pread_from_memory(arg, result);
-	if (!may_be_posted(nr, NEVER_WAITS) && !(nr == SYS_fcntl && fcntl_never_waits(arg[1])))
+	if (!is_quick(nr) && !(nr == SYS_fcntl && fcntl_never_waits(arg[1])))
 		return false;
 	*result = ferry__call_here(nr, arg);
 	return true;

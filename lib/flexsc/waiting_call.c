@@ -817,7 +817,8 @@ void ferry__fill_in_ways(void)
 	size_t i;
 
 	for (i = 0; i < FERRY_BLOCKED_LIMIT; i++)
-		ferry__way[i] = ferry__who[i];
+		ferry__way[i] =
+			ferry__calls[i].who < CALLER_ONLY ? ferry__calls[i].who : CALLER_ONLY;
 	for (i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
 		ferry__way[waiting_calls[i].nr] = WAITS_FOR_FD;
 	ferry__way[SYS_connect] = CONNECTS;

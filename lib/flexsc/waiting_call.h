@@ -12,7 +12,7 @@
 #include "direct.h"
 #include "scheduler.h"
 
-/* How ferry_thread_call() treats a call: an enum who, or one of these. */
+/* How ferry_thread_call() treats a call: an enum call_who up to CALLER_ONLY, or one of these. */
 enum way {
 	WAITS_FOR_FD = CALLER_ONLY + 1, /* arg[0]; as any other call if that is PLAIN */
 	CONNECTS,			/* the same, but only a runner that is alike may make it */

@@ -88,6 +88,26 @@ def test_a_call_that_may_block_begins_a_batch(trace: Trace, deeds: Path) -> None
     assert sequence["batches"] == 2
 
 
+@pytest.mark.parametrize(
+    ("call", "sends"),
+    [
+        ("write", "os.write(end, b'x')"),
+        ("writev", "os.writev(end, [b'x'])"),
+        ("sendto", "sender.send(b'x')"),
+        ("sendmsg", "sender.sendmsg([b'x'])"),
+    ],
+)
+def test_a_write_to_a_pipe_or_socket_begins_a_batch(trace: Trace, call: str, sends: str) -> None:
+    turn = f"file = os.open('/etc/passwd', os.O_RDONLY); {sends}; os.close(file)"
+    ends = "import os, socket\nend = os.pipe()[1]\nsender, receiver = socket.socketpair()\n"
+    report = trace(sys.executable, "-c", f"{ends}for _ in range(100): {turn}")
+    sequence = next(each for each in report["sequences"] if call in names(each))
+    assert sorted(names(sequence)) == sorted(["openat", call, "close"])
+    assert sequence["verdict"] == "in parts"
+    assert sequence["why"] == f"{call} may block"
+    assert sequence["batches"] == 2
+
+
 def test_a_file_in_shared_memory_is_no_device(trace: Trace) -> None:
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
         turn = f"file = os.open({file.name!r}, os.O_RDONLY); os.read(file, 1); os.close(file)"

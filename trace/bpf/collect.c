@@ -49,9 +49,9 @@ struct session {
 
 /* ---- what the programs are told ---- */
 
-static uint8_t argument(const struct shape *shape, char kind)
+static uint8_t argument(const struct call *shape, const char *kind)
 {
-	const int k = argument_of_kind(shape, kind);
+	const int k = first_argument(shape, kind);
 
 	return k < 0 ? NO_ARGUMENT : (uint8_t)k;
 }
@@ -62,12 +62,12 @@ const char *bpf_prepare(void)
 	int nr;
 
 	for (nr = 0; !why && nr < NUMBERS; nr++) {
-		const struct shape *shape = shape_of(nr);
+		const struct call *shape = shape_of(nr);
 
-		bpf.state->kinds[nr].path = argument(shape, 'p');
+		bpf.state->kinds[nr].path = argument(shape, "p");
 		bpf.state->kinds[nr].descriptor = NO_ARGUMENT;
-		if (is_transfer(nr) || (shape && shape->waits == WAITS_FOR_PEER))
-			bpf.state->kinds[nr].descriptor = argument(shape, 'd');
+		if (is_transfer(nr) || (shape && shape->waits == WAITS_FOR_FILE))
+			bpf.state->kinds[nr].descriptor = argument(shape, "d");
 	}
 	return why;
 }

@@ -15,38 +15,46 @@
 /* A call that this architecture does not have: matches no slot. */
 #define FERRY_NR_ABSENT (-1)
 
-#ifdef __NR_fork
+#if defined(__x86_64__)
+#define FERRY_NR_FORK 57
+#elif defined(__NR_fork)
 #define FERRY_NR_FORK __NR_fork
 #else
 #define FERRY_NR_FORK FERRY_NR_ABSENT
 #endif
 
-#ifdef __NR_vfork
+#if defined(__x86_64__)
+#define FERRY_NR_VFORK 58
+#elif defined(__NR_vfork)
 #define FERRY_NR_VFORK __NR_vfork
 #else
 #define FERRY_NR_VFORK FERRY_NR_ABSENT
 #endif
 
-#ifdef __NR_clone3
-#define FERRY_NR_CLONE3 __NR_clone3
-#else
-#define FERRY_NR_CLONE3 435 /* numbered alike everywhere since Linux 5.3 */
-#endif
+#define FERRY_NR_CLONE3 435
 
-/* Older headers lack the two probe calls; their numbers are fixed. */
 #if defined(__x86_64__)
 #define FERRY_NR_URETPROBE 335
-#define FERRY_NR_UPROBE 336
+#elif defined(__NR_uretprobe)
+#define FERRY_NR_URETPROBE __NR_uretprobe
 #else
 #define FERRY_NR_URETPROBE FERRY_NR_ABSENT
+#endif
+
+#if defined(__x86_64__)
+#define FERRY_NR_UPROBE 336
+#elif defined(__NR_uprobe)
+#define FERRY_NR_UPROBE __NR_uprobe
+#else
 #define FERRY_NR_UPROBE FERRY_NR_ABSENT
 #endif
 
-/* 183 is afs_syscall on x86-64 only; elsewhere it is an ordinary call. */
 #if defined(__x86_64__)
-#define FERRY_NR_BATCH_ALIAS_HERE FERRY_NR_BATCH_ALIAS
+#define FERRY_NR_AFS_SYSCALL 183
+#elif defined(__NR_afs_syscall)
+#define FERRY_NR_AFS_SYSCALL __NR_afs_syscall
 #else
-#define FERRY_NR_BATCH_ALIAS_HERE FERRY_NR_ABSENT
+#define FERRY_NR_AFS_SYSCALL FERRY_NR_ABSENT
 #endif
 
 /* X(context, number, name, reason) for every row; context is passed through. */
@@ -80,7 +88,7 @@
 	  "returns to the probed instruction, not to its caller") \
 	X(ctx, FERRY_NR_BATCH, "batch", \
 	  "a batch within a batch would be a backward jump") \
-	X(ctx, FERRY_NR_BATCH_ALIAS_HERE, "afs_syscall", \
+	X(ctx, FERRY_NR_AFS_SYSCALL, "afs_syscall", \
 	  "is batch under the series' compatibility option") \
 	X(ctx, FERRY_NR_FLEXSC_REGISTER, "flexsc_register", \
 	  "binds the calling thread to its entries") \

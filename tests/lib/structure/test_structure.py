@@ -15,7 +15,7 @@ COMMAND = LIB.parent / "cli" / "libcommand.a"  # measure, trace and cli
 OF_COMMAND = ["measure", "trace", "cli"]
 HEADERS = [
     header
-    for folder in ["include", "uapi", "lib", "common", *OF_COMMAND]
+    for folder in ["calls", "include", "uapi", "lib", "common", *OF_COMMAND]
     for header in ROOT.glob(f"{folder}/**/*.h")
 ]
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "uapi", ROOT]
