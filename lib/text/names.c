@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: MIT
 /* The names of calls, constants and errors, and the nearest to a misspelt one. */
-#include <limits.h>
-#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/calls.h"
 #include "image.h"
 #include "names.h"
 
 int call_number(struct span name)
 {
-	char copy[CALL_NAME_SIZE];
+	const char *known;
 	int nr;
 
-	if (name.length >= sizeof(copy))
-		return -1;
-	memcpy(copy, name.start, name.length);
-	copy[name.length] = '\0';
-	nr = seccomp_syscall_resolve_name(copy);
-	/* Negative: unknown, or a pseudo number of a call of other architectures. */
-	return nr >= 0 && nr <= SHRT_MAX ? nr : -1;
-}
-
-bool system_call_name(int nr, char name[CALL_NAME_SIZE])
-{
-	char *found = nr < 0 ? NULL : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
-	bool usable = found && strlen(found) < CALL_NAME_SIZE &&
-		      call_number((struct span){ found, strlen(found) }) == nr;
-
-	if (usable)
-		snprintf(name, CALL_NAME_SIZE, "%s", found);
-	free(found);
-	return usable;
+	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++) {
+		known = ferry__calls[nr].name;
+		if (known && strlen(known) == name.length &&
+		    !memcmp(known, name.start, name.length))
+			return nr;
+	}
+	return -1;
 }
 
 const char *call_name(short nr, char name[CALL_NAME_SIZE])
@@ -41,7 +28,9 @@ const char *call_name(short nr, char name[CALL_NAME_SIZE])
 		snprintf(name, CALL_NAME_SIZE, "copy");
 	else if (nr == NR_GOTO)
 		snprintf(name, CALL_NAME_SIZE, "goto");
-	else if (!system_call_name(nr, name))
+	else if (known_call(nr))
+		snprintf(name, CALL_NAME_SIZE, "%s", known_call(nr)->name);
+	else
 		snprintf(name, CALL_NAME_SIZE, "%d", nr);
 	return name;
 }
@@ -159,10 +148,9 @@ void spelling_offer_constants(struct spelling *spelling)
 
 void spelling_offer_calls(struct spelling *spelling)
 {
-	char name[CALL_NAME_SIZE];
 	int nr;
 
-	for (nr = 0; nr < CALL_NUMBER_LIMIT; nr++)
-		if (system_call_name(nr, name))
-			spelling_offer(spelling, name);
+	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++)
+		if (known_call(nr))
+			spelling_offer(spelling, known_call(nr)->name);
 }

@@ -25,12 +25,6 @@ int call_number(struct span name);
 /* Whether NAME is a constant; its value in *VALUE. */
 bool constant_value(struct span name, long *value);
 
-/* No call has this number or a higher one; asking for names below it finds them all. */
-#define CALL_NUMBER_LIMIT 1024
-
-/* The system's name of call NR in NAME, and true; false when it has none here. */
-bool system_call_name(int nr, char name[CALL_NAME_SIZE]);
-
 /* ---- misspelt names ---- */
 
 #define SPELLING_MAX 64 /* longer names get no hint */
