@@ -32,11 +32,11 @@ struct call_argument {
 	 *   d  descriptor
 	 *   p  path or other string, which the call reads
 	 *   n  number                            l  length in bytes of a buffer
-	 *   a  address that the call neither reads nor writes
+	 *   a  address, as of a mapping or a futex
 	 *   r  buffer, which the call fills      w  buffer, which the call reads
 	 *   s  structure, which the call fills   t  structure, which the call reads
 	 *   x  structure, which the call reads and fills
-	 *   ?  depends on other arguments
+	 *   ?  address or number, as other arguments say
 	 */
 	char kind;	     /* 0: there is no such argument */
 	signed char length;  /* the argument by which SIZE is multiplied, or -1 */
