@@ -114,6 +114,7 @@ class Run(Record):
     unit: Literal["ns", "instructions"] = "ns"  # of the times, also where a name ends in _ns
     figures: list[FigureOf] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)  # none from early versions
+    withheld: str | None = None  # why the run gives no verdict
 
 
 class Measurement(Record):
@@ -176,6 +177,7 @@ class Ratio(Record):
     se: float
     low: float | None
     high: float | None
+    significant: bool = False
 
 
 class Batch(Run):
@@ -187,6 +189,7 @@ class PairRatio(Record):
     median: Positive
     low: Positive | None
     high: Positive | None
+    significant: bool = False
 
 
 class Comparison(Record):
@@ -229,6 +232,7 @@ class Cell(Measurement):
     work_ns: NotNegative
     ratios: list[Positive]
     ratio: Positive
+    significant: bool = False
     caller_cpu_ns: NotNegative
     other_cpu_ns: NotNegative
     latency_ns: Latency
@@ -266,6 +270,8 @@ class Touch(Measurement):
     way: str
     per_fault: Count | None
     touched: Positive
+    ratio: Positive | None = None
+    significant: bool = False
     resident_bytes: float | None
 
 

@@ -19,6 +19,7 @@ from .trace_document import VERSION as TRACE_VERSION
 from .trace_document import Trace
 from .words import counted
 
+CONCLUSION = "conclusion.json"  # conclusion.py makes it of the other files
 VERSIONS = {SCHEMA: VERSION, TRACE_SCHEMA: TRACE_VERSION}
 
 
@@ -92,7 +93,8 @@ def read_file(path: Path) -> Measured | Traced | str:
 
 def json_files(directory: Path) -> list[Path]:
     try:
-        return sorted(path for path in directory.iterdir() if path.suffix == ".json")
+        files = directory.iterdir()
+        return sorted(path for path in files if path.suffix == ".json" and path.name != CONCLUSION)
     except OSError as error:
         raise BadInput(f"{directory}: cannot read the directory: {error.strerror}") from None
 

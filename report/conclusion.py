@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""What the runs of a directory mean for whoever made them: at most 15 lines.
+
+The terminal, the page and conclusion.json, which ferry-report(1) describes, have their lines from
+here.  A gain is named only where the bench itself calls it significant.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .document import Apps, Batch, Flexsc, Pagefault, Row, Rows, Run
+from .files import BadInput, Measured, json_files, parse, read_file
+from .words import counted, significant
+
+SCHEMA = "ferry-conclusion"
+VERSION = 1
+
+Kind = Literal["crossing", "gain", "none", "undecided", "bound", "caution", "unmeasured", "next"]
+HEADINGS: Mapping[Kind, str] = {  # in the order of the lines
+    "crossing": "What a crossing costs here",
+    "gain": "What you gain here now",
+    "none": "What gains nothing here",
+    "undecided": "This run cannot tell",
+    "bound": "What a kernel with batch() would save at most",
+    "caution": "Before you trust this",
+    "unmeasured": "Not measured",
+    "next": "Next",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence, and what it is about."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One way to do a job against the usual one."""
+
+    side: str
+    against: str
+    ratio: float  # how many times as fast SIDE is
+    significant: bool
+
+    def words(self) -> str:
+        return f"{self.side}, {significant(self.ratio)} times as fast as {self.against}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What can be done in several ways.  WHY is said where none of them gains."""
+
+    name: str
+    why: str
+    contests: list[Contest]
+
+
+def call(rows: Rows, name: str) -> Row | None:
+    return next((row for row in rows.rows if row.name == name), None)
+
+
+# ---- the jobs that each bench measures ----
+
+FILES = {"stat": "stat", "read": "read", "walk": "walk", "du": "du"}
+
+
+def file_jobs(run: Apps) -> Iterable[Job]:
+    """Against what each job names first: the usual way in C."""
+    for app, name in FILES.items():
+        pairs = [pair for pair in run.comparisons if pair.app == app]
+        yield Job(
+            f"many files, {name}",
+            "these calls share their work among idle CPUs",
+            [
+                Contest(pair.side, pair.against, pair.ratio.median, pair.ratio.significant)
+                for pair in pairs
+                if pair.against == pairs[0].against
+            ],
+        )
+
+
+def memory_jobs(run: Pagefault) -> Iterable[Job]:
+    yield Job(
+        "memory ahead",
+        "no way to map it at once was faster",
+        [
+            Contest(touch.label, "a fault for each page", touch.ratio, touch.significant)
+            for touch in run.touches
+            if (touch.access, touch.order) == ("write", "sequential")
+            and touch.way not in ("base", "clear")
+            and touch.ratio
+        ],
+    )
+
+
+def batch_jobs(run: Batch) -> Iterable[Job]:
+    yield Job(
+        "batches",
+        "no engine here carries several calls in one crossing",
+        [
+            Contest(f"{each.call} on {each.engine}", each.against, each.ratio, each.significant)
+            for each in run.ratios
+        ],
+    )
+
+
+def posted_jobs(run: Flexsc) -> Iterable[Job]:
+    yield Job(
+        "posted calls (flexsc)",
+        "the runner needs an idle CPU, and the program work between its calls",
+        [
+            Contest(
+                f"{cell.call} with {cell.work_ns:.0f} ns of work between calls",
+                "plain calls",
+                cell.ratio,
+                cell.significant,
+            )
+            for cell in run.cells
+            if cell.way == "flexsc"
+        ],
+    )
+
+
+JOBS: Mapping[str, Callable[[Any], Iterable[Job]]] = {
+    "files": file_jobs,
+    "pagefault": memory_jobs,
+    "batch": batch_jobs,
+    "flexsc": posted_jobs,
+}
+
+
+# ---- sentences ----
+
+
+def job_line(job: Job) -> Line | None:
+    """None where the run cannot tell."""
+    gains = [each for each in job.contests if each.significant and each.ratio > 1]
+    if gains:
+        best = max(gains, key=lambda each: each.ratio)
+        return Line("gain", f"{job.name}: {best.words()}.")
+    if not all(each.significant for each in job.contests):
+        return None
+    if not job.contests:
+        return Line("none", f"{job.name}: {job.why}.")
+    best = max(job.contests, key=lambda each: each.ratio)
+    return Line("none", f"{job.name}: {best.words()}; {job.why}.")
+
+
+def crossing_lines(run: Rows) -> Iterable[Line]:
+    bare, function = call(run, "unimplemented"), call(run, "function")
+    if not bare or not function:
+        return
+    cost = f"{significant(bare.median)} {run.unit}"
+    calls = counted(round(bare.median / function.median), "call")
+    yield Line(
+        "crossing",
+        f"A system call that does nothing takes {cost}, as long as {calls} of a function.",
+    )
+    shares = [
+        f"{100 * (1 - row.kernel_share):.0f} % of {row.label}"
+        for row in run.rows
+        if row.name in ("write", "stat") and row.kernel_share is not None
+    ]
+    parts = f": {' and '.join(shares)}" if shares else ""
+    yield Line(
+        "bound",
+        f"Less than {cost} per call{parts}. A bound, because batch() saves"
+        " the crossing only, and spends some of that on its own work.",
+    )
+
+
+def job_lines(run: Run) -> Iterable[Line]:
+    jobs = list(JOBS[run.bench](run))
+    lines = [job_line(job) for job in jobs]
+    yield from (line for line in lines if line)
+    unsure = [job.name for job, line in zip(jobs, lines, strict=True) if not line]
+    if unsure:
+        yield Line("undecided", f"{'; '.join(unsure)}: noise could explain the difference.")
+
+
+def run_lines(run: Run) -> Iterable[Line]:
+    if run.withheld:
+        yield Line(
+            "caution",
+            f"ferry bench {run.bench} gives no verdict: {run.withheld.rstrip('.')}."
+            " Repeat on a quiet machine.",
+        )
+    elif not run.complete:
+        yield Line("unmeasured", f"ferry bench {run.bench}: it was interrupted.")
+    elif isinstance(run, Rows) and run.bench == "crossing":
+        yield from crossing_lines(run)
+    elif run.bench in JOBS:
+        yield from job_lines(run)
+
+
+def busy_lines(runs: Sequence[Run]) -> Iterable[Line]:
+    busy = [run.bench for run in runs if any(each.id == "busy" for each in run.warnings)]
+    if busy:
+        yield Line(
+            "caution",
+            f"Other programs took CPU time from {', '.join(busy)}: repeat on a quiet machine.",
+        )
+
+
+def conclude(runs: Sequence[Run], unmeasured: Mapping[str, str] | None = None) -> list[Line]:
+    """The lines, in order, from RUNS, one of each bench; UNMEASURED has the reasons by bench."""
+    lines = [line for run in runs for line in run_lines(run)]
+    lines += busy_lines(runs)
+    lines += [
+        Line("unmeasured", f"ferry bench {bench}: {why}")
+        for bench, why in (unmeasured or {}).items()
+    ]
+    lines.append(Line("next", "build/cli/ferry trace YOUR-PROGRAM shows what it would gain."))
+    return sorted(lines, key=lambda line: list(HEADINGS).index(line.kind))
+
+
+def newest(measured: Iterable[Measured]) -> list[Run]:
+    """The last run of each bench."""
+    in_order = sorted(measured, key=lambda each: each.run.started)
+    return list({each.run.bench: each.run for each in in_order}.values())
+
+
+def read_conclusion(directory: Path, unmeasured: Mapping[str, str] | None = None) -> list[Line]:
+    """The lines for the bench documents in DIRECTORY, which may be none; BadInput as files.py."""
+    found = [read_file(path) for path in json_files(directory)]
+    return conclude(newest(each for each in found if isinstance(each, Measured)), unmeasured)
+
+
+def as_json(lines: Sequence[Line]) -> str:
+    """The document that ferry-report(1) describes."""
+    whole = {"schema": SCHEMA, "version": VERSION, "lines": [asdict(line) for line in lines]}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def written(path: Path) -> list[Line]:
+    """The lines of a conclusion.json; BadInput where it is none."""
+    content = parse(path)
+    try:
+        if not isinstance(content, dict) or content["schema"] != SCHEMA:
+            raise KeyError
+        return [Line(line["kind"], line["text"]) for line in content["lines"]]
+    except (KeyError, TypeError):
+        raise BadInput(f"{path}: not a conclusion, as ferry-report(1) describes it") from None
+
+
+def as_text(lines: Sequence[Line]) -> list[str]:
+    """A terminal's lines."""
+    return [f"{HEADINGS[line.kind]}: {line.text}" for line in lines]

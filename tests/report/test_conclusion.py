@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The lines that make run ends with: gains only where the bench concluded one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample
+
+from report.conclusion import as_json, as_text, read_conclusion, written
+from report.files import BadInput
+
+
+def conclude(directory: Path, *runs: dict[str, Any], **unmeasured: str) -> dict[str, list[str]]:
+    for run in runs:
+        (directory / f"{run['bench']}.json").write_text(json.dumps(run))
+    found: dict[str, list[str]] = {}
+    for line in read_conclusion(directory, unmeasured):
+        found.setdefault(line.kind, []).append(line.text)
+    return found
+
+
+def files(ratio: float, significant: bool) -> dict[str, Any]:
+    run = sample.apps()
+    del run["comparisons"][1:]
+    row = run["comparisons"][0]
+    run["bench"] = "files"
+    row |= {"app": "stat", "side": "ferry_statx_many", "against": "statx"}
+    row["ratio"] |= {"median": ratio, "significant": significant}
+    return run
+
+
+def test_a_gain_that_the_bench_concluded_is_named(tmp_path: Path) -> None:
+    found = conclude(tmp_path, files(2.0, True))
+    assert found["gain"] == ["many files, stat: ferry_statx_many, 2.00 times as fast as statx."]
+
+
+def test_a_ratio_within_the_noise_is_no_gain(tmp_path: Path) -> None:
+    found = conclude(tmp_path, files(2.0, False))
+    assert "gain" not in found
+    assert found["undecided"][0].startswith("many files, stat")
+
+
+def test_a_loss_is_named_with_its_reason(tmp_path: Path) -> None:
+    found = conclude(tmp_path, files(0.5, True))
+    assert "gain" not in found
+    assert found["none"][0].endswith("these calls share their work among idle CPUs.")
+
+
+@pytest.mark.parametrize("change", [{"withheld": "a tracer watches"}, {"complete": False}])
+def test_a_run_without_a_verdict_gives_none(tmp_path: Path, change: dict[str, Any]) -> None:
+    found = conclude(tmp_path, files(2.0, True) | change)
+    assert set(found) & {"gain", "none", "undecided"} == set()
+    assert "files" in (found.get("caution") or found["unmeasured"])[0]
+
+
+def test_a_busy_machine_is_named(tmp_path: Path) -> None:
+    busy = {"warnings": [{"id": "busy", "text": "Others took 25 %."}]}
+    assert "files" in conclude(tmp_path, files(2.0, True) | busy)["caution"][0]
+
+
+def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
+    found = conclude(tmp_path, sample.crossing())
+    cost = found["crossing"][0].split(" takes ")[1].split(",")[0]
+    assert found["bound"][0].startswith(f"Less than {cost} per call: ")
+
+
+def test_all_benches_together_fit_a_screen(tmp_path: Path) -> None:
+    every = sample.crossing(), sample.batch(), sample.flexsc(), sample.pagefault()
+    conclude(tmp_path, *every, files(2.0, True))
+    lines = read_conclusion(tmp_path, {"servers": "wrk is missing"})
+    assert len(lines) == len(as_text(lines)) <= 15
+    assert "wrk is missing" in as_json(lines)
+    assert lines[-1].text.startswith("build/cli/ferry trace ")
+
+
+def test_the_document_gives_the_lines_back(tmp_path: Path) -> None:
+    lines = read_conclusion(tmp_path, {"batch": "this is a test"})
+    (tmp_path / "conclusion.json").write_text(as_json(lines))
+    assert written(tmp_path / "conclusion.json") == lines
+    assert read_conclusion(tmp_path, {"batch": "this is a test"}) == lines
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "ferry-conclusion"}'])
+def test_another_document_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "conclusion.json").write_text(text)
+    with pytest.raises(BadInput, match=r"conclusion\.json"):
+        written(tmp_path / "conclusion.json")
