@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -79,18 +80,13 @@ def draw_deviations(name: str, bars: Sequence[Bar]) -> Panel:
             median = sum(length for length, _ in bar.parts)
             values = [100 * (trial / median - 1) for trial in bar.trials]
             low, high = min(low, *values), max(high, *values)
-            axes.boxplot(
-                values,
-                positions=[i + MIDDLE],
-                widths=0.4,
-                orientation="horizontal",
-                patch_artist=True,
-                showfliers=False,
-                showcaps=False,
-                boxprops={"fc": COLOURS["grid"], "ec": COLOURS["soft"], "lw": 0.5},
-                whiskerprops={"linewidth": 0},
-                medianprops={"linewidth": 0},
-            )
+            left, right = np.percentile(values, (25, 75))
+            box: dict[str, Any] = {
+                "facecolor": COLOURS["grid"],
+                "edgecolor": COLOURS["soft"],
+                "linewidth": 0.5,
+            }
+            axes.barh(i + MIDDLE, right - left, 0.4, left=left, **box)
             shown = selection(values)
             heights = [i + MIDDLE + 0.34 * offset for offset in spread(len(shown))]
             dots(axes, shown, heights, bar.parts[0][1])

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
@@ -107,6 +108,14 @@ class Panel:
     svg: Markup
 
 
+def add_legend(figure: Figure) -> None:
+    """Above all, so that it hides nothing.  Matplotlib 3.6 has no location "outside"."""
+    legend = figure.legend(loc="upper left", ncols=3)
+    layout = figure.get_layout_engine()
+    assert isinstance(layout, ConstrainedLayoutEngine)
+    layout.set(rect=(0, 0, 1, 1 - legend.get_window_extent().height / figure.bbox.height))
+
+
 def draw(
     name: str,
     title: str,
@@ -121,7 +130,7 @@ def draw(
         plot(axes)
         axes.set_title(title)
         if axes.get_legend_handles_labels()[0]:
-            figure.legend(loc="outside upper left", ncols=3)  # above all, so that it hides nothing
+            add_legend(figure)
         return Panel(title, values, as_markup(figure))
 
 
