@@ -407,6 +407,13 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def how_to_get(module: str) -> str:
+    missing = f"the Python module {module} is missing; "
+    if (REPOSITORY / "setup").exists():
+        return f"{missing}'make -C {REPOSITORY} setup' installs all that the lab needs"
+    return f"{missing}the package python3-{module} has it"
+
+
 def end(number: int, _frame: FrameType | None) -> NoReturn:
     """Lets the with statements clear up."""
     signal.signal(number, signal.SIG_IGN)
@@ -436,7 +443,7 @@ def main(arguments: list[str]) -> int:
     except LabError as error:
         print(f"ferry-lab: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:
-        print(f"ferry-lab: the Python module {error.name} is missing", file=sys.stderr)
+        print(f"ferry-lab: {how_to_get(error.name or '')}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of the output is gone; Python would flush it once more at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

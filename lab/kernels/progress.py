@@ -4,35 +4,66 @@
 import contextlib
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
-
-from tqdm import tqdm
 
 STEP = re.compile(rb"^  [A-Z][A-Z0-9_]* +(?:\[M\] +)?(\S+)", re.M)
 
 
+INTERVAL = 60.0  # seconds between two lines where there is no terminal
+
+Show = Callable[[list[bytes]], None]  # takes the files of the steps that were made
+
+
 @contextlib.contextmanager
-def progress(name: str, done: int, total: int) -> Iterator[Callable[[bytes], None]]:
-    """A bar on a terminal, else only a line at the start; gives what takes make's output."""
-    print(f"ferry-lab: building {name}", file=sys.stderr)
-    rest = b""
+def bar(name: str, done: int, total: int) -> Iterator[Show]:
+    # Here, because the system's Python may lack it, and most commands do not need it.
+    from tqdm import tqdm
+
     with tqdm(
-        total=max(total, done),
+        total=total,
         initial=done,
         unit="file",
         desc=name,
         file=sys.stderr,
-        disable=not sys.stderr.isatty(),
         leave=False,
         smoothing=0.05,
-    ) as bar:
+    ) as shown:
+
+        def show(files: list[bytes]) -> None:
+            shown.set_postfix_str(files[-1].decode(errors="replace")[-40:], refresh=False)
+            # Never past the end: the table's numbers of steps are estimates.
+            shown.update(min(len(files), shown.total - shown.n))
+
+        yield show
+
+
+@contextlib.contextmanager
+def lines(name: str, done: int, total: int) -> Iterator[Show]:
+    last = time.monotonic()
+
+    def show(files: list[bytes]) -> None:
+        nonlocal done, last
+        done += len(files)
+        if time.monotonic() - last >= INTERVAL:
+            last = time.monotonic()
+            count = f"{min(done, total)} of about {total} files"
+            print(f"ferry-lab: building {name}: {count}", file=sys.stderr)
+
+    yield show
+
+
+@contextlib.contextmanager
+def progress(name: str, done: int, total: int) -> Iterator[Callable[[bytes], None]]:
+    """A bar on a terminal, elsewhere a line a minute; gives what takes make's output."""
+    print(f"ferry-lab: building {name}", file=sys.stderr)
+    rest = b""
+    with (bar if sys.stderr.isatty() else lines)(name, done, max(total, done)) as show:
 
         def feed(output: bytes) -> None:
             nonlocal rest
-            lines, newline, rest = (rest + output).rpartition(b"\n")
-            if steps := STEP.findall(lines + newline):
-                bar.set_postfix_str(steps[-1].decode(errors="replace")[-40:], refresh=False)
-                # Never past the end: the table's numbers of steps are estimates.
-                bar.update(min(len(steps), bar.total - bar.n))
+            text, newline, rest = (rest + output).rpartition(b"\n")
+            if steps := STEP.findall(text + newline):
+                show(steps)
 
         yield feed

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series"]
 COMMANDS += ["new-call", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
 COMMAND = ROOT / "lab" / "ferry-lab"
+ALONE = "import sys; sys.path.append(sys.argv.pop(1)); import runpy; runpy.run_module('lab')"
 COMPLETION = ROOT / "cli" / "completion"
 
 
@@ -57,6 +59,17 @@ def test_help_lists_the_commands() -> None:
     assert re.findall(r"^\.SS ferry-lab ([\w-]+)$", PAGE, re.M) == COMMANDS
 
 
+def python_without_modules(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The lab with nothing but Python's own modules."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", ALONE, str(ROOT), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_page_help_and_completion_name_the_same_options(command: str) -> None:
     shown = run(command, "--help")
@@ -76,6 +89,26 @@ def test_help_page_and_completion_name_the_targets() -> None:
     assert complete("fetch", "7") == ["7.3"]
     assert complete("build", "--patch", "/et") == ["/etc"]
     assert complete("boot", "uml-7.3", "--", "/et") == ["/etc"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["build", "--help"], ["--complete", ""], ["fetch", "1.0"]]
+)
+def test_help_and_lists_need_no_module(arguments: list[str]) -> None:
+    """What `make run` installs lacks the modules that only the lab needs."""
+    shown = python_without_modules(*arguments)
+    assert "is missing" not in shown.stderr
+    assert (shown.stdout or shown.stderr).strip()
+    assert shown.returncode == (125 if "1.0" in arguments else 0)
+
+
+def test_a_missing_module_names_the_command_that_installs_it() -> None:
+    done = python_without_modules("test", "uml-7.3")
+    assert done.returncode == 125
+    assert done.stderr == (
+        "ferry-lab: the Python module pydantic is missing; "
+        f"'make -C {ROOT} setup' installs all that the lab needs\n"
+    )
 
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish")

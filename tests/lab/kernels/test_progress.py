@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Progress: a bar on a terminal, one line elsewhere."""
+"""Progress: a bar on a terminal, lines elsewhere."""
 
 import os
 import pty
 import subprocess
 import sys
 
+import pytest
 from conftest import ROOT
 
+from lab.kernels import progress
 from lab.kernels.progress import STEP
 
 SCRIPT = """
@@ -34,6 +36,19 @@ def test_elsewhere_than_on_a_terminal_there_is_no_bar() -> None:
         check=True,
     )
     assert done.stderr == "ferry-lab: building toy\n"
+
+
+def test_elsewhere_a_line_tells_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.lines("toy", 1, 5) as show:
+        show([b"one.o"])
+        monkeypatch.setattr(progress, "INTERVAL", 0.0)
+        show([b"two.o", b"three.o"])
+        show([b"four.o", b"five.o"])
+    assert capsys.readouterr().err == (
+        "ferry-lab: building toy: 4 of about 5 files\nferry-lab: building toy: 5 of about 5 files\n"
+    )
 
 
 def test_a_terminal_gets_a_bar_that_ends_at_its_end() -> None:
