@@ -136,8 +136,8 @@ check-fresh: setup-check ## make run and make check in minimal roots; RELEASE="1
 
 .PHONY: check-setup check-setup-12 check-setup-13
 check-setup: check-setup-12 check-setup-13 ## check set-up itself: its packages exist, and suffice to build in a minimal root
-check-setup-12: SETUP_STEPS := names build module
-check-setup-13: SETUP_STEPS := names compilers
+check-setup-12: SETUP_STEPS := names install module
+check-setup-13: SETUP_STEPS := names install compilers
 check-setup-12 check-setup-13: setup-check
 ifdef FERRY_FRESH
 	@echo "$@: skipped, because this is such a root"
@@ -188,10 +188,12 @@ release: setup-check ## check version, changelog and tests, and make archives wi
 	@./release
 
 PREFIX := /usr/local
+# Meson asks dpkg-dev, which a build does not need, where the loader looks.  The compiler knows as well.
+LIBDIR := $(patsubst %,lib/%,$(shell $(CC) -print-multiarch 2>/dev/null))
 
 .PHONY: install
 install: build ## install under PREFIX, /usr/local unless given, within DESTDIR if that is given
-	@meson configure build -Dprefix=$(abspath $(PREFIX))
+	@meson configure build -Dprefix=$(abspath $(PREFIX)) $(LIBDIR:%=-Dlibdir=%)
 	@meson compile -C build
 	meson install -C build --no-rebuild --quiet
 

@@ -40,6 +40,10 @@ STEPS = {
     "names": ("all packages of setup exist", NAMES),
     "compilers": ("the release's own GCC and Clang do not warn", COMPILERS),
     "build": ("make build", "make build"),
+    "install": (
+        "make install, and the README's example",
+        "make install && python3 tests/setup/installed.py",
+    ),
     "run": ("make run", "make run"),
     "module": (
         "make setup, and the module for Debian's 6.12",

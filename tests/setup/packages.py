@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from readme import block
 from roots import CODENAMES, fresh_root, in_root, running
 
 from lab import REPOSITORY, LabError
@@ -100,20 +101,14 @@ def check_the_source_of_the_module() -> None:
             raise LabError(f"ferry-dkms lacks {', '.join(lacking)}")
 
 
-def readme_block(start: str) -> str:
-    readme = (REPOSITORY / "README.md").read_text()
-    blocks: list[str] = re.findall(r"^```\w*\n(.*?)^```$", readme, re.M | re.S)
-    return next(block for block in blocks if block.startswith(start))
-
-
 def fill(folder: Path) -> None:
     """With what the exercise takes."""
     folder.mkdir()
     for path in (*PACKAGES.glob("*.deb"), REPOSITORY / "tests/setup/exercise"):
         shutil.copy(path, folder)
     copy_tree(folder / "ferry")
-    (folder / "cat.c").write_text(readme_block("#include"))
-    (folder / "cat.ferry").write_text(readme_block("string path"))
+    (folder / "cat.c").write_text(block("#include"))
+    (folder / "cat.ferry").write_text(block("string path"))
     names = re.findall(r"^\t\t(ferry_\w+);$", (REPOSITORY / "lib/libferry.map").read_text(), re.M)
     (folder / "functions").write_text("".join(f"{name}\n" for name in names))
 
