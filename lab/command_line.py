@@ -48,6 +48,7 @@ Fetches, patches, builds, boots and tests kernels.
 targets:
   x86-6.12 x86-7.3   x86-64, booted by QEMU without hardware virtualization
   uml-7.3            user-mode Linux, which runs kernel code at its natural speed
+  uml-7.3-tiny       the smallest of its kind that runs batches
   debian-6.1 debian-6.12   Debian's stock kernels, with ferry's module
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak

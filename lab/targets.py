@@ -72,6 +72,14 @@ def uml(version: str, steps: int) -> Target:
     )
 
 
+def tiny(version: str, steps: int) -> Target:
+    """The smallest user-mode kernel that runs batches, for whoever wants to see one soon."""
+    fragments = ("uml-tiny.config", "series.config")
+    return Target(
+        f"uml-{version}-tiny", SOURCES[version], "um", "tinyconfig", fragments, "linux", steps
+    )
+
+
 DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), uml("7.3", 1500))
 
 STOCK_TARGETS = tuple(
@@ -89,6 +97,7 @@ STOCK_TARGETS = tuple(
     for version in ("6.1", "6.12")
 )
 TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
+TINY_TARGET = tiny("7.3", 650)
 
 
 def without_series(target: Target) -> Target:
@@ -127,7 +136,7 @@ TARGETS = {
     target.name: target
     for default in DEFAULT_TARGETS
     for target in (default, without_series(default), with_checks(default))
-} | {target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS)}
+} | {target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS, TINY_TARGET)}
 MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is tested on
 
 
