@@ -18,7 +18,7 @@ PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup release debian/build lib/after-install tests/step .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
 # Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
 VALGRIND_TESTS := check memory program program_limit text_assemble text_check text_copies \
@@ -65,7 +65,8 @@ build-tsan/build.ninja: | setup-check
 	$(CLANG) meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: run
-run: build ## measure what crossings cost here and what batching saves; makes a report
+run: ## measure what crossings cost here and what batching saves; makes a report
+	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build
 	@python3 measure/show.py build
 
 .PHONY: python

@@ -181,7 +181,10 @@ def job_lines(run: Run) -> Iterable[Line]:
     yield from (line for line in lines if line)
     unsure = [job.name for job, line in zip(jobs, lines, strict=True) if not line]
     if unsure:
-        yield Line("undecided", f"{'; '.join(unsure)}: noise could explain the difference.")
+        yield Line(
+            "undecided",
+            f"{'; '.join(unsure)}: noise could explain the difference; repeat on a quiet machine.",
+        )
 
 
 def run_lines(run: Run) -> Iterable[Line]:
