@@ -78,7 +78,7 @@ def file_jobs(run: Apps) -> Iterable[Job]:
             f"many files, {name}",
             "these calls share their work among idle CPUs",
             [
-                Contest(pair.side, pair.against, pair.ratio.median, pair.ratio.significant)
+                Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
                 for pair in pairs
                 if pair.against == pairs[0].against
             ],
@@ -94,7 +94,6 @@ def memory_jobs(run: Pagefault) -> Iterable[Job]:
             for touch in run.touches
             if (touch.access, touch.order) == ("write", "sequential")
             and touch.way not in ("base", "clear")
-            and touch.ratio
         ],
     )
 

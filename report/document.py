@@ -177,7 +177,7 @@ class Ratio(Record):
     se: float
     low: float | None
     high: float | None
-    significant: bool = False
+    significant: bool
 
 
 class Batch(Run):
@@ -189,7 +189,6 @@ class PairRatio(Record):
     median: Positive
     low: Positive | None
     high: Positive | None
-    significant: bool = False
 
 
 class Comparison(Record):
@@ -202,6 +201,7 @@ class Comparison(Record):
     pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
     ratios: list[Positive]
     ratio: PairRatio
+    significant: bool
 
 
 class Apps(Run):
@@ -232,7 +232,7 @@ class Cell(Measurement):
     work_ns: NotNegative
     ratios: list[Positive]
     ratio: Positive
-    significant: bool = False
+    significant: bool
     caller_cpu_ns: NotNegative
     other_cpu_ns: NotNegative
     latency_ns: Latency
@@ -270,8 +270,8 @@ class Touch(Measurement):
     way: str
     per_fault: Count | None
     touched: Positive
-    ratio: Positive | None = None
-    significant: bool = False
+    ratio: Positive
+    significant: bool
     resident_bytes: float | None
 
 

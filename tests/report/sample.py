@@ -184,6 +184,7 @@ def ratio(call: str, engine: str, against: str) -> Json:
         "se": 0.0234,
         "low": value - 0.05,
         "high": value + 0.05,
+        "significant": False,
     }
 
 
@@ -219,6 +220,7 @@ def comparison(random: Random, app: str, side: str, against: str, about: float, 
             "low": ratios[1] if enough else None,
             "high": ratios[-2] if enough else None,
         },
+        "significant": False,
     }
 
 
@@ -258,6 +260,7 @@ def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence
         "work_ns": float(work),
         "ratios": ratios,
         "ratio": median(ratios),
+        "significant": False,
         "caller_cpu_ns": now,
         "other_cpu_ns": 0.8 * now if numbers or way == "sqpoll" else 0.0,
         "latency_ns": {
@@ -338,6 +341,8 @@ def touch(order: str, way: str, trials: Sequence[float], pages: float, size: int
         "per_fault": size or None,
         "large_page": 2 << 20 if way == "large_pages" else None,
         "touched": touched,
+        "ratio": 1.0,
+        "significant": False,
         "resident_bytes": 0.0 if access == "read" else touched * pages * PAGE,
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sample
+from conftest import SOURCE
 
 from report.conclusion import as_json, as_text, read_conclusion, written
 from report.files import BadInput
@@ -27,8 +28,24 @@ def files(ratio: float, significant: bool) -> dict[str, Any]:
     row = run["comparisons"][0]
     run["bench"] = "files"
     row |= {"app": "stat", "side": "ferry_statx_many", "against": "statx"}
-    row["ratio"] |= {"median": ratio, "significant": significant}
+    row["significant"] = significant
+    row["ratio"]["median"] = ratio
     return run
+
+
+def test_the_verdicts_of_a_real_document_are_found(tmp_path: Path) -> None:
+    run = json.loads((SOURCE / "measure/results/amd-epyc-vm-6.18/apps.json").read_text())
+    run |= {"bench": "files", "comparisons": run["comparisons"][1:2]}
+    run["comparisons"][0]["app"] = "stat"
+    assert run["comparisons"][0]["significant"]
+    assert len(conclude(tmp_path, run)["gain"]) == 1
+
+
+def test_a_document_without_verdicts_is_refused(tmp_path: Path) -> None:
+    run = files(2.0, True)
+    del run["comparisons"][0]["significant"]
+    with pytest.raises(BadInput, match="significant"):
+        conclude(tmp_path, run)
 
 
 def test_a_gain_that_the_bench_concluded_is_named(tmp_path: Path) -> None:
