@@ -189,8 +189,9 @@ release: setup-check ## check version, changelog and tests, and make archives wi
 	@./release
 
 PREFIX := /usr/local
-# Meson asks dpkg-dev, which a build does not need, where the loader looks.  The compiler knows as well.
-LIBDIR := $(patsubst %,lib/%,$(shell $(CC) -print-multiarch 2>/dev/null))
+# Meson asks dpkg-dev, which a build does not need, where the loader looks.  The compiler knows it,
+# too, but may be installed only by ./setup: ask late.
+LIBDIR = $(patsubst %,lib/%,$(shell $(CC) -print-multiarch 2>/dev/null))
 
 .PHONY: install
 install: build ## install under PREFIX, /usr/local unless given, within DESTDIR if that is given
