@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -228,6 +229,36 @@ def test_an_interrupted_installation_is_done_again(machine: Machine) -> None:
     python = Environments(machine)
     python.done("run")
     (machine.folder / ".venv" / "installed").unlink()
+    assert python.done("run") == ["new", "pip requirements.txt"]
+
+
+def test_ctrl_c_shows_no_traceback(machine: Machine) -> None:
+    python = Environments(machine)
+    machine.command("sleep", f'exec {shutil.which("sleep")} "$@"')
+    machine.command(
+        "python3",
+        """
+case $1 in
+--version) echo Python 3.11.2 ;;
+-m) trap 'echo Traceback >&2; exit 1' INT; echo started; while :; do sleep 0.1; done ;;
+esac""",
+    )
+    env = {"PATH": str(machine.commands), "OS_RELEASE": str(machine.folder / "os-release")}
+    with subprocess.Popen(
+        [machine.folder / "setup", "run"],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout and process.stderr
+        assert any(line == "started\n" for line in process.stdout)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert process.stderr.read() == "setup: interrupted; repeat it to go on\n"
+    assert not (machine.folder / ".venv/installed").exists()
+    Environments(machine)
     assert python.done("run") == ["new", "pip requirements.txt"]
 
 
