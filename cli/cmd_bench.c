@@ -17,6 +17,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "common/show.h"
+#include "common/suggest.h"
 #include "measure/cases/cases.h"
 #include "measure/harness/against.h"
 #include "measure/harness/bench.h"
@@ -32,7 +33,7 @@ static const struct bench *const benches[] = {
 };
 #define BENCHES (COUNT_OF(benches) - 1)
 
-/* "crossing, batch and apps", in a text that is kept. */
+/* With blanks between them, in a text that is kept. */
 static const char *names_of_benches(void)
 {
 	const char *names = benches[0]->name;
@@ -40,7 +41,7 @@ static const char *names_of_benches(void)
 
 	for (i = 1; i < BENCHES; i++)
 		names = keep_text("%s %s", names, benches[i]->name);
-	return keep_list(names, " and ");
+	return names;
 }
 
 static const struct bench *find(const char *name)
@@ -50,7 +51,8 @@ static const struct bench *find(const char *name)
 	for (i = 0; i < BENCHES; i++)
 		if (!strcmp(benches[i]->name, name))
 			return benches[i];
-	complain("bench: there is no bench '%s'; there are %s", name, names_of_benches());
+	complain("bench: there is no bench '%s'%s; there are %s", name,
+		 did_you_mean(name, names_of_benches()), keep_list(names_of_benches(), " and "));
 	return NULL;
 }
 
@@ -60,7 +62,7 @@ static const struct bench *choose(const struct given *given, const struct agains
 	const char *earlier = json_string_at(against->document, "bench", NULL);
 
 	if (!given->bench && !earlier) {
-		complain("bench: which one? There are %s", names_of_benches());
+		complain("bench: which one? There are %s", keep_list(names_of_benches(), " and "));
 		return NULL;
 	}
 	if (!given->bench)

@@ -5,8 +5,10 @@
 
 #include "command.h"
 #include "complete.h"
+#include "common/memory.h"
 #include "common/messages.h"
 #include "common/output.h"
+#include "common/suggest.h"
 
 static const struct command *const commands[] = {
 	&probe_command,	 &run_command, &check_command, &bench_command,
@@ -35,6 +37,16 @@ static const struct command *find(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
+}
+
+static const char *names_of_commands(void)
+{
+	const char *names = commands[0]->name;
+	size_t i;
+
+	for (i = 1; i < COMMANDS; i++)
+		names = keep_text("%s %s", names, commands[i]->name);
+	return names;
 }
 
 /* getopt's complaints begin with argv[0]: "ferry: run" makes them read like ours. */
@@ -69,7 +81,8 @@ static int run(int argc, char *argv[])
 	}
 	command = find(argv[1]);
 	if (!command) {
-		complain("there is no command '%s'; 'ferry --help' lists the commands", argv[1]);
+		complain("there is no command '%s'%s; 'ferry --help' lists the commands", argv[1],
+			 did_you_mean(argv[1], names_of_commands()));
 		return EXIT_USAGE;
 	}
 	return run_command_line(command, argc - 1, argv + 1);

@@ -49,6 +49,21 @@ def test_no_command_and_a_wrong_one_are_usage_errors(ferry: Ferry) -> None:
     assert b"'fly'" in ferry("fly").stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(("prob",), "probe"), (("nur",), "run"), (("bench", "crosing"), "crossing")],
+)
+def test_a_misspelt_word_gets_the_right_one(
+    ferry: Ferry, words: tuple[str, ...], meant: str
+) -> None:
+    assert f"(did you mean '{meant}'?)".encode() in ferry(*words).stderr
+
+
+def test_a_word_like_no_other_gets_no_guess(ferry: Ferry) -> None:
+    for words in (("fly",), ("",), ("x" * 100,), ("bench", "fly")):
+        assert b"did you mean" not in ferry(*words).stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_options_and_too_many_arguments(ferry: Ferry, command: str) -> None:
     done = ferry(command, "--no-such-option")

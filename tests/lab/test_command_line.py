@@ -130,6 +130,7 @@ def test_fish_completes_what_bash_does() -> None:
     ("arguments", "says"),
     [
         (["build", "vax-4.3"], "there is no target 'vax-4.3'; the targets are x86-6.12,"),
+        (["build", "uml-7.2"], "there is no target 'uml-7.2' (did you mean 'uml-7.3'?); the"),
         (["boot", "vax-4.3", "--", "true"], "there is no target 'vax-4.3'"),
         (["boot", "uml-7.3"], "no command given; usage: ferry-lab boot TARGET -- COMMAND..."),
         (["fetch", "1.0"], "unknown version '1.0'; the versions are 6.12, 7.3"),
