@@ -19,11 +19,9 @@
 #define UNSET (-1)
 
 static const struct option options[] = {
-	{ "engine", required_argument, NULL, 'e' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "data", no_argument, NULL, 'd' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+	{ "engine", required_argument, NULL, 'e' }, { "json", no_argument, NULL, 'j' },
+	{ "data", no_argument, NULL, 'd' },	    { "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },	    { 0 },
 };
 
 struct arguments {
@@ -31,6 +29,7 @@ struct arguments {
 	bool json;
 	bool data;
 	const char *path;
+	const char *output; /* NULL: standard output */
 };
 
 /* All labels of SLOT with commas between them, cut where TEXT ends. */
@@ -288,7 +287,7 @@ static int parse(int argc, char *argv[], struct arguments *arguments)
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "e:jdh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "e:jdo:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'e':
 			arguments->engine = parse_engine(optarg);
@@ -301,6 +300,9 @@ static int parse(int argc, char *argv[], struct arguments *arguments)
 		case 'd':
 			arguments->data = true;
 			break;
+		case 'o':
+			arguments->output = optarg;
+			break;
 		case 'h':
 			fputs(run_command.help, stdout);
 			return EXIT_OK;
@@ -312,6 +314,29 @@ static int parse(int argc, char *argv[], struct arguments *arguments)
 		return too_many_arguments("run", argv[optind + 1]);
 	arguments->path = optind < argc ? argv[optind] : "-";
 	return -1;
+}
+
+static void print(const struct arguments *arguments, const struct loaded *loaded,
+		  const char *engine, long returned)
+{
+	if (arguments->json)
+		print_as_json(arguments, loaded, engine, returned);
+	else
+		print_as_text(arguments, loaded, engine, returned);
+}
+
+static int print_to(const struct arguments *arguments, const struct loaded *loaded,
+		    const char *engine, long returned)
+{
+	struct kept_output kept;
+
+	if (!arguments->output) {
+		print(arguments, loaded, engine, returned);
+		return EXIT_OK;
+	}
+	keep_output(&kept);
+	print(arguments, loaded, engine, returned);
+	return write_kept(&kept, arguments->output) ? EXIT_USAGE : EXIT_OK;
 }
 
 static int check_engine(enum ferry_engine engine)
@@ -350,30 +375,31 @@ static int run(int argc, char *argv[])
 		arguments.engine = engine_from_environment();
 	if (arguments.engine < 0 || check_engine(arguments.engine))
 		return EXIT_USAGE;
+	if (arguments.output && check_writable(arguments.output))
+		return EXIT_USAGE;
 	image = load_program(arguments.path, &loaded);
 	if (!image)
 		return EXIT_USAGE;
 	warn_of_arguments(arguments.path, &loaded);
 	engine = engine_used(&arguments, &loaded);
 	returned = run_loaded(&arguments, &loaded);
-	if (arguments.json)
-		print_as_json(&arguments, &loaded, engine, returned);
-	else
-		print_as_text(&arguments, &loaded, engine, returned);
+	status = print_to(&arguments, &loaded, engine, returned);
 	image_unload(&loaded);
 	image_free(image);
-	return returned < 0 ? EXIT_FOUND : EXIT_OK;
+	return !status && returned < 0 ? EXIT_FOUND : status;
 }
 
 const struct command run_command = {
 	.name = "run",
 	.summary = "run a program and print each slot's result",
-	.help = "Usage: ferry run [--engine ENGINE] [--data] [--json] [FILE]\n"
+	.help = "Usage: ferry run [--engine ENGINE] [--data] [--json] [--output FILE] [FILE]\n"
 		"Runs the batch program in FILE, or standard input, and prints the result of each\n"
 		"slot, with the name of the error if it failed.\n\n"
 		"  -e, --engine ENGINE  the engine; by default auto\n"
 		"  -d, --data           print the program's data afterwards\n"
 		"  -j, --json           print JSON instead of a table\n"
+		"  -o, --output FILE    write the table or the JSON to FILE, apart from what the\n"
+		"                       program prints\n"
 		"  -h, --help           print this help\n\n"
 		"Without --engine, FERRY_ENGINE chooses the engine; BATCH_EMUL selects the loop.\n"
 		"Exit status: 0 if the batch ran, whatever its slots returned; 1 if it could not\n"

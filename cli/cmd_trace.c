@@ -180,31 +180,10 @@ static bool has_program(const struct arguments *arguments, const struct trace *t
 	return false;
 }
 
-/* A file is written at once, so what would go to standard output is kept until its end. */
-static int print_to_file(const struct arguments *arguments, const struct trace *trace)
-{
-	FILE *const standard = stdout;
-	char *text = NULL;
-	size_t length = 0;
-	int error;
-
-	stdout = open_memstream(&text, &length);
-	if (!stdout) {
-		stdout = standard;
-		complain("out of memory");
-		return EXIT_USAGE;
-	}
-	print(arguments, trace);
-	fclose(stdout);
-	stdout = standard;
-	error = write_file(arguments->output, text, length);
-	free(text);
-	return error ? EXIT_USAGE : EXIT_OK;
-}
-
 static int run(int argc, char *argv[])
 {
 	struct arguments arguments = { 0 };
+	struct kept_output kept;
 	struct trace *trace;
 	int status;
 
@@ -218,9 +197,9 @@ static int run(int argc, char *argv[])
 	    !has_program(&arguments, trace))
 		return EXIT_FOUND;
 	if (arguments.output)
-		return print_to_file(&arguments, trace);
+		keep_output(&kept);
 	print(&arguments, trace);
-	return EXIT_OK;
+	return arguments.output && write_kept(&kept, arguments.output) ? EXIT_USAGE : EXIT_OK;
 }
 
 const struct command trace_command = {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "messages.h"
 
 bool is_terminal(int descriptor)
@@ -26,6 +27,28 @@ void print_json(json_t *json)
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);
+}
+
+void keep_output(struct kept_output *kept)
+{
+	*kept = (struct kept_output){ .standard = stdout };
+	stdout = open_memstream(&kept->text, &kept->length);
+	if (stdout)
+		return;
+	stdout = kept->standard;
+	complain("out of memory");
+	exit(EXIT_USAGE);
+}
+
+int write_kept(struct kept_output *kept, const char *path)
+{
+	int error;
+
+	fclose(stdout);
+	stdout = kept->standard;
+	error = write_file(path, kept->text, kept->length);
+	free(kept->text);
+	return error;
 }
 
 int finish_output(void)

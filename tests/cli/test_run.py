@@ -29,6 +29,23 @@ def test_a_program_runs_and_every_slot_is_shown(ferry: Ferry, program: Path, eng
     assert lines[6] == "last slot to run: 3"
 
 
+def test_json_in_a_file_is_apart_from_what_the_program_prints(
+    ferry: Ferry, program: Path, tmp_path: Path
+) -> None:
+    done = ferry("run", "--json", "--output", tmp_path / "json", program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"forty-two bytes\n", b"")
+    assert json.loads((tmp_path / "json").read_text())["returned"] == 3
+    done = ferry("run", "-o", tmp_path / "table", program)
+    assert done.stdout == b"forty-two bytes\n"
+    assert "last slot to run: 3" in (tmp_path / "table").read_text()
+
+
+def test_an_output_that_cannot_be_written_runs_nothing(ferry: Ferry, program: Path) -> None:
+    done = ferry("run", "--output", "/nowhere/file", program)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"/nowhere/file" in done.stderr
+
+
 def test_failures_have_names_and_skipped_slots_say_so(ferry: Ferry, program: Path) -> None:
     (program.parent / "content").unlink()
     done = ferry("run", program)
