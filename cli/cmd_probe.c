@@ -17,6 +17,7 @@
 #include "common/show.h"
 #include "measure/harness/machine.h"
 #include "program_file.h"
+#include "trace/bpf/collect.h"
 
 /* What auto decides for one program. */
 struct decision {
@@ -205,6 +206,12 @@ static void print_runners(void)
 		    place ? place_in_words(place) : "", why);
 }
 
+static void print_tracing(void)
+{
+	if (bpf_missing())
+		print_entry("trace", "by ptrace only, and not by BPF: %s", bpf_missing());
+}
+
 static json_t *runners_as_json(void)
 {
 	const char *why;
@@ -272,6 +279,7 @@ static void report(const struct decisions *decisions, bool json)
 		print_remedies();
 		print_decisions(decisions);
 		print_runners();
+		print_tracing();
 	}
 	json_decref(mitigations);
 }

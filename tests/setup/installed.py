@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compiles the README's example as the README says, and runs it."""
+"""Compiles the README's example as the README says, and runs it; this root has no libbpf."""
 
 import subprocess
 import tempfile
@@ -13,4 +13,12 @@ if __name__ == "__main__":
         subprocess.run(["bash", "-c", compile_line()], cwd=folder, check=True)
         printed = subprocess.run([f"{folder}/a.out"], stdout=subprocess.PIPE, check=True).stdout
     expected = Path("/etc/hostname").read_bytes()
+    for command in ("probe", "trace --once true"):
+        shown = subprocess.run(
+            ["/usr/local/bin/ferry", *command.split()],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        assert "install the packages libbpf-dev and clang" in " ".join(shown.split()), shown
     assert printed == expected, f"the example printed {printed!r}, not {expected!r}"

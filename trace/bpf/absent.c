@@ -4,9 +4,14 @@
 
 #include "collect.h"
 
-const char *bpf_prepare(void)
+const char *bpf_missing(void)
 {
 	return "this ferry was built without it: " WHY_NO_BPF;
+}
+
+const char *bpf_prepare(void)
+{
+	return bpf_missing();
 }
 
 int collect_with_bpf(const struct target *target, struct windows *windows, struct totals *totals,

@@ -56,6 +56,11 @@ static uint8_t argument(const struct call *shape, const char *kind)
 	return k < 0 ? NO_ARGUMENT : (uint8_t)k;
 }
 
+const char *bpf_missing(void)
+{
+	return NULL;
+}
+
 const char *bpf_prepare(void)
 {
 	const char *why = bpf_load(&bpf);

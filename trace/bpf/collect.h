@@ -10,6 +10,10 @@
 #include "../totals.h"
 #include "../windows.h"
 
+/** Why this ferry was built without BPF, and what brings it: a sentence without its end, or NULL.
+ */
+const char *bpf_missing(void);
+
 /** Whether BPF can be used: NULL, or why not: a sentence without its end, kept. */
 const char *bpf_prepare(void);
 
