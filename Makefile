@@ -94,7 +94,7 @@ GUESTS := uml-7.3 x86-6.12 debian-6.12
 
 .PHONY: check
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
-	@rm -f build/times
+	@rm -f build/times build*/meson-logs/testlog.json build/guest-*.json
 	@# Set-up mostly waits for downloads.
 	$(STEP) 'set-up in minimal roots, lint, build with sanitizers' \
 		$(MAKE) --no-print-directory --jobs=3 --output-sync=line \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What `make check` did: how long each step and the slowest tests took, and the verdicts.
 
-summary.py TIMES BUILD... GUESTS.json...: TIMES is what tests/step wrote, BUILD a build
+summary.py [--so-far] TIMES BUILD... GUESTS.json...: TIMES is what tests/step wrote, BUILD a build
 directory with Meson's log of the latest run, GUESTS.json what `ferry-lab test --json` wrote.
+With --so-far, some of them may not be there yet.
 """
 
 import json
@@ -17,8 +18,12 @@ SLOWEST = 15
 Test = tuple[float, str, str]  # seconds, name, verdict
 
 
+def log_of(source: Path) -> Path:
+    return source if source.suffix == ".json" else source / "meson-logs" / "testlog.json"
+
+
 def meson_tests(build: Path) -> Iterator[Test]:
-    for line in (build / "meson-logs" / "testlog.json").read_text().splitlines():
+    for line in log_of(build).read_text().splitlines():
         test = json.loads(line)
         verdict = VERDICTS.get(test["result"], "failed")
         yield test["duration"], f"{build.name}: {test['name'].rpartition(' / ')[2]}", verdict
@@ -35,11 +40,15 @@ def duration(seconds: float) -> str:
 
 
 def main() -> int:
-    times, *sources = (Path(argument) for argument in sys.argv[1:])
+    so_far = sys.argv[1] == "--so-far"
+    times, *sources = (Path(argument) for argument in sys.argv[1 + so_far :])
     tests: list[Test] = []
     for source in sources:
+        if so_far and not log_of(source).exists():
+            continue
         tests += guest_tests(source) if source.suffix == ".json" else meson_tests(source)
-    steps = [line.split("\t") for line in times.read_text().splitlines()]
+    text = "" if so_far and not times.exists() else times.read_text()
+    steps = [line.split("\t") for line in text.splitlines()]
     print("\nWhat took how long:")
     for seconds, name in steps:
         print(f"{duration(float(seconds))}  {name}")
@@ -47,6 +56,9 @@ def main() -> int:
     print("\nThe slowest tests:")
     for took, name, _ in sorted(tests, reverse=True)[:SLOWEST]:
         print(f"{duration(took)}  {name}")
+    failed = sorted(name for _, name, verdict in tests if verdict == "failed")
+    if failed:
+        print("\nFailed:", *failed, sep="\n  ")
     counts = Counter(verdict for _, _, verdict in tests)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "skipped"))
     print(f"\n{words}")

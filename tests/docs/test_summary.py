@@ -61,6 +61,17 @@ def test_a_failure_or_nothing_passed_fails(
     assert summary(times, meson_log(tmp_path / "build", **results)).returncode == 1
 
 
+def test_a_failed_step_shows_what_failed_and_how_to_repeat_it(times: Path, tmp_path: Path) -> None:
+    meson_log(tmp_path / "build", one="OK", two="FAIL")
+    step: list[str | Path] = [TESTS / "step", times, "unit tests", "sh", "-c", "exit 3"]
+    done = subprocess.run(step, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert "This step failed: unit tests\n" in done.stdout
+    assert "  sh -c exit 3\n" in done.stdout
+    assert "  1 min  1 s  lint\n" in done.stdout
+    assert "\nFailed:\n  build: two\n" in done.stdout
+
+
 def test_a_step_is_noted_when_it_succeeds(tmp_path: Path) -> None:
     times = tmp_path / "times"
     for command, status in ((["true"], 0), (["sh", "-c", "exit 3"], 3)):
