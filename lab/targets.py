@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +43,12 @@ class Target:
     def builds(self) -> str:
         """Where its finished kernels are: those with patches do not displace the others."""
         return f"{self.name}-patched" if self.patches else self.name
+
+    @property
+    def tree(self) -> str:
+        """Its tree and objects: what the user's patches change is not compiled twice in turn."""
+        name = "series" if self.series else "plain"
+        return f"{name}-patched" if self.patches else name
 
 
 CHECKED = ("-debug", "-kcsan")
@@ -142,5 +149,7 @@ MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is 
 
 def find_target(name: str) -> Target:
     if name not in TARGETS:
-        raise LabError(f"there is no target '{name}'; the targets are {', '.join(TARGETS)}")
+        near = get_close_matches(name, TARGETS, n=1, cutoff=0.8)
+        meant = f" (did you mean '{near[0]}'?)" if near else ""
+        raise LabError(f"there is no target '{name}'{meant}; the targets are {', '.join(TARGETS)}")
     return TARGETS[name]

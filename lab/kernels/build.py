@@ -124,7 +124,7 @@ def build(target: Target, jobs: int | None = None) -> Kernel:
 @contextlib.contextmanager
 def prepared_tree(target: Target, package: Path) -> Iterator[Path]:
     """TARGET's tree, which stays as it is within the with statement."""
-    tree = tree_directory(target.source) / ("series" if target.series else "plain")
+    tree = tree_directory(target.source) / target.tree
     wanted = series_state(target)
     while True:
         with unpacked_base(target.source, package) as base:

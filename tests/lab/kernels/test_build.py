@@ -104,6 +104,17 @@ def test_a_patch_of_the_user_comes_after_the_series(toy: Path, cache: Path) -> N
     assert building.build(TARGET) == first
 
 
+def test_switching_to_a_patch_and_back_compiles_nothing_again(toy: Path, cache: Path) -> None:
+    mine = write_patch(toy, "mine", any_diff=ADD_LINE)
+    targets = (TARGET, with_patches(TARGET, [mine]))
+    kernels = [building.build(target) for target in targets]
+    compiled(cache)
+    for kernel in kernels:
+        shutil.rmtree(kernel.directory)
+    assert [building.build(target) for target in targets] == kernels
+    assert compiled(cache) == []
+
+
 def test_a_patch_of_the_user_may_be_what_git_writes(toy: Path) -> None:
     mine = toy / "mine"
     mine.mkdir()
