@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from calls import MAKERS, Maker
 
 SKIPPED = 77

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from audit_link import AuditLink
+
 from calls import Maker, Seen, check
 
 RECORD = re.compile(

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from calls import Maker
 
 LINE = re.compile(r"(?:\d+ +)?(?P<call>\w+\(.*\)) += (?P<result>.*)")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from calls import LSEEK, Maker, Seen, check
 
 TRACING = Path("/sys/kernel/tracing")
