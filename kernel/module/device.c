@@ -19,13 +19,6 @@
 #include "../core/flexsc.h"
 #include "device.h"
 
-/* Asked before each call: a filter that a slot installs stops the batch. */
-long subcall_with_work(struct pt_regs *regs, unsigned int nr, bool *refused)
-{
-	*refused = true;
-	return -ERESTARTNOINTR;
-}
-
 /* Reads all of them in one user access. */
 static __always_inline int read_args(struct ferry_batch_args *args,
 				     const struct ferry_batch_args __user *user)
