@@ -4,48 +4,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <ferry_flexsc.h>
 
 #include "command.h"
-#include "common/file.h"
 #include "common/json.h"
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/show.h"
+#include "lib/text/text.h"
 #include "measure/harness/machine.h"
-#include "program_file.h"
 #include "trace/bpf/collect.h"
-
-/* What auto decides for one program. */
-struct decision {
-	const char *program; /* in words */
-	const char *engine;
-	const char *why;
-};
-
-struct decisions {
-	size_t count;
-	struct decision of[2];
-};
-
-static const char *io_uring_state(int disabled)
-{
-	switch (disabled) {
-	case -1:
-		if (access("/proc/sys", X_OK))
-			return "unknown: /proc cannot be read";
-		return "not restricted (this kernel has no sysctl kernel.io_uring_disabled)";
-	case 0:
-		return "enabled (kernel.io_uring_disabled = 0)";
-	case 1:
-		return "privileged processes only (kernel.io_uring_disabled = 1)";
-	default:
-		return "disabled (kernel.io_uring_disabled = 2)";
-	}
-}
 
 #define HEADING_WIDTH 13 /* columns */
 #define TEXT_MAX 1024	 /* bytes of one entry; more are cut */
@@ -72,7 +41,6 @@ static void print_machine(const struct machine *machine, const json_t *mitigatio
 		    machine->kernel.machine);
 	print_entry("cpu", "%s, %ld online%s", machine->cpu, machine->cpus,
 		    machine->hypervisor ? ", in a virtual machine" : "");
-	print_entry("io_uring", "%s", io_uring_state(machine->io_uring_disabled));
 	json_object_foreach((json_t *)mitigations, name, state)
 		print_entry("mitigation", "%s: %s", name, json_string_value(state));
 	putchar('\n');
@@ -111,16 +79,6 @@ static const char *remedy(int engine, int error)
 		int engine, error; /* 0: any other */
 		const char *text;
 	} remedies[] = {
-		{ FERRY_URING, -ENOSYS, "boot Linux 6.1 or later with CONFIG_IO_URING" },
-		{ FERRY_URING, -EINVAL, "boot Linux 6.1 or later" },
-		{ FERRY_URING, -EPERM,
-		  "as root, sysctl kernel.io_uring_disabled=0; a sandbox may deny io_uring as "
-		  "well" },
-		{ FERRY_URING, -EACCES,
-		  "run without a seccomp filter (of a container: --security-opt "
-		  "seccomp=unconfined) "
-		  "and without a tracer, with /proc mounted" },
-		{ FERRY_URING, 0, "raise the limits of open files and of locked memory (ulimit)" },
 		{ FERRY_DEVICE, -ENOENT,
 		  "install ferry-dkms and load the module (modprobe ferry); a container also needs "
 		  "--device /dev/ferry" },
@@ -158,38 +116,12 @@ static void print_remedies(void)
 		putchar('\n');
 }
 
-static struct decision decide(const char *program, const struct ferry_slot slots[],
-			      unsigned long count)
+static void print_auto(void)
 {
-	struct decision decision = { .program = program };
+	const char *why;
+	const char *engine = ferry_engine_name(ferry_engine_auto(&why));
 
-	decision.engine = ferry_engine_name(ferry_engine_for(slots, count, &decision.why));
-	return decision;
-}
-
-/* One program for each of the two kinds that auto distinguishes. */
-static struct decisions decide_in_general(void)
-{
-	struct ferry_slot reads[64] = { 0 }, others[64] = { 0 };
-	struct decisions decisions = { .count = 2 };
-	size_t i;
-
-	for (i = 0; i < 64; i++) {
-		reads[i].nr = SYS_pread64;
-		others[i].nr = SYS_getpid;
-	}
-	decisions.of[0] = decide("long runs of reads or writes", reads, 64);
-	decisions.of[1] = decide("other calls", others, 64);
-	return decisions;
-}
-
-static void print_decisions(const struct decisions *decisions)
-{
-	size_t i;
-
-	for (i = 0; i < decisions->count; i++)
-		print_entry("auto", "%s for %s: %s", decisions->of[i].engine,
-			    decisions->of[i].program, decisions->of[i].why);
+	print_entry("auto", "%s: %s", engine, why);
 }
 
 static const char *place_in_words(const char *place)
@@ -231,17 +163,12 @@ static json_t *engine_as_json(int engine)
 			 ferry_engine_summary(engine));
 }
 
-static json_t *decisions_as_json(const struct decisions *decisions)
+static json_t *auto_as_json(void)
 {
-	json_t *list = json_array();
-	size_t i;
+	const char *why;
+	const char *engine = ferry_engine_name(ferry_engine_auto(&why));
 
-	for (i = 0; i < decisions->count; i++)
-		json_array_append_new(list, json_pack("{s:o, s:s, s:s}", "program",
-						      json_text(decisions->of[i].program), "engine",
-						      decisions->of[i].engine, "why",
-						      decisions->of[i].why));
-	return list;
+	return json_pack("{s:s, s:s}", "engine", engine, "why", why);
 }
 
 static json_t *engines_as_json(void)
@@ -254,78 +181,53 @@ static json_t *engines_as_json(void)
 	return list;
 }
 
-static json_t *report_as_json(const struct machine *machine, json_t *mitigations,
-			      const struct decisions *decisions)
+static json_t *report_as_json(const struct machine *machine, json_t *mitigations)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:b, s:i, s:O, s:o, s:o, s:o}", "version", 1,
+	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:b, s:O, s:o, s:o, s:o}", "version", 2,
 			 "kernel", machine->kernel.release, "architecture", machine->kernel.machine,
 			 "cpu", machine->cpu, "cpus", (json_int_t)machine->cpus, "virtual_machine",
-			 machine->hypervisor, "io_uring_disabled", machine->io_uring_disabled,
-			 "mitigations", mitigations, "engines", engines_as_json(), "auto",
-			 decisions_as_json(decisions), "flexsc", runners_as_json());
+			 machine->hypervisor, "mitigations", mitigations, "engines",
+			 engines_as_json(), "auto", auto_as_json(), "flexsc", runners_as_json());
 }
 
-static void report(const struct decisions *decisions, bool json)
+static void report(bool json)
 {
 	json_t *mitigations = machine_mitigations();
 	struct machine machine;
 
 	machine_read(&machine);
 	if (json) {
-		print_json(report_as_json(&machine, mitigations, decisions));
+		print_json(report_as_json(&machine, mitigations));
 	} else {
 		print_machine(&machine, mitigations);
 		print_engines();
 		print_remedies();
-		print_decisions(decisions);
+		print_auto();
 		print_runners();
 		print_tracing();
 	}
 	json_decref(mitigations);
 }
 
-/* What auto decides for the program in PATH: 0, or EXIT_USAGE after complaining. */
-static int decide_for_file(const char *path, struct decisions *decisions)
-{
-	struct loaded loaded;
-	struct image *image = load_program(path, &loaded);
-
-	if (!image)
-		return EXIT_USAGE;
-	decisions->count = 1;
-	decisions->of[0] = decide(display_name(path), loaded.slots, loaded.ncall);
-	image_unload(&loaded);
-	image_free(image);
-	return EXIT_OK;
-}
-
 static int run(int argc, char *argv[])
 {
-	struct decisions decisions;
-	const char *path = NULL;
 	bool json = false;
-	int status = parse_json_and_file(&probe_command, argc, argv, &json, &path);
+	int status = parse_json_and_file(&probe_command, argc, argv, &json, NULL);
 
 	if (status >= 0)
 		return status;
-	if (!path)
-		decisions = decide_in_general();
-	else if (decide_for_file(path, &decisions))
-		return EXIT_USAGE;
-	report(&decisions, json);
+	report(json);
 	return EXIT_OK;
 }
 
 const struct command probe_command = {
 	.name = "probe",
 	.summary = "show which engines are available here, and which one auto chooses",
-	.help = "Usage: ferry probe [--json] [FILE]\n"
+	.help = "Usage: ferry probe [--json]\n"
 		"Shows the kernel, the mitigations, which engines can run batches here and why,\n"
-		"which engine auto chooses, in general or for the batch program in FILE, and "
-		"where\n"
-		"the runners of flexsc stay.\n\n"
+		"which of them auto chooses, and where the runners of flexsc stay.\n\n"
 		"  -j, --json  print JSON instead\n"
 		"  -h, --help  print this help\n\n"
-		"Example: ferry probe cat.ferry\n",
+		"Example: ferry probe --json\n",
 	.run = run,
 };

@@ -275,11 +275,11 @@ static long run_loaded(const struct arguments *arguments, struct loaded *loaded)
 			      sizeof(struct ferry_slot));
 }
 
-static const char *engine_used(const struct arguments *arguments, const struct loaded *loaded)
+static const char *engine_used(const struct arguments *arguments)
 {
 	if (arguments->engine != FERRY_AUTO)
 		return ferry_engine_name(arguments->engine);
-	return ferry_engine_name(ferry_engine_for(loaded->slots, loaded->ncall, NULL));
+	return ferry_engine_name(ferry_engine_auto(NULL));
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -381,7 +381,7 @@ static int run(int argc, char *argv[])
 	if (!image)
 		return EXIT_USAGE;
 	warn_of_arguments(arguments.path, &loaded);
-	engine = engine_used(&arguments, &loaded);
+	engine = engine_used(&arguments);
 	returned = run_loaded(&arguments, &loaded);
 	status = print_to(&arguments, &loaded, engine, returned);
 	image_unload(&loaded);

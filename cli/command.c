@@ -12,7 +12,7 @@ int parse_json_and_file(const struct command *command, int argc, char *argv[], b
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	int option;
+	int option, most;
 
 	while ((option = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
 		if (option == '?')
@@ -23,8 +23,9 @@ int parse_json_and_file(const struct command *command, int argc, char *argv[], b
 		}
 		*json = true;
 	}
-	if (argc - optind > 1)
-		return too_many_arguments(command->name, argv[optind + 1]);
+	most = optind + (file ? 1 : 0);
+	if (argc > most)
+		return too_many_arguments(command->name, argv[most]);
 	if (optind < argc)
 		*file = argv[optind];
 	return -1;

@@ -25,8 +25,8 @@ extern const struct command du_command;
 extern const struct command trace_command;
 
 /**
- * Reads the command line of COMMAND, which takes --json, --help and a FILE: -1 to go on, or the
- * exit status.  *FILE stays as it is when there is none.
+ * Reads the command line of COMMAND, which takes --json, --help and, unless FILE is NULL, a file:
+ * -1 to go on, or the exit status.  *FILE stays as it is when there is none.
  */
 int parse_json_and_file(const struct command *command, int argc, char *argv[], bool *json,
 			const char **file);

@@ -70,8 +70,7 @@ static _Noreturn void bad_engine(int error)
 	const char *why = strerror(-error);
 
 	if (engine < 0)
-		errx(EXIT_USAGE,
-		     "FERRY_ENGINE is '%s': it must be auto, loop, uring, device or syscall",
+		errx(EXIT_USAGE, "FERRY_ENGINE is '%s': it must be auto, loop, device or syscall",
 		     name ? name : "");
 	ferry_engine_probe(engine, &why);
 	errx(EXIT_USAGE, "FERRY_ENGINE is '%s', which cannot run here: %s", name, why);

@@ -23,9 +23,8 @@ extern "C" {
 /* ---- engines: where a batch runs ---- */
 
 enum ferry_engine {
-	FERRY_AUTO,    /* the fastest of those below that is correct here */
+	FERRY_AUTO,    /* the one below with the fewest crossings that is correct here */
 	FERRY_LOOP,    /* one system call per slot: any Linux, the reference */
-	FERRY_URING,   /* io_uring for the runs of slots it wins, the loop for the rest */
 	FERRY_DEVICE,  /* /dev/ferry: one crossing on a stock kernel with the module */
 	FERRY_SYSCALL, /* one crossing on a kernel with the patch series */
 	FERRY_ENGINES
@@ -63,11 +62,10 @@ int ferry_engine_use(enum ferry_engine engine);
 int ferry_engine_in_use(void);
 
 /**
- * The engine that auto uses for this batch.  If WHY is not NULL, *why becomes a sentence with
- * the reason (a constant).  Auto may choose another engine for another batch.
+ * The engine that FERRY_AUTO stands for in the calling thread.  If WHY is not NULL, *why becomes
+ * a sentence with the reason (a constant).
  */
-enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned long ncall,
-				   const char **why);
+enum ferry_engine ferry_engine_auto(const char **why);
 
 /* ---- running ---- */
 
@@ -87,7 +85,7 @@ long ferry_batch(long rets[], const struct ferry_slot calls[], unsigned long nca
 
 /**
  * ferry_batch() on ENGINE, regardless of the engine in use.  Where the engine is not available,
- * FERRY_URING and FERRY_DEVICE run the loop, and FERRY_SYSCALL fails with -ENOSYS.
+ * FERRY_DEVICE runs the loop, and FERRY_SYSCALL fails with the error of ferry_engine_probe().
  */
 long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_slot calls[],
 		    unsigned long ncall, long flags, long size);

@@ -22,7 +22,7 @@
 
 #define TRIALS 24
 #define CALLS 1024  /* in a trial */
-#define BATCH 128   /* slots; enough for the ring of the uring engine */
+#define BATCH 128   /* slots */
 #define PAGES CALLS /* touched in a trial */
 #define EXISTING "/"
 
@@ -141,25 +141,6 @@ static void measure_batches(struct bench *bench, struct costs *costs)
 	}
 	costs->batch = difference(costs->crossing, cost_of(dispatch, bench));
 	costs->batch.saved.error += costs->crossing.value - costs->batch.saved.value;
-}
-
-static void measure_uring(struct bench *bench, struct costs *costs)
-{
-	static char byte;
-	struct figure loop;
-	const char *why;
-
-	if (ferry_engine_probe(FERRY_URING, &why)) {
-		costs->uring.missing = why;
-		return;
-	}
-	fill_slots(bench, (struct ferry_slot){ .nr = SYS_pread64,
-					       .argc = 4,
-					       .arg = { bench->file, (long)&byte, 1, 0 } });
-	bench->engine = FERRY_LOOP;
-	loop = elapsed_in(run_batches, bench);
-	bench->engine = FERRY_URING;
-	costs->uring = difference(loop, elapsed_in(run_batches, bench));
 }
 
 /* ---- files ---- */
@@ -318,11 +299,7 @@ struct costs measure_costs(void)
 	struct costs costs = { .crossing = measure_crossing() };
 
 	bench->file = memory_file();
-	if (write(bench->file, "", 1) != 1)
-		costs.uring.missing = "there is no file in memory";
 	measure_batches(bench, &costs);
-	if (!costs.uring.missing)
-		measure_uring(bench, &costs);
 	measure_files(bench, &costs);
 	costs.vdso = difference(cost_of(trap_for_time, bench), cost_of(read_time, bench));
 	measure_tiny(bench, &costs);

@@ -18,7 +18,6 @@ struct costs {
 	struct figure crossing;	  /* ns: a call that no kernel has */
 	struct way batch;	  /* each call in a batch beyond the first */
 	const char *batch_engine; /* that was measured, or NULL: estimated */
-	struct way uring;	  /* each read or write in a long run of them */
 	struct way statx_many;	  /* each call of statx() */
 	struct way vdso;	  /* each clock_gettime() that is a system call now */
 	struct way tiny_read;	  /* each read of a few bytes of a file that is not made at all */

@@ -12,7 +12,6 @@
 #define TINY 4096     /* bytes: less is a tiny read or write */
 #define LARGE 65536.0 /* the buffer to use instead */
 #define BETWEEN 4     /* calls from one to the next of the same kind, as in a loop that copies */
-#define LEAST_RUN 32  /* calls in a row that are worth a ring */
 
 /* How many calls a way applies to. */
 struct amount {
@@ -32,23 +31,6 @@ static struct amount crossings_in_batches(const struct findings *findings)
 
 		amount.calls += plan->turns * (plan->calls - plan->batches);
 	}
-	return amount;
-}
-
-/* Reads and writes in a row, as many as fill a ring. */
-static struct amount calls_in_long_runs(const struct findings *findings)
-{
-	struct amount amount = { .error = findings->scale_error };
-	const struct sequences *sequences = findings->sequences;
-	size_t i, k;
-
-	for (i = 0; i < sequences->line_count; i++)
-		for (k = 0; k < sequences->lines[i].count; k++) {
-			const struct run_of_calls *run = &sequences->lines[i].runs[k];
-
-			if (is_transfer(run->nr) && !run->failed && run->count >= LEAST_RUN)
-				amount.calls += run->count * findings->scale;
-		}
 	return amount;
 }
 
@@ -207,15 +189,13 @@ static void add_savings(struct findings *findings, const struct windows *windows
 		      costs->batch_engine ? keep_text("on the engine %s", costs->batch_engine) :
 					    "on a kernel with the engine syscall or device"),
 	    saving_of(costs->batch, crossings_in_batches(findings), cpu_ns));
-	add(findings, 1, "uring", "io_uring for long runs of reads or writes",
-	    saving_of(costs->uring, calls_in_long_runs(findings), cpu_ns));
-	add(findings, 2, "files", "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
+	add(findings, 1, "files", "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
 	    saving_of(costs->statx_many, calls_by_name(totals, stats), cpu_ns));
-	add(findings, 3, "vdso", "the vDSO for the time",
+	add(findings, 2, "vdso", "the vDSO for the time",
 	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
-	add(findings, 4, "buffers", "buffers of 64 KiB for tiny reads and writes",
+	add(findings, 3, "buffers", "buffers of 64 KiB for tiny reads and writes",
 	    saving_of_buffers(findings, windows, costs, cpu_ns));
-	add(findings, 5, "faults", "ferry_prefault() or large pages for page faults",
+	add(findings, 4, "faults", "ferry_prefault() or large pages for page faults",
 	    saving_of(prefault, faults, cpu_ns));
 }
 

@@ -17,7 +17,7 @@ struct saving {
 	double share; /* of the CPU time, or NAN */
 };
 
-#define SAVINGS 6
+#define SAVINGS 5
 
 struct findings {
 	const struct sequences *sequences;

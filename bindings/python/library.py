@@ -16,7 +16,6 @@ HERE = Path(__file__).resolve().parent
 COPY = "ferry-library"
 FOLDERS = ("include", "uapi", "lib/engine", "lib/files", "lib/program")
 FILES = ("LICENSE", "meson.build", "lib/meson.build", "lib/kernel_calls.c")
-LIBURING = Path("/usr/share/doc/liburing-dev/copyright")  # where Debian has it
 SOURCE = re.compile(r"^  '((?:engine|files|program)/.*\.c|kernel_calls\.c)',$", re.M)
 
 
@@ -49,8 +48,6 @@ def notices(nanobind: Path) -> str:
     hash_map = (nanobind / "../ext/robin_map/include/tsl/robin_map.h").read_text()
     comment = hash_map.partition("*/")[0].removeprefix("/**")
     texts = {"nanobind": own, "robin_map": re.sub("^ [*] ?", "", comment, flags=re.M)}
-    if LIBURING.exists():
-        texts["liburing"] = LIBURING.read_text()
     return "\n".join(
         f"{name}\n{'=' * len(name)}\n\n{text.strip()}\n" for name, text in texts.items()
     )

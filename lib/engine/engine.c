@@ -10,20 +10,15 @@
 #include <ferry/loop.h>
 
 #include "engine.h"
-#include "uring_plan.h"
 
 static const struct engine *const engines[FERRY_ENGINES] = {
 	[FERRY_LOOP] = &ferry__loop_engine,
-	[FERRY_URING] = &ferry__uring_engine,
 	[FERRY_DEVICE] = &ferry__device_engine,
 	[FERRY_SYSCALL] = &ferry__syscall_engine,
 };
 
-/*
- * The order in which auto tries engines: fewest crossings first.  The uring engine comes last
- * because it runs every program: without a ring, or without gain, it runs the loop.
- */
-static const enum ferry_engine by_preference[] = { FERRY_SYSCALL, FERRY_DEVICE, FERRY_URING };
+/* The order in which auto tries engines: fewest crossings first, and last the one for any Linux. */
+static const enum ferry_engine by_preference[] = { FERRY_SYSCALL, FERRY_DEVICE, FERRY_LOOP };
 
 #define UNSET INT_MIN
 
@@ -48,7 +43,7 @@ const char *ferry_engine_name(enum ferry_engine engine)
 const char *ferry_engine_summary(enum ferry_engine engine)
 {
 	if (engine == FERRY_AUTO)
-		return "the fastest engine that is correct for the program";
+		return "the engine with the fewest crossings that is correct here";
 	return find(engine) ? find(engine)->summary : NULL;
 }
 
@@ -120,27 +115,24 @@ static enum ferry_engine best_engine(void)
 
 	if (engine != UNSET)
 		return engine;
-	while (by_preference[i] != FERRY_URING && ferry_engine_probe(by_preference[i], NULL))
+	while (ferry_engine_probe(by_preference[i], NULL))
 		i++;
 	atomic_store_explicit(&best, by_preference[i], memory_order_relaxed);
 	return by_preference[i];
 }
 
-enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned long ncall,
-				   const char **why)
+enum ferry_engine ferry_engine_auto(const char **why)
 {
 	enum ferry_engine engine = best_engine();
 	const char *ignored;
 
 	if (!why)
 		why = &ignored;
-	if (ferry_engine_probe(engine, why))
-		return FERRY_LOOP;
-	if (engine == FERRY_URING && !ferry__uring_plan_next(calls, 0, ncall).length) {
-		*why = "no run of reads or writes is long enough for io_uring to win";
-		return FERRY_LOOP;
+	if (engine == FERRY_LOOP) {
+		*why = "neither the batch system call nor ferry's module can be used here";
+		return engine;
 	}
-	return engine;
+	return ferry_engine_probe(engine, why) ? FERRY_LOOP : engine;
 }
 
 enum ferry_engine ferry__engine_of_one_crossing(void)
@@ -162,8 +154,6 @@ long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_sl
 		return -EINVAL;
 	if (answer || !ncall)
 		return answer;
-	if (engine == FERRY_AUTO && on == &ferry__uring_engine)
-		return ferry__uring_run_on_trial(rets, calls, ncall);
 	return on->run(rets, calls, ncall);
 }
 

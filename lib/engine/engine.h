@@ -17,12 +17,8 @@ struct engine {
 };
 
 extern const struct engine ferry__loop_engine;
-extern const struct engine ferry__uring_engine;
 extern const struct engine ferry__device_engine;
 extern const struct engine ferry__syscall_engine;
-
-/** The uring engine's run() for auto: without a ring until one has proved faster than the loop. */
-long ferry__uring_run_on_trial(long rets[], const struct ferry_slot calls[], unsigned long ncall);
 
 /** The engine in use if it runs a batch in one crossing, else FERRY_LOOP. */
 enum ferry_engine ferry__engine_of_one_crossing(void);

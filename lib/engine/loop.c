@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The loop engine: <ferry/loop.h> does all the work. */
+#include <ferry/loop.h>
+
 #include "engine.h"
-#include "shared_loop.h"
 
 static int probe(const char **why)
 {
@@ -9,18 +10,9 @@ static int probe(const char **why)
 	return 0;
 }
 
-void ferry__loop_until(struct ferry_cursor *cursor, const struct ferry_slot *stop, long rets[],
-		       const struct ferry_slot calls[], unsigned long ncall)
-{
-	ferry_loop_until(cursor, stop, rets, calls, ncall);
-}
-
 static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
 {
-	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
-
-	ferry__loop_until(&cursor, calls + ncall, rets, calls, ncall);
-	return ferry_cursor_last(&cursor, calls);
+	return ferry_loop(rets, calls, ncall);
 }
 
 const struct engine ferry__loop_engine = {

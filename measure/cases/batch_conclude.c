@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include <ferry.h>
+
 #include "common/memory.h"
-#include "lib/engine/uring_plan.h"
 
 #define BENT 0.02 /* a line with a larger misfit means little */
 
@@ -15,6 +16,7 @@ struct pairing {
 	const char *missing;
 	const struct series *one, *other;
 	const char *call, *engine, *against;
+	bool alike; /* one engine by two names */
 	struct comparison slopes;
 	struct estimate even;
 	long first_faster, largest;
@@ -26,7 +28,7 @@ struct at_size {
 	const char *missing;
 	const char *call, *engine, *against;
 	long size;
-	bool alike;	   /* both run the same loop */
+	bool alike;	   /* one engine by two names */
 	double own, other; /* least times of a slot or copy */
 	struct comparison pairs;
 };
@@ -114,18 +116,15 @@ static void note_series(struct run *run, const struct series *series)
 
 /* ---- engine against engine ---- */
 
-static bool may_use_uring(const char *engine)
+/* What runs batches that are given to NAME. */
+static const char *engine_behind(const char *name)
 {
-	return !strcmp(engine, "uring") || !strcmp(engine, "auto");
+	return strcmp(name, "auto") ? name : ferry_engine_name(ferry_engine_auto(NULL));
 }
 
-/* The engine uring hands shorter runs to the loop. */
-static bool run_the_same(const char *one, const char *other, double slots)
+static bool run_the_same(const struct series *one, const struct series *other)
 {
-	bool loop = !strcmp(one, "loop") || !strcmp(other, "loop");
-
-	return slots < URING_MIN_RUN && ((may_use_uring(one) && may_use_uring(other)) ||
-					 (loop && (may_use_uring(one) || may_use_uring(other))));
+	return !strcmp(engine_behind(one->engine), engine_behind(other->engine));
 }
 
 static void add_at_sizes(struct run *run, struct results *results, const struct series *one,
@@ -145,7 +144,7 @@ static void add_at_sizes(struct run *run, struct results *results, const struct 
 			.engine = one->engine,
 			.against = other->engine,
 			.size = (long)size,
-			.alike = run_the_same(one->engine, other->engine, size * (double)one->body),
+			.alike = run_the_same(one, other),
 			.own = one->least.of[s] / size,
 			.other = other->least.of[s] / size,
 			.pairs = compare_ratios(&ratios, run->settings->bootstrap),
@@ -176,15 +175,17 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 		.call = one->call,
 		.engine = one->engine,
 		.against = other->engine,
+		.alike = run_the_same(one, other),
 		.slopes = compare_estimate(ratio.value, ratio.se, trials.times.rows),
 		.even = { NAN, NAN },
 		.largest = (long)one->sizes.of[last],
 		.at_largest = other->least.of[last] / one->least.of[last],
 	};
-	add_comparison(run, &pairing->slopes);
+	if (!pairing->alike)
+		add_comparison(run, &pairing->slopes);
 }
 
-/* Parallel lines never meet, bent series have no line, and equal code breaks even nowhere. */
+/* Parallel lines never meet, and bent series have no line. */
 static void set_even(struct pairing *pairing)
 {
 	const struct series *one = pairing->one, *other = pairing->other;
@@ -192,9 +193,7 @@ static void set_even(struct pairing *pairing)
 	if (!pairing->slopes.significant || !one->straight || !other->straight)
 		return;
 	pairing->even = break_even(&one->fit, &other->fit);
-	if (run_the_same(one->engine, other->engine, pairing->even.value * (double)one->body))
-		pairing->even = (struct estimate){ NAN, NAN };
-	else if (pairing->even.value < 1)
+	if (pairing->even.value < 1)
 		pairing->even = (struct estimate){ 1, NAN };
 }
 
@@ -203,7 +202,7 @@ static long first_faster(const struct at_size at[], size_t count)
 {
 	size_t s = count;
 
-	while (s && !at[s - 1].alike && at[s - 1].pairs.significant && at[s - 1].pairs.ratio > 1)
+	while (s && at[s - 1].pairs.significant && at[s - 1].pairs.ratio > 1)
 		s--;
 	return s < count ? at[s].size : 0;
 }
@@ -234,18 +233,8 @@ static void say_fit(struct run *run, const struct series *series)
 			    unit);
 }
 
-static void say_sizes(struct run *run, const struct pairing *pairing, const struct at_size at[],
-		      size_t count)
+static void say_sizes(struct run *run, const struct pairing *pairing)
 {
-	size_t alike = 0, s;
-
-	for (s = 0; s < count; s++)
-		alike += at[s].alike;
-	if (alike)
-		add_finding(run, pairing->call,
-			    "%s: batches of fewer than %lu slots run on the loop by both %s and "
-			    "%s, so differences between them there are noise.",
-			    pairing->call, URING_MIN_RUN, pairing->engine, pairing->against);
 	if (pairing->first_faster)
 		add_finding(run, pairing->call,
 			    "%s: %s was faster than %s in batches of %ld or more, by more than the "
@@ -259,6 +248,11 @@ static void say_pairing(struct run *run, const struct pairing *pairing)
 	const char *call = pairing->call, *engine = pairing->engine, *against = pairing->against;
 	const struct comparison *slopes = &pairing->slopes;
 
+	if (pairing->alike) {
+		add_finding(run, call, "%s: %s and %s are one engine here: differences are noise.",
+			    call, engine, against);
+		return;
+	}
 	if (!slopes->significant) {
 		add_finding(run, call,
 			    "%s: this run cannot tell whether %s or %s is faster per call "
@@ -387,12 +381,11 @@ static void say_everything(struct run *run, struct results *results)
 
 	for (i = 0; i < results->pairing_count; i++) {
 		struct pairing *pairing = &results->pairings[i];
-		const struct at_size *at = &results->at_sizes[i * sizes];
 
 		set_even(pairing);
-		pairing->first_faster = first_faster(at, sizes);
+		pairing->first_faster = first_faster(&results->at_sizes[i * sizes], sizes);
 		say_pairing(run, pairing);
-		say_sizes(run, pairing, at, sizes);
+		say_sizes(run, pairing);
 	}
 	for (i = 0; i < results->series_count; i++)
 		say_fit(run, &results->series[i]);
@@ -447,7 +440,6 @@ static const struct column size_columns[] = {
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_low), 3 },
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_high), 3 },
 	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
-	{ "SAME LOOP", F_YES_NO, AT_SIZE(alike), 0, PAGE_ONLY },
 };
 
 static void tabulate_fits(struct run *run, const struct results *results)

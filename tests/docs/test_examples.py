@@ -61,7 +61,7 @@ def test_programs_of_libferry_run_with_the_library(
     build: Path,
     environment: dict[str, str],
 ) -> None:
-    libraries = [str(build / "lib" / "libferry.a"), "-luring", "-pthread"]
+    libraries = [str(build / "lib" / "libferry.a"), "-pthread"]
     run_and_compare(compile_c(shown.text, compiler, libraries), shown, environment)
 
 

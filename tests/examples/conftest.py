@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ENGINES = os.environ.get("FERRY_ENGINES", "loop,uring,auto").split(",")
+ENGINES = os.environ.get("FERRY_ENGINES", "loop,auto").split(",")
 PROGRAMS = ("ftw", "mdu", "pathsearch", "rw", "sigset", "total", "unimpl")
 
 Result = subprocess.CompletedProcess[bytes]

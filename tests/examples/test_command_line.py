@@ -73,7 +73,7 @@ def test_unknown_engine_is_named_with_those_known(run: Run, program: str) -> Non
     assert done.returncode == 2
     assert done.stdout == b""
     assert done.stderr.decode() == (
-        f"{program}: FERRY_ENGINE is 'steam': it must be auto, loop, uring, device or syscall\n"
+        f"{program}: FERRY_ENGINE is 'steam': it must be auto, loop, device or syscall\n"
     )
 
 

@@ -48,18 +48,21 @@ def batches(rng: np.random.Generator, slot: float, start: float = 100, trials: i
 class TestBatch:
     """Engine against engine, by size."""
 
-    def test_below_runs_of_32_no_engine_is_the_faster_one(
-        self, conclude: Conclude, rng: np.random.Generator
+    def test_auto_is_never_faster_than_the_engine_that_it_is(
+        self, conclude: Conclude, rng: np.random.Generator, build: Path
     ) -> None:
-        # The same loop, and yet one of them happens to be faster at every size.
-        engines = {"loop": batches(rng, 100), "uring": batches(rng, 80)}
+        probe = subprocess.check_output([build / "cli" / "ferry", "probe", "--json"])
+        same = json.loads(probe)["auto"]["engine"]
+        engines = {same: batches(rng, 100), "auto": batches(rng, 80)}
         document = conclude("batch", sizes=SIZES, engines=engines)
         (ratio,) = document["ratios"]
-        assert ratio["first_faster"] == 32
-        small = [each for each in document["at_sizes"] if each["size"] < 32]
-        assert small and all(each["same_loop"] and not each["significant"] for each in small)
-        assert "fewer than 32 slots run on the loop by both" in findings(document)
-        assert ratio["break_even"] is None or ratio["break_even"] >= 32
+        assert (ratio["significant"], ratio["first_faster"], ratio["break_even"]) == (
+            False,
+            None,
+            None,
+        )
+        assert all(each["same_loop"] and not each["significant"] for each in document["at_sizes"])
+        assert f"auto and {same} are one engine here" in findings(document)
 
     def test_a_gain_that_the_noise_made_is_none(
         self, conclude: Conclude, rng: np.random.Generator

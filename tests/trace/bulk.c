@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
  * bulk stat|read DIR TURNS: the bulk calls of <ferry_files.h> on all names of a directory.
- * bulk pread64|pwrite64 FILE TURNS: batches of such calls.
  */
 #include <dirent.h>
 #include <err.h>
@@ -9,15 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <ferry.h>
 #include <ferry_files.h>
 
 #define NAMES 1024 /* at most */
 #define ROOM 4096  /* bytes read of each file */
-#define SLOTS 128  /* of a batch */
 
 static const char *names[NAMES];
 
@@ -57,27 +53,6 @@ static void read_all(int directory, size_t count)
 		errx(1, "some files cannot be read");
 }
 
-static void run_batches(const char *call, const char *path, int turns)
-{
-	const long nr = strcmp(call, "pread64") ? SYS_pwrite64 : SYS_pread64;
-	int file = open(path, O_RDWR | O_CREAT, 0600);
-	static char byte;
-	struct ferry_slot slots[SLOTS];
-	long rets[SLOTS];
-	int i;
-
-	if (file < 0)
-		err(1, "%s", path);
-	for (i = 0; i < SLOTS; i++)
-		slots[i] = (struct ferry_slot){ .nr = nr,
-						.argc = 4,
-						.arg = { file, (long)&byte, 1, 0 } };
-	while (turns--)
-		if (ferry_batch(rets, slots, SLOTS, 0, sizeof(*slots)) != SLOTS - 1)
-			errx(1, "a batch does not run");
-	close(file);
-}
-
 int main(int argc, char *argv[])
 {
 	void (*what)(int directory, size_t count) = NULL;
@@ -88,12 +63,8 @@ int main(int argc, char *argv[])
 		what = stat_all;
 	else if (argc == 4 && !strcmp(argv[1], "read"))
 		what = read_all;
-	else if (argc == 4 && (!strcmp(argv[1], "pread64") || !strcmp(argv[1], "pwrite64"))) {
-		run_batches(argv[1], argv[2], atoi(argv[3]));
-		return 0;
-	}
 	if (!what)
-		errx(2, "usage: bulk stat|read DIR TURNS, or bulk pread64|pwrite64 FILE TURNS");
+		errx(2, "usage: bulk stat|read DIR TURNS");
 	count = read_names(argv[2]);
 	directory = open(argv[2], O_RDONLY | O_DIRECTORY);
 	for (turns = atoi(argv[3]); turns; turns--)

@@ -94,17 +94,12 @@ def pairs_of_batches(build: Path, work: Path) -> list[Pair]:
 
 def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
     deeds, rw = str(build / "tests/trace/deeds"), build / "examples/rw"
-    bulk = str(build / "tests/trace/bulk")
 
     def rw_of(size: int) -> list[str]:
         return copy(rw, work, f"-b {size}")
 
     def dd(size: str) -> list[str]:
         return ["dd", f"if={work / 'data'}", "of=/dev/null", f"bs={size}", "status=none"]
-
-    def batches(call: str) -> Pair:
-        words = [bulk, call, str(work / "data"), "5000"]
-        return Pair(f"{call}, loop and io_uring", "uring", words, words, "uring")
 
     return [
         Pair("rw, 16 bytes and 64 KiB", "buffers", rw_of(16), rw_of(65536)),
@@ -118,8 +113,6 @@ def pairs_without_batches(build: Path, work: Path) -> list[Pair]:
             [deeds, "time", "200000"],
             [deeds, "time_by_vdso", "200000"],
         ),
-        batches("pread64"),
-        batches("pwrite64"),
         Pair(
             "memory, touched and ahead",
             "faults",

@@ -438,27 +438,6 @@ static void live_in_thread(void *arg)
 	run_writes();
 }
 
-/* A sandbox that kills on any use of io_uring does not kill a batch of writes. */
-static void live_without_io_uring(void *arg)
-{
-	static const int numbers[] = { SYS_io_uring_setup, SYS_io_uring_enter,
-				       SYS_io_uring_register };
-	struct filter filter;
-
-	(void)arg;
-	filter_make(&filter, numbers, 3, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
-	filter_install(&filter);
-	run_writes();
-	in_new_thread(live_in_thread);
-	run_writes();
-}
-
-static void a_filter_that_kills_users_of_io_uring_kills_no_batch(void **state)
-{
-	(void)state;
-	expect_everywhere(live_without_io_uring);
-}
-
 /* 64 writes on a separate page. */
 static struct ferry_slot *page_of_writes(int file)
 {
@@ -567,62 +546,6 @@ static void strict_mode_lets_writes_through_and_kills_the_rest(void **state)
 
 /* ---- a refused engine ---- */
 
-/* The bytes that BODY, in a child that must succeed, prints. */
-static void expect_silence(child_fn body, void *arg)
-{
-	int ends[2];
-	char text[200];
-	ssize_t size;
-	pid_t pid;
-	int status;
-
-	expect(!pipe2(ends, O_CLOEXEC));
-	fflush(NULL);
-	pid = fork();
-	expect(pid >= 0);
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		close(ends[1]);
-		_exit(in_child(body, arg) ? 1 : 0);
-	}
-	close(ends[1]);
-	size = read(ends[0], text, sizeof(text) - 1);
-	if (size > 0) {
-		text[size] = '\0';
-		suite_fail(__FILE__, __LINE__, "it printed: %s", text);
-	}
-	expect_equal(waitpid(pid, &status, 0), pid);
-	expect_equal(status, 0);
-	close(ends[0]);
-}
-
-static unsigned int refusal;
-
-static void refuse_setup(void *arg)
-{
-	struct filter filter;
-
-	(void)arg;
-	filter_one(&filter, SYS_io_uring_setup, DENY(refusal));
-	filter_install(&filter);
-	run_writes();
-	in_new_thread(live_in_thread);
-}
-
-static void where_io_uring_is_refused_results_are_right_and_nothing_is_said(void **state)
-{
-	static const unsigned int refusals[] = { ENOSYS, EPERM, EACCES, ENOMEM, EMFILE };
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(refusals); i++) {
-		refusal = refusals[i];
-		expect_silence(refuse_setup, NULL);
-		expect_silence(in_new_thread, refuse_setup);
-	}
-}
-
 static void deny_the_engine(void *arg)
 {
 	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
@@ -657,11 +580,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_restart_that_is_interrupted_is_restarted_itself),
 	cmocka_unit_test(a_filter_is_inherited_by_threads_and_children),
 	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
-	cmocka_unit_test(a_filter_that_kills_users_of_io_uring_kills_no_batch),
 	cmocka_unit_test(a_batch_needs_no_call_beside_its_own_within_a_page),
 	cmocka_unit_test(nor_does_it_after_a_signal),
 	cmocka_unit_test(strict_mode_lets_writes_through_and_kills_the_rest),
-	cmocka_unit_test(where_io_uring_is_refused_results_are_right_and_nothing_is_said),
 	cmocka_unit_test(what_a_filter_denies_the_engine_is_no_result_of_the_batch),
 };
 

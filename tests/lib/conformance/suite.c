@@ -18,12 +18,6 @@ static long on_loop(long rets[], const struct ferry_slot calls[], unsigned long 
 	return ferry_batch_on(FERRY_LOOP, rets, calls, ncall, flags, size);
 }
 
-static long on_uring(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		     long size)
-{
-	return ferry_batch_on(FERRY_URING, rets, calls, ncall, flags, size);
-}
-
 static long on_device(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
 		      long size)
 {
@@ -62,11 +56,6 @@ static int probe_loop(const char **why)
 	return ferry_engine_probe(FERRY_LOOP, why);
 }
 
-static int probe_uring(const char **why)
-{
-	return ferry_engine_probe(FERRY_URING, why);
-}
-
 static int probe_device(const char **why)
 {
 	return ferry_engine_probe(FERRY_DEVICE, why);
@@ -84,9 +73,9 @@ static int probe_always(const char **why)
 }
 
 static const struct way ways[] = {
-	{ "loop", probe_loop, on_loop },       { "uring", probe_uring, on_uring },
-	{ "device", probe_device, on_device }, { "syscall", probe_syscall, on_syscall },
-	{ "auto", probe_always, on_auto },     { "header", probe_always, on_header },
+	{ "loop", probe_loop, on_loop },	  { "device", probe_device, on_device },
+	{ "syscall", probe_syscall, on_syscall }, { "auto", probe_always, on_auto },
+	{ "header", probe_always, on_header },
 };
 
 const struct way *way;

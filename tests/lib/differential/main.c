@@ -504,7 +504,7 @@ static struct runner runner_named(const char *name)
 	if (!strcmp(name, "model"))
 		return (struct runner){ name, -1, NO_BUG };
 	if (runner.engine < 0)
-		refuse("engine", name, "model, auto, loop, uring, device or syscall");
+		refuse("engine", name, "model, auto, loop, device or syscall");
 	if (ferry_engine_probe(runner.engine, &why)) {
 		printf("engine %s skipped: %s\n", name, why);
 		exit(EXIT_SKIPPED);

@@ -21,9 +21,8 @@ def stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("aarch64") / "stress"
     sources = [
         *sorted((ROOT / "lib" / "flexsc").glob("*.c")),
-        ROOT / "lib" / "engine" / "loop.c",
+        *sorted((ROOT / "lib" / "engine").glob("*.c")),
         Path(os.environ["FERRY_BUILD"]) / "calls" / "calls.c",
-        HERE / "loop_only.c",
         HERE / "stress.c",
     ]
     includes = [f"-I{ROOT / name}" for name in ("include", "uapi", ".")]

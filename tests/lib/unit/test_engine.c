@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Engines: names, selection by environment and by call, and what ferry_batch() refuses. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +17,6 @@
 #include <ferry.h>
 
 #include "child.h"
-#include "lib/engine/uring_trial.h"
 
 #define SENTINEL 0x5ca1ab1eL
 #define QUERY_ANSWER \
@@ -36,8 +32,7 @@ static int clear_environment(void **state)
 
 static void every_engine_has_a_name_that_leads_back_to_it(void **state)
 {
-	static const char *const names[FERRY_ENGINES] = { "auto", "loop", "uring", "device",
-							  "syscall" };
+	static const char *const names[FERRY_ENGINES] = { "auto", "loop", "device", "syscall" };
 
 	(void)state;
 	for (int engine = FERRY_AUTO; engine < FERRY_ENGINES; engine++) {
@@ -175,113 +170,20 @@ static void use_of_an_absent_engine_leaves_the_choice(void **state)
 	ASSERT_IN_CHILD(use_takes_what_is_there_and_nothing_else);
 }
 
-static void auto_names_an_engine_that_is_there(void **state)
+static void auto_has_the_fewest_crossings(void **state)
 {
-	struct ferry_slot calls[128];
 	const char *why;
+	enum ferry_engine engine = ferry_engine_auto(&why);
 
 	(void)state;
-	for (size_t i = 0; i < 128; i++)
-		calls[i] = (struct ferry_slot){ .nr = i < 64 ? SYS_getpid : SYS_write };
-	for (unsigned long ncall = 0; ncall <= 128; ncall += 64) {
-		enum ferry_engine engine = ferry_engine_for(calls, ncall, &why);
-
-		assert_int_not_equal(engine, FERRY_AUTO);
-		assert_int_equal(ferry_engine_probe(engine, NULL), 0);
-		assert_true(strlen(why) > 0);
-		assert_int_equal(ferry_engine_for(calls, ncall, NULL), engine);
-	}
-}
-
-/* ---- the trial of auto ---- */
-
-static bool has_ring(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[512];
-	bool found = false;
-
-	while (!found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "[io_uring]");
-	fclose(maps);
-	return found;
-}
-
-static void run_writes(enum ferry_engine engine, int fd, int batches)
-{
-	struct ferry_slot calls[64];
-	long rets[64];
-
-	for (int i = 0; i < 64; i++)
-		calls[i] = (struct ferry_slot){ .nr = SYS_write,
-						.argc = 3,
-						.arg = { fd, (long)"x", 1 } };
-	while (batches--) {
-		CHILD_ASSERT(ferry_batch_on(engine, rets, calls, 64, 0, 0) == 63);
-		for (int i = 0; i < 64; i++)
-			CHILD_ASSERT(rets[i] == 1);
-	}
-}
-
-static void make_ring_when_it_pays(void)
-{
-	int fd = open("/dev/null", O_WRONLY);
-
-	run_writes(FERRY_AUTO, fd, (int)URING_TRIAL_SLOTS / 64);
-	CHILD_ASSERT(!has_ring());
-	CHILD_ASSERT(ferry__uring_trial_way(false) == URING_BY_RING);
-	CHILD_ASSERT(ferry__uring_trial_way(true) == URING_BY_LOOP);
-	run_writes(FERRY_AUTO, fd, (int)URING_TRIAL_SLOTS / 64);
-	CHILD_ASSERT(has_ring());
-	CHILD_ASSERT(!ferry__uring_trial_start(false));
-	run_writes(FERRY_AUTO, fd, 10);
-}
-
-static void use_all_keys(void)
-{
-	pthread_key_t first, another;
-
-	CHILD_ASSERT(!pthread_key_create(&first, NULL));
-	while (!pthread_key_create(&another, NULL))
-		;
-	CHILD_ASSERT(!pthread_setspecific(first, &first));
-	run_writes(FERRY_URING, open("/dev/null", O_WRONLY), 1);
-	CHILD_ASSERT(pthread_getspecific(first) == &first);
-}
-
-/* Only in a process that has made no ring yet. */
-static void a_process_without_free_keys_keeps_its_own(void **state)
-{
-	(void)state;
-	ASSERT_IN_CHILD(use_all_keys);
-}
-
-static void make_ring_at_once(void)
-{
-	run_writes(FERRY_URING, open("/dev/null", O_WRONLY), 1);
-	CHILD_ASSERT(has_ring());
-}
-
-static void auto_makes_a_ring_when_it_pays(void **state)
-{
-	(void)state;
-	if (ferry_engine_for(NULL, 0, NULL) != FERRY_LOOP || child_status(make_ring_at_once))
-		skip();
-	ASSERT_IN_CHILD(make_ring_when_it_pays);
-}
-
-static void trial_keeps_the_faster_way(void **state)
-{
-	long now = ferry__uring_trial_start(true);
-
-	(void)state;
-	assert_int_equal(ferry__uring_trial_way(true), URING_BY_LOOP);
-	ferry__uring_trial_note(true, URING_BY_LOOP, URING_TRIAL_SLOTS, now - 1000000000);
-	assert_int_equal(ferry__uring_trial_way(true), URING_BY_RING);
-	ferry__uring_trial_note(true, URING_BY_RING, URING_TRIAL_SLOTS, now - 2000000000L);
-	assert_int_equal(ferry__uring_trial_way(true), URING_BY_LOOP);
-	ferry__uring_trial_note(true, URING_BY_RING, 64, now);
-	assert_int_equal(ferry__uring_trial_way(true), URING_BY_RING);
+	assert_true(strlen(why) > 0);
+	assert_int_equal(ferry_engine_auto(NULL), engine);
+	if (!ferry_engine_probe(FERRY_SYSCALL, NULL))
+		assert_int_equal(engine, FERRY_SYSCALL);
+	else if (!ferry_engine_probe(FERRY_DEVICE, NULL))
+		assert_int_equal(engine, FERRY_DEVICE);
+	else
+		assert_int_equal(engine, FERRY_LOOP);
 }
 
 /* ---- the arguments of a batch, on every available engine ---- */
@@ -405,7 +307,7 @@ static void absent_engines_run_nothing_or_fall_back_to_the_loop(void **state)
 	(void)state;
 	for (int engine = FERRY_AUTO; engine < FERRY_ENGINES; engine++)
 		if (ferry_engine_probe(engine, NULL))
-			run_absent(engine, engine == FERRY_URING || engine == FERRY_DEVICE);
+			run_absent(engine, engine == FERRY_DEVICE);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, clear_environment)
@@ -413,7 +315,6 @@ static void absent_engines_run_nothing_or_fall_back_to_the_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_process_without_free_keys_keeps_its_own),
 		TEST(every_engine_has_a_name_that_leads_back_to_it),
 		TEST(no_other_name_or_number_is_an_engine),
 		TEST(probe_says_why),
@@ -423,9 +324,7 @@ int main(void)
 		TEST(environment_that_names_no_engine_is_an_error),
 		TEST(use_works_whatever_the_environment_says),
 		TEST(use_of_an_absent_engine_leaves_the_choice),
-		TEST(auto_names_an_engine_that_is_there),
-		TEST(auto_makes_a_ring_when_it_pays),
-		TEST(trial_keeps_the_faster_way),
+		TEST(auto_has_the_fewest_crossings),
 		TEST(flags_and_sizes_of_the_future_are_refused),
 		TEST(query_is_answered_when_all_else_is_0),
 		TEST(arrays_that_cannot_be_read_are_refused),

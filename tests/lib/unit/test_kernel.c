@@ -204,7 +204,7 @@ static void library_on_a_kernel_with_batch(void)
 	CHILD_ASSERT(why && *why);
 	CHILD_ASSERT(ferry_engine_in_use() == FERRY_AUTO);
 	make_sample(&sample);
-	CHILD_ASSERT(ferry_engine_for(calls, SLOTS, NULL) == FERRY_SYSCALL);
+	CHILD_ASSERT(ferry_engine_auto(NULL) == FERRY_SYSCALL);
 	CHILD_ASSERT(ran_well(&sample, ferry_batch(sample.rets, calls, SLOTS, 0, 0)));
 	CHILD_ASSERT(fake_kernel_crossings == 1);
 	make_sample(&sample);
@@ -318,7 +318,7 @@ static void library_on_a_foreign_kernel(void)
 	CHILD_ASSERT(ferry_engine_use(FERRY_SYSCALL) < 0);
 	CHILD_ASSERT(ferry_engine_in_use() == FERRY_AUTO);
 	make_sample(&sample);
-	CHILD_ASSERT(ferry_engine_for(calls, SLOTS, NULL) != FERRY_SYSCALL);
+	CHILD_ASSERT(ferry_engine_auto(NULL) != FERRY_SYSCALL);
 	CHILD_ASSERT(ran_well(&sample, ferry_batch(sample.rets, calls, SLOTS, 0, 0)));
 	CHILD_ASSERT(fake_kernel_crossings == 0);
 }

@@ -266,7 +266,7 @@ static void run_with_errors(enum ferry_engine engine)
 	ferry_engine_probe(engine, NULL);
 	ferry_engine_use(engine);
 	ferry_engine_in_use();
-	ferry_engine_for(calls, WRITES, NULL);
+	ferry_engine_auto(NULL);
 	ferry_batch(rets, calls, WRITES, 0, 0);
 	ferry_batch_on(engine, rets, calls, WRITES, 0, 0);
 	ferry_batch_on(engine, rets, NULL, 1, 0, 0);
