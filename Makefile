@@ -175,9 +175,9 @@ format: setup-check ## rewrite the sources in the project's format
 	ruff format --quiet $(PYTHON_SOURCES)
 
 .PHONY: bench
-bench: build ## the loop's cost, uring against the loop, and mdu against du
+bench: build ## the loop's cost, io_uring beside the loop, and mdu against du
 	@build/cli/ferry bench dispatch
-	@build/cli/ferry bench batch --engine loop,uring --call write,read,pread,pread_page --sizes 16,32,64,128,256,1024
+	@build/cli/ferry bench batch --engine loop --beside uring,uring-linked --call write,read,pread,pread_page --sizes 16,32,64,128,256,1024
 	@build/cli/ferry bench apps --app mdu --engine loop --directory /usr
 
 .PHONY: packages

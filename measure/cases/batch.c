@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batch_sides.h"
+#include "batch_uring.h"
 #include "cases.h"
 #include "common/memory.h"
 #include "common/messages.h"
@@ -202,6 +203,23 @@ static int measure_trials(struct session *session)
 	return status;
 }
 
+/* Whether SIDE can run the workload; says so where the reason is not plain. */
+static bool can_run(const struct session *session, const struct side *side)
+{
+	const struct workload *workload = &session->workload;
+
+	if (side->does == PROGRAMS)
+		return true;
+	if (side->does != REQUESTS)
+		return !workload->whole;
+	if (!workload->whole && uring_has(&workload->loaded.slots[0]))
+		return true;
+	add_finding(session->run, workload->name,
+		    "%s: io_uring has no request for it: %s is left out.", workload->name,
+		    side->name);
+	return false;
+}
+
 /* Chooses the sides that can run the workload. */
 static void choose_sides(struct session *session)
 {
@@ -214,7 +232,7 @@ static void choose_sides(struct session *session)
 	for (i = 0; i < beside->count; i++) {
 		const struct side *side = find_other_side(beside->of[i]);
 
-		if (side->does == PROGRAMS || !session->workload.whole)
+		if (can_run(session, side))
 			session->sides[session->side_count++] = *side;
 	}
 }
@@ -299,7 +317,7 @@ static bool powers_of_two(const struct sizes *sizes)
 
 	for (i = 0; i < sizes->count; i++) {
 		size = (unsigned long)sizes->of[i];
-		if (size & (size - 1) || size > MOST_NOPS)
+		if (size & (size - 1) || size > MOST_REQUESTS)
 			return false;
 	}
 	return true;
@@ -310,9 +328,9 @@ static int check_beside(const struct batch_settings *settings, const char *name)
 	const struct side *side = find_other_side(name);
 	const char *why = NULL;
 
-	if (side->does == NOTHINGS && !powers_of_two(&settings->sizes))
+	if ((side->does == NOTHINGS || side->does == REQUESTS) && !powers_of_two(&settings->sizes))
 		return bad_input("bench: %s takes --sizes that are powers of two, up to %d", name,
-				 MOST_NOPS);
+				 MOST_REQUESTS);
 	if (side->missing)
 		why = side->missing();
 	return why ? bad_input("bench: %s is not available: %s", name, why) : 0;
@@ -344,7 +362,8 @@ static const struct option_row options[] = {
 	ENGINE_OPTION(AT(engines)),
 	{ 'l', NAMES_OPTION, "beside", "NAME,...", "beside", AT(beside),
 	  "what else to run the batches on, for comparison",
-	  .values = "bare-syscall bare-device naive raw nops nops-linked" },
+	  .values = "bare-syscall bare-device naive raw nops nops-linked uring "
+		    "uring-linked" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls),
 	  "the calls to make; --program times any other",
 	  .values = "unimplemented within jumps forwarded word_copy getppid read pread pread_page "
@@ -374,5 +393,5 @@ const struct bench batch_bench = {
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,
-	.example = "batch --call write,statx --engine loop,uring",
+	.example = "batch --call write,statx --beside uring",
 };

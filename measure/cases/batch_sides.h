@@ -7,8 +7,7 @@
 
 #include <ferry.h>
 
-#define OTHER_SIDES 6
-#define MOST_NOPS 32768 /* the most that a ring takes */
+#define OTHER_SIDES 8
 #define MAX_SIDES (FERRY_ENGINES + OTHER_SIDES)
 
 struct side {
@@ -25,7 +24,8 @@ struct side {
 	enum {
 		PROGRAMS, /* all that slots can express */
 		CALLS,	  /* calls, but neither forwarding, nor word copies, nor jumps */
-		NOTHINGS, /* as many no-ops as there are slots, a power of two */
+		NOTHINGS, /* as many no-ops as there are slots */
+		REQUESTS, /* calls for which io_uring has a request */
 	} does;
 };
 
