@@ -99,12 +99,16 @@ def memory_jobs(run: Pagefault) -> Iterable[Job]:
 
 
 def batch_jobs(run: Batch) -> Iterable[Job]:
+    """By engines: what --beside adds, such as io_uring by hand, cannot run a program's batches."""
+    beside = run.settings.get("beside")
+    others = beside if isinstance(beside, list) else []
     yield Job(
         "batches",
         "no engine here carries several calls in one crossing",
         [
             Contest(f"{each.call} on {each.engine}", each.against, each.ratio, each.significant)
             for each in run.ratios
+            if each.engine not in others
         ],
     )
 

@@ -72,6 +72,17 @@ def test_a_run_without_a_verdict_gives_none(tmp_path: Path, change: dict[str, An
     assert "files" in (found.get("caution") or found["unmeasured"])[0]
 
 
+def test_io_uring_beside_the_loop_is_no_gain_of_batches(tmp_path: Path) -> None:
+    run = sample.batch()
+    for pair in run["ratios"]:
+        pair.update(ratio=1.5, significant=True)
+    assert "gain" in conclude(tmp_path, run)
+    run["settings"]["beside"] = ["uring"]
+    found = conclude(tmp_path, run)
+    assert "gain" not in found
+    assert found["none"] == ["batches: no engine here carries several calls in one crossing."]
+
+
 def test_a_busy_machine_is_named(tmp_path: Path) -> None:
     busy = {"warnings": [{"id": "busy", "text": "Others took 25 %."}]}
     assert "files" in conclude(tmp_path, files(2.0, True) | busy)["caution"][0]
