@@ -40,6 +40,23 @@ def test_batches_run_beside_engines_where_they_can(ferry: Ferry) -> None:
     assert against == {(engine, "loop") for engine in everything[1:]}
 
 
+def test_io_uring_makes_the_calls_that_it_has(ferry: Ferry, tmp_path: Path) -> None:
+    calls = "read,pread,pread_page,write,statx,getppid,jumps"
+    found = document(
+        ferry, "batch", *SMALL, "--call", calls, "--beside", "uring,uring-linked",
+        "--directory", tmp_path,
+    )  # fmt: skip
+    sides: dict[str, list[str]] = {}
+    for series in found["series"]:
+        sides.setdefault(series["call"], []).append(series["engine"])
+    everything = ["loop", "uring", "uring-linked"]
+    assert sides == {
+        call: ["loop"] if call in ("getppid", "jumps") else everything for call in calls.split(",")
+    }
+    left_out = [each["about"] for each in found["findings"] if "no request" in each["text"]]
+    assert left_out == ["getppid", "getppid", "jumps", "jumps"]
+
+
 def test_calls_work_on_a_file_of_a_directory(ferry: Ferry, tmp_path: Path) -> None:
     calls = "write,fstat,lstat,statx"
     found = document(

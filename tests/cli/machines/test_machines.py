@@ -150,6 +150,17 @@ def test_probe_says_that_a_filter_refuses(tmp_path: Path) -> None:
     assert "auto loop: neither the batch system call nor ferry's module can be used here" in shown
 
 
+def test_the_bench_says_that_io_uring_is_not_there(tmp_path: Path) -> None:
+    done = run("eperm", ["bench", "batch", "--call", "write", "--beside", "uring"], tmp_path)
+    assert done.returncode == 2
+    assert "uring is not available: this process cannot use io_uring" in done.stderr
+    arguments = ["bench", "chain", "--trials", "1", "--json", "-"]
+    chains = json.loads(run("eperm", arguments, tmp_path).stdout)["chains"]
+    reasons = [each["reason"] for each in chains if each["engine"] == "uring"]
+    assert reasons
+    assert all(reason and reason.startswith("io_uring") for reason in reasons)
+
+
 def test_the_package_of_the_report_is_found_without_proc(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     report = run("proc", ["report", "runs"], tmp_path)
