@@ -14,7 +14,7 @@ PAGE = "ferry-bench.5"
 # What `ferry bench` needs for each part of the page to be written, and where that part is.
 RUNS = {
     "crossing": ["--trials", "4", "--calls", "50"],
-    "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8"],
+    "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8", "--beside", "raw"],
     "chain": ["--trials", "4"],
     "apps": ["--pairs", "6"],
     "files": ["--pairs", "6", "--app", "stat"],

@@ -19,7 +19,7 @@ Statistics = Callable[[list[Request]], list[dict[str, Any]]]
 # Short runs of each bench: what they print matters here, not how well they measure.
 SHORT = {
     "crossing": ["--trials", "4", "--calls", "200"],
-    "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64"],
+    "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64", "--beside", "raw"],
     "dispatch": ["--trials", "4", "--calls", "2000"],
     "chain": ["--trials", "4"],
     "apps": ["--pairs", "7"],

@@ -350,7 +350,7 @@ def test_the_engines_are_those_that_are_here(
         [ferry_path, "probe", "--json"], env=environment, stdout=subprocess.PIPE, check=True
     )
     here = [engine["name"] for engine in json.loads(probe.stdout)["engines"] if engine["here"]]
-    assert [series["engine"] for series in documents["batch"]["series"]] == here
+    assert [series["engine"] for series in documents["batch"]["series"]] == [*here, "raw"]
     assert documents["batch"]["settings"]["engines"] == here
 
 
