@@ -20,8 +20,8 @@ PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure re
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
 SHELL_SOURCES := setup release debian/build lib/after-install tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
-# Those that valgrind 3.19 can run: it knows too little of io_uring for the others.
-VALGRIND_TESTS := check memory program program_limit text_assemble text_check text_copies \
+# Others imitate a kernel, or ask the kernel about an address that cannot be read.
+VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble text_check text_copies \
 	text_errors text_manual text_names text_programs
 
 .DEFAULT_GOAL := help
