@@ -185,8 +185,8 @@ packages: setup-packages ## build the Debian packages, in build/packages
 	@debian/build
 
 .PHONY: release
-release: setup-check ## check version, changelog and tests, and make archives with checksums in build/release
-	@./release
+release: setup-check ## check version, changelog and tests, and make archives with checksums in build/release; RESULTS=DIR: also of documents
+	@./release $(RESULTS)
 
 PREFIX := /usr/local
 # Meson asks dpkg-dev, which a build does not need, where the loader looks.  The compiler knows it,

@@ -49,9 +49,9 @@ class Project:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "A change")
 
-    def release(self) -> subprocess.CompletedProcess[str]:
+    def release(self, *results: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["./release"], cwd=self.folder, capture_output=True, text=True, check=False
+            ["./release", *results], cwd=self.folder, capture_output=True, text=True, check=False
         )
 
 
@@ -94,6 +94,17 @@ def test_what_is_no_release_is_refused(project: Project, name: str, text: str, s
 def test_changes_are_refused(project: Project) -> None:
     project.write("CHANGELOG.md", FILES["CHANGELOG.md"] + "- More.\n")
     assert "changes that are not committed" in project.release().stderr
+
+
+def test_whole_documents_get_an_archive_of_their_own(project: Project, tmp_path: Path) -> None:
+    document = tmp_path / "results" / "machine" / "crossing.json"
+    document.parent.mkdir(parents=True)
+    document.write_text("{}")
+    done = project.release(tmp_path / "results")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("ferry-1.2.3-results.tar.xz") == 1
+    with tarfile.open(project.folder / "build/release/ferry-1.2.3-results.tar.xz") as archive:
+        assert "ferry-1.2.3-results/machine/crossing.json" in archive.getnames()
 
 
 def test_a_version_is_released_once(project: Project) -> None:
