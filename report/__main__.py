@@ -27,14 +27,18 @@ def end_on_ctrl_c() -> None:
 
 def report(output: str, directories: Sequence[str]) -> None:
     from .files import read_folders, write
+    from .first import picture
     from .page import render
 
     folder = read_folders([Path(directory) for directory in directories])
     for note in folder.left_out:
         complain(note)
     made_by = shlex.join(["ferry", "report", *directories, "-o", output])
-    page = render(folder, made_by, compare=len(directories) > 1)
-    write(output, page.encode("utf-8", errors="replace"))
+    if output.endswith(".svg"):
+        made = picture(folder.measured)
+    else:
+        made = render(folder, made_by, compare=len(directories) > 1)
+    write(output, made.encode("utf-8", errors="replace"))
     if output != "-":
         write("-", os.fsencode(f"{output}: {folder.summary()}\n"))
 

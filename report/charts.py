@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kinds of panels: bars, how trials spread, ratios with intervals, lines."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,7 +52,7 @@ class Bar:
 
 
 def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = None) -> Panel:
-    """Bars longer than LIMIT are cut there."""
+    """Bars longer than LIMIT are cut there, and say so by an arrow."""
     longest = max(sum(length for length, _ in bar.parts) for bar in bars)
 
     def plot(axes: Axes) -> None:
@@ -60,6 +61,10 @@ def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = 
             for length, colour in bar.parts:
                 axes.barh(i + MIDDLE, length, 0.36, left=left, color=COLOURS[colour])
                 left += length
+            if limit and left > limit:
+                axes.plot(
+                    limit, i + MIDDLE, ">", color=COLOURS["paper"], markersize=5, clip_on=False
+                )
         axes.set_xlim(0, min(longest, limit or longest) or 1)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(plain))
@@ -67,7 +72,7 @@ def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = 
     return draw_rows(name, title, [(bar.label, bar.text) for bar in bars], plot)
 
 
-def deviation_label(value: float, _: object = None) -> str:
+def deviation_label(value: float) -> str:
     return "0" if value == 0 else f"{value:+g}".replace("-", MINUS)
 
 
@@ -92,7 +97,10 @@ def draw_deviations(name: str, bars: Sequence[Bar]) -> Panel:
             dots(axes, shown, heights, bar.parts[0][1])
         axes.set_xscale("symlog", linthresh=LINEAR)
         axes.set_xlim(low * 1.15, high * 1.15)
-        axes.xaxis.set_major_formatter(FuncFormatter(deviation_label))
+        powers = [10.0**k for k in range(math.ceil(math.log10(max(high, -low))) + 1)]
+        powers = powers[:: math.ceil(len(powers) / 3)]
+        ticks = [tick for tick in (*(-one for one in powers), 0.0, *powers) if low <= tick <= high]
+        set_ticks(axes.xaxis, ticks, deviation_label)
         axes.axvline(0, color=COLOURS["soft"], linewidth=0.8)
 
     return draw_rows(name, "each trial, % off its median", [(bar.label, "") for bar in bars], plot)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What runs were made on and how, and what a reader has to know before trusting them."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from .section import grouped
 from .words import counted, joined, percent, significant, time
 
 Facts = tuple[tuple[str, str], ...]
+FEW = 2  # names of files that a heading can hold
 YES_NO = {True: "yes", False: "no", None: "not known"}
 
 
@@ -20,6 +22,15 @@ class Place:
     facts: Facts
     mitigations: Facts
     files: list[str]
+
+    @property
+    def title(self) -> str:
+        """Its files where they are few, else their directory."""
+        directories = sorted({os.path.dirname(file) for file in self.files} - {""})
+        if len(self.files) <= FEW:
+            return joined(self.files)
+        runs = counted(len(self.files), "run")
+        return f"{joined(directories)}: {runs}" if directories else runs
 
 
 def machine_facts(run: Run) -> Facts:
@@ -75,16 +86,42 @@ def run_facts(run: Run) -> Facts:
     )
 
 
-def cautions(measured: Sequence[Measured]) -> list[tuple[str, str]]:
-    """Every warning of the runs once, with the files that have it."""
-    files: dict[str, list[str]] = {}
+@dataclass(frozen=True)
+class Caution:
+    """The warnings of one kind: how many runs have it, and each text with its files."""
+
+    summary: str
+    texts: dict[str, list[str]]
+
+
+KINDS = {  # by the id of a warning: what the runs did
+    "busy": "shared their CPU with other programs",
+    "coarse-clock": "timed too little for the clock",
+    "drift": "drifted",
+    "filter": "ran under a seccomp filter",
+    "frequency-scaling": "ran at a frequency that changes",
+    "interrupted": "were interrupted",
+    "not-pinned": "moved between CPUs",
+    "outliers": "were disturbed",
+    "slow-clock": "had a slow clock",
+    "smt": "shared their core with another CPU",
+    "user-mode-linux": "ran in user-mode Linux",
+    "virtual-machine": "ran in a virtual machine",
+}
+
+
+def cautions(measured: Sequence[Measured]) -> list[Caution]:
+    """The warnings of the runs, by their kinds; the kind that most of them have comes first."""
+    found: dict[str, dict[str, list[str]]] = {}
     for each in measured:
         for warning in each.run.warnings:
-            files.setdefault(warning.text, []).append(each.file)
-    found = [
-        (text, "all runs" if len(names) == len(measured) > 1 else joined(names))
-        for text, names in files.items()
-    ]
-    if len(places(measured)) > 1:
-        found.insert(0, ("The runs are from several machines, kernels or settings of them.", ""))
-    return found
+            found.setdefault(warning.id, {}).setdefault(warning.text, []).append(each.file)
+    merged = []
+    for name, texts in found.items():
+        files = {file for named in texts.values() for file in named}
+        kind = KINDS.get(name, f"warn of “{name}”")
+        merged.append((len(files), Caution(f"{len(files)} of {len(measured)} runs {kind}", texts)))
+    merged.sort(key=lambda pair: -pair[0])
+    several = "The runs are from several machines, kernels or settings of them"
+    first = [Caution(several, {})] if len(places(measured)) > 1 else []
+    return first + [caution for _, caution in merged]

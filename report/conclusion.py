@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .document import Apps, Batch, Flexsc, Pagefault, Row, Rows, Run
-from .files import BadInput, Measured, json_files, parse, read_file
+from .document import Apps, Batch, Flexsc, Pagefault, Rows, Run
+from .files import BadInput, Folder, Measured, json_files, parse, read_file
 from .words import counted, significant
 
 SCHEMA = "ferry-conclusion"
@@ -29,6 +29,7 @@ HEADINGS: Mapping[Kind, str] = {  # in the order of the lines
     "unmeasured": "Not measured",
     "next": "Next",
 }
+NOISE = "noise could explain the difference; repeat on a quiet machine."
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Contest:
     side: str
     against: str
     ratio: float  # how many times as fast SIDE is
-    significant: bool
+    significant: bool | None  # None: the bench withholds a verdict
 
     def words(self) -> str:
         return f"{self.side}, {significant(self.ratio)} times as fast as {self.against}"
@@ -61,8 +62,9 @@ class Job:
     contests: list[Contest]
 
 
-def call(rows: Rows, name: str) -> Row | None:
-    return next((row for row in rows.rows if row.name == name), None)
+def has_trials(run: Run) -> bool:
+    """Of a document of which only the figures were kept, no verdict is left."""
+    return any(getattr(run, name, None) for name in ("comparisons", "touches", "series", "cells"))
 
 
 # ---- the jobs that each bench measures ----
@@ -74,15 +76,15 @@ def file_jobs(run: Apps) -> Iterable[Job]:
     """Against what each job names first: the usual way in C."""
     for app, name in FILES.items():
         pairs = [pair for pair in run.comparisons if pair.app == app]
-        yield Job(
-            f"many files, {name}",
-            "these calls share their work among idle CPUs",
-            [
-                Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
-                for pair in pairs
-                if pair.against == pairs[0].against
-            ],
-        )
+        contests = [
+            Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
+            for pair in pairs
+            if pair.against == pairs[0].against
+        ]
+        if pairs:
+            yield Job(
+                f"many files, {name}", "these calls share their work among idle CPUs", contests
+            )
 
 
 def memory_jobs(run: Pagefault) -> Iterable[Job]:
@@ -141,14 +143,14 @@ JOBS: Mapping[str, Callable[[Any], Iterable[Job]]] = {
 # ---- sentences ----
 
 
-def job_line(job: Job) -> Line | None:
-    """None where the run cannot tell."""
+def job_line(job: Job) -> Line:
+    """Where the run cannot tell, no more than the name of the job."""
     gains = [each for each in job.contests if each.significant and each.ratio > 1]
     if gains:
         best = max(gains, key=lambda each: each.ratio)
         return Line("gain", f"{job.name}: {best.words()}.")
     if not all(each.significant for each in job.contests):
-        return None
+        return Line("undecided", job.name)
     if not job.contests:
         return Line("none", f"{job.name}: {job.why}.")
     best = max(job.contests, key=lambda each: each.ratio)
@@ -156,14 +158,15 @@ def job_line(job: Job) -> Line | None:
 
 
 def crossing_lines(run: Rows) -> Iterable[Line]:
-    bare, function = call(run, "unimplemented"), call(run, "function")
+    bare, function = run.least("unimplemented"), run.least("function")
     if not bare or not function:
         return
-    cost = f"{significant(bare.median)} {run.unit}"
-    calls = counted(round(bare.median / function.median), "call")
+    cost = f"{significant(bare)} {run.unit}"
+    calls = counted(round(bare / function), "call")
     yield Line(
         "crossing",
-        f"A system call that does nothing takes {cost}, as long as {calls} of a function.",
+        f"A system call that does nothing takes {cost}, the least of its trials, as long as {calls}"
+        " of a function.",
     )
     shares = [
         f"{100 * (1 - row.kernel_share):.0f} % of {row.label}"
@@ -178,18 +181,6 @@ def crossing_lines(run: Rows) -> Iterable[Line]:
     )
 
 
-def job_lines(run: Run) -> Iterable[Line]:
-    jobs = list(JOBS[run.bench](run))
-    lines = [job_line(job) for job in jobs]
-    yield from (line for line in lines if line)
-    unsure = [job.name for job, line in zip(jobs, lines, strict=True) if not line]
-    if unsure:
-        yield Line(
-            "undecided",
-            f"{'; '.join(unsure)}: noise could explain the difference; repeat on a quiet machine.",
-        )
-
-
 def run_lines(run: Run) -> Iterable[Line]:
     if run.withheld:
         yield Line(
@@ -201,8 +192,8 @@ def run_lines(run: Run) -> Iterable[Line]:
         yield Line("unmeasured", f"ferry bench {run.bench}: it was interrupted.")
     elif isinstance(run, Rows) and run.bench == "crossing":
         yield from crossing_lines(run)
-    elif run.bench in JOBS:
-        yield from job_lines(run)
+    elif run.bench in JOBS and has_trials(run):
+        yield from map(job_line, JOBS[run.bench](run))
 
 
 def busy_lines(runs: Sequence[Run]) -> Iterable[Line]:
@@ -214,15 +205,14 @@ def busy_lines(runs: Sequence[Run]) -> Iterable[Line]:
         )
 
 
-def conclude(runs: Sequence[Run], unmeasured: Mapping[str, str] | None = None) -> list[Line]:
-    """The lines, in order, from RUNS, one of each bench; UNMEASURED has the reasons by bench."""
+def conclude(runs: Sequence[Run], others: Sequence[Line]) -> list[Line]:
+    """The lines, in order, from RUNS, one of each bench; OTHERS say what is not in these."""
     lines = [line for run in runs for line in run_lines(run)]
+    unsure = [line.text for line in lines if line.kind == "undecided"]
+    lines = [line for line in lines if line.kind != "undecided"]
+    lines += [Line("undecided", f"{'; '.join(unsure)}: {NOISE}")] if unsure else []
     lines += busy_lines(runs)
-    lines += [
-        Line("unmeasured", f"ferry bench {bench}: {why}")
-        for bench, why in (unmeasured or {}).items()
-    ]
-    lines.append(Line("next", "build/cli/ferry trace YOUR-PROGRAM shows what it would gain."))
+    lines += others
     return sorted(lines, key=lambda line: list(HEADINGS).index(line.kind))
 
 
@@ -232,10 +222,19 @@ def newest(measured: Iterable[Measured]) -> list[Run]:
     return list({each.run.bench: each.run for each in in_order}.values())
 
 
+def next_line(ferry: str) -> Line:
+    return Line("next", f"{ferry} trace YOUR-PROGRAM shows what it would gain.")
+
+
 def read_conclusion(directory: Path, unmeasured: Mapping[str, str] | None = None) -> list[Line]:
     """The lines for the bench documents in DIRECTORY, which may be none; BadInput as files.py."""
     found = [read_file(path) for path in json_files(directory)]
-    return conclude(newest(each for each in found if isinstance(each, Measured)), unmeasured)
+    others = [
+        Line("unmeasured", f"ferry bench {bench}: {why}")
+        for bench, why in (unmeasured or {}).items()
+    ]
+    others.append(next_line("build/cli/ferry"))
+    return conclude(newest(each for each in found if isinstance(each, Measured)), others)
 
 
 def as_json(lines: Sequence[Line]) -> str:
@@ -253,6 +252,19 @@ def written(path: Path) -> list[Line]:
         return [Line(line["kind"], line["text"]) for line in content["lines"]]
     except (KeyError, TypeError):
         raise BadInput(f"{path}: not a conclusion, as ferry-report(1) describes it") from None
+
+
+def of_folder(folder: Folder) -> list[Line]:
+    """The lines for the page, which has what conclusion.json adds to the runs."""
+    runs = newest(folder.measured)
+    benches = tuple(f"ferry bench {run.bench}:" for run in runs)
+    kept = [line for path in folder.conclusions for line in written(path)]
+    others = [
+        line
+        for line in kept
+        if line.kind == "next" or (line.kind == "unmeasured" and not line.text.startswith(benches))
+    ]
+    return conclude(runs, others or [next_line("ferry")])
 
 
 def as_text(lines: Sequence[Line]) -> list[str]:

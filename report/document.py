@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The JSON of ferry bench, as ferry-bench(5) describes it: the fields that the page shows."""
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Literal
 
@@ -96,7 +97,7 @@ class Table(Record):
 
 
 class Run(Record):
-    """What every bench states."""
+    """What every bench states.  Its lists of trials are absent where only the figures were kept."""
 
     bench: str
     command: list[str]
@@ -116,6 +117,19 @@ class Run(Record):
     tables: list[Table] = field(default_factory=list)  # none from early versions
     withheld: str | None = None  # why the run gives no verdict
 
+    def value(self, what: str) -> float | None:
+        """Of the figure with this name, in the unit of the run."""
+        found = (one.value for one in self.figures if (one.what, one.unit) == (what, self.unit))
+        return next(found, None)
+
+    def measurements(self) -> Sequence["Measurement"]:
+        return []
+
+    def least(self, what: str) -> float | None:
+        """The least trial, or the figure where no trials were kept."""
+        found = (min(one.trials_ns) for one in self.measurements() if one.name == what)
+        return next(found, None) or self.value(what)
+
 
 class Measurement(Record):
     """The times of all trials, ns, and what the bench made of them."""
@@ -134,7 +148,10 @@ class Row(Measurement):
 class Rows(Run):
     """Of crossing and dispatch."""
 
-    rows: list[Row]
+    rows: list[Row] = field(default_factory=list)
+
+    def measurements(self) -> Sequence[Measurement]:
+        return self.rows
 
 
 class ChainRow(Measurement):
@@ -143,7 +160,7 @@ class ChainRow(Measurement):
 
 
 class Chain(Run):
-    chains: list[ChainRow]
+    chains: list[ChainRow] = field(default_factory=list)
 
 
 class Fit(Record):
@@ -177,12 +194,12 @@ class Ratio(Record):
     se: float
     low: float | None
     high: float | None
-    significant: bool
+    significant: bool | None  # None: withheld
 
 
 class Batch(Run):
-    series: list[Series]
-    ratios: list[Ratio]
+    series: list[Series] = field(default_factory=list)
+    ratios: list[Ratio] = field(default_factory=list)
 
 
 class PairRatio(Record):
@@ -201,46 +218,28 @@ class Comparison(Record):
     pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
     ratios: list[Positive]
     ratio: PairRatio
-    significant: bool
+    significant: bool | None  # None: withheld
 
 
 class Apps(Run):
-    comparisons: list[Comparison]
-
-
-class Latency(Record):
-    p50: NotNegative
-    p90: NotNegative
-    p99: NotNegative
-    max: NotNegative
-
-
-class Phases(Record):
-    """Means.  One can be negative: the caller and the runner read the clocks of two CPUs."""
-
-    claim: float
-    find: float
-    run: float
-    see: float
+    comparisons: list[Comparison] = field(default_factory=list)
 
 
 class Cell(Measurement):
     call: str
-    way: Literal["plain", "batch", "uring", "sqpoll", "pthreads", "flexsc"]
+    way: str
     threads: Count | None
     runners: Count | None
     work_ns: NotNegative
     ratios: list[Positive]
     ratio: Positive
-    significant: bool
+    significant: bool | None  # None: withheld
     caller_cpu_ns: NotNegative
     other_cpu_ns: NotNegative
-    latency_ns: Latency
-    phases_ns: Phases | None
 
     def __post_init__(self) -> None:
-        if self.way == "flexsc" and None in (self.threads, self.runners, self.phases_ns):
-            raise ValueError("is a cell of flexsc without threads, runners or phases")
+        if self.way == "flexsc" and None in (self.threads, self.runners):
+            raise ValueError("is a cell of flexsc without threads or runners")
 
 
 class Side(Measurement):
@@ -255,12 +254,15 @@ class Side(Measurement):
 
 
 class Servers(Run):
-    servers: list[Side]
+    servers: list[Side] = field(default_factory=list)
 
 
 class Flexsc(Run):
-    cells: list[Cell]
+    cells: list[Cell] = field(default_factory=list)
     servers: list[Side] = field(default_factory=list)
+
+    def measurements(self) -> Sequence[Measurement]:
+        return self.cells
 
 
 class Touch(Measurement):
@@ -271,13 +273,12 @@ class Touch(Measurement):
     per_fault: Count | None
     touched: Positive
     ratio: Positive
-    significant: bool
+    significant: bool | None  # None: withheld
     resident_bytes: float | None
 
 
 class Pagefault(Run):
-    memory_bytes: Count
-    touches: list[Touch]
+    touches: list[Touch] = field(default_factory=list)
 
 
 KINDS: dict[str, type[Run]] = {

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import matplotlib
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -106,6 +106,51 @@ class Panel:
     title: str
     values: Sequence[tuple[str, str]]
     svg: Markup
+
+
+PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" \
+width="{width}" height="{height:.0f}" viewBox="0 0 {width} {height:.0f}" role="img" \
+aria-label="{title}">
+<!-- SPDX-License-Identifier: MIT -->
+<style>
+{colours}
+text {{ fill: var(--ink); font-family: system-ui, "DejaVu Sans", sans-serif !important; }}
+</style>
+<rect width="100%" height="100%" rx="6" style="fill: var(--paper)"/>
+<text x="{pad}" y="{title_y}" style="font-size: 21px; font-weight: 600">{title}</text>
+{key}
+{panel}<text x="{pad}" y="{where_y:.0f}" style="font-size: 12px; fill: var(--soft)">{where}</text>
+</svg>
+"""
+
+
+def as_picture(title: str, key: Sequence[tuple[str, str]], panel: Panel, where: str) -> str:
+    """A file of its own: the panel, its title, the meanings of its colours, and WHERE."""
+    width, pad, top, scale = 520, 20, 74, 2.0
+    entries = []
+    left = float(pad)
+    for colour, words in key:
+        entries.append(
+            f'<rect x="{left:.0f}" y="48" width="11" height="11" style="fill: var(--{colour})"/>'
+            f'<text x="{left + 16:.0f}" y="58" style="font-size: 13px">{escape(words)}</text>'
+        )
+        left += 36 + 6.4 * len(words)
+    size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', panel.svg)
+    assert size
+    height = scale * float(size[2])
+    place = f'x="{pad}" y="{top}" width="{scale * WIDTH:.0f}" height="{height:.0f}"'
+    return PICTURE.format(
+        width=width,
+        height=top + height + 2 * pad,
+        where=escape(where),
+        where_y=top + height + pad,
+        pad=pad,
+        title_y=34,
+        title=escape(title),
+        colours=CSS[CSS.index(":root") : CSS.index("* {")].strip(),
+        key="\n".join(entries),
+        panel=str(panel.svg).replace(size[0], place),
+    )
 
 
 def add_legend(figure: Figure) -> None:

@@ -17,7 +17,7 @@ from .reader import Unfit, read
 from .trace_document import SCHEMA as TRACE_SCHEMA
 from .trace_document import VERSION as TRACE_VERSION
 from .trace_document import Trace
-from .words import counted
+from .words import counted, joined
 
 CONCLUSION = "conclusion.json"  # conclusion.py makes it of the other files
 VERSIONS = {SCHEMA: VERSION, TRACE_SCHEMA: TRACE_VERSION}
@@ -48,15 +48,18 @@ class Folder:
     measured: list[Measured] = field(default_factory=list)  # oldest first
     traced: list[Traced] = field(default_factory=list)  # by file
     left_out: list[str] = field(default_factory=list)  # a sentence for each file
+    conclusions: list[Path] = field(default_factory=list)  # that make run left
+
+    def counts(self) -> str:
+        """How many runs and traces there are."""
+        incomplete = sum(not each.run.complete for each in self.measured)
+        runs = counted(len(self.measured), "run")
+        runs += f", {incomplete} of them incomplete" if incomplete else ""
+        traces = counted(len(self.traced), "trace")
+        return joined([*([runs] if self.measured else []), *([traces] if self.traced else [])])
 
     def summary(self) -> str:
-        incomplete = sum(not each.run.complete for each in self.measured)
-        text = counted(len(self.measured), "run")
-        text += f", {incomplete} of them incomplete" if incomplete else ""
-        if self.traced:
-            traces = counted(len(self.traced), "trace")
-            text = f"{text}, {traces}" if self.measured else traces
-        return text + (f"; left out: {len(self.left_out)}" if self.left_out else "")
+        return self.counts() + (f"; left out: {len(self.left_out)}" if self.left_out else "")
 
 
 def parse(path: Path) -> object:
@@ -123,16 +126,21 @@ def read_folder(directory: Path) -> Folder:
             f"{directory}: no result of ferry bench in it"
             + (f" ({why})" if why else "; 'ferry bench BENCH --json FILE.json' makes one")
         )
+    if (directory / CONCLUSION).exists():
+        folder.conclusions.append(directory / CONCLUSION)
     folder.measured.sort(key=lambda measured: (measured.run.started, measured.file))
     return folder
 
 
 def read_folders(directories: Sequence[Path]) -> Folder:
-    """The runs of all DIRECTORIES; with several, files are named with their directories."""
+    """The runs of all DIRECTORIES; with several, files are named with theirs."""
+    if len(directories) == 1:
+        return read_folder(directories[0])
     whole = Folder()
+    short = len({directory.name for directory in directories}) == len(directories)
     for directory in directories:
         folder = read_folder(directory)
-        place = f"{directory}/" if len(directories) > 1 else ""
+        place = f"{directory.name if short else directory}/"
         whole.measured += [Measured(place + each.file, each.run) for each in folder.measured]
         whole.traced += [Traced(place + each.file, each.trace) for each in folder.traced]
         whole.left_out += [place + note for note in folder.left_out]

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What `ferry bench flexsc` measured: posted calls beside plain ones, batches and io_uring."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
-from matplotlib.axes import Axes
-
 from . import servers
-from .charts import MIDDLE, Bar, Line, draw_bars, draw_lines
+from .charts import Bar, Line, draw_bars, draw_lines
 from .document import Cell, Flexsc
-from .drawing import COLOURS, Panel, draw_rows, log_axis, some, time_label
+from .drawing import Panel, some
 from .section import Figure, Section, grouped
 from .words import counted, significant, time, unit
 
@@ -22,12 +19,6 @@ WAYS |= {"sqpoll": "SQPOLL", "pthreads": "two threads", "flexsc": "flexsc"}
 STYLES = {"batch": ("grey", "s"), "uring": ("blue", "D"), "sqpoll": ("yellow", "X")}
 STYLES |= {"pthreads": ("ink", "*")}
 RUNNER_STYLES = [("orange", "o"), ("purple", "^"), ("green", "v"), ("light", "P")]
-PHASES = {  # colour, and what the call does meanwhile
-    "claim": ("purple", "claiming an entry"),
-    "find": ("orange", "waiting for the runner"),
-    "run": ("green", "running"),
-    "see": ("blue", "waiting for the caller"),
-}
 SIDES = [("green", "the caller's thread"), ("orange", "runners, or the thread of io_uring")]
 
 
@@ -36,15 +27,9 @@ def cpu(cell: Cell) -> float:
     return cell.caller_cpu_ns + cell.other_cpu_ns
 
 
-def phases(cell: Cell) -> list[float]:
-    """ns of each; a negative one comes of clocks that differ, and is drawn as none."""
-    found = dataclasses.asdict(cell.phases_ns) if cell.phases_ns else {}
-    return [max(found.get(phase, 0.0), 0.0) for phase in PHASES]
-
-
 def label(cell: Cell) -> str:
     if cell.way != "flexsc":
-        return WAYS[cell.way]
+        return WAYS.get(cell.way, cell.way)
     return f"{counted(cell.threads or 0, 'thread')}, {counted(cell.runners or 0, 'runner')}"
 
 
@@ -140,39 +125,6 @@ def gain_figure(name: str, call: Call) -> Figure:
     )
 
 
-def draw_latency(name: str, cells: Sequence[Cell]) -> Panel:
-    def points(cell: Cell) -> list[float]:
-        """A logarithmic scale has no 0."""
-        return [max(at, 1.0) for at in dataclasses.astuple(cell.latency_ns)]
-
-    def plot(axes: Axes) -> None:
-        for i, cell in enumerate(cells):
-            colour, y = COLOURS["orange" if cell.way == "flexsc" else "blue"], i + MIDDLE
-            p50, p90, p99, longest = points(cell)
-            axes.plot([p50, longest], [y, y], color=colour, linewidth=0.8, alpha=0.6)
-            axes.plot(p50, y, "o", color=colour)
-            axes.plot(p90, y, "d", color=colour)
-            axes.plot(p99, y, "|", color=colour, markersize=7, markeredgecolor=colour)
-            axes.plot(longest, y, "o", mfc=COLOURS["paper"], mec=colour, markersize=3.5)
-        every = [at for cell in cells for at in points(cell)]
-        log_axis(axes, "x", min(every), max(every), time_label)
-
-    words = [
-        (label(cell), f"{time(cell.latency_ns.p50)}, {time(cell.latency_ns.p99)}") for cell in cells
-    ]
-    return draw_rows(name, "latency; right: 50 % and 99 %", words, plot)
-
-
-def draw_phases(name: str, cells: Sequence[Cell]) -> Panel:
-    def bar(cell: Cell) -> Bar:
-        times = phases(cell)
-        shares = [100 * ns / (sum(times) or 1) for ns in times]
-        colours = [colour for colour, _ in PHASES.values()]
-        return Bar(label(cell), time(sum(times)), list(zip(shares, colours, strict=True)))
-
-    return draw_bars(name, "share of the mean latency, %", [bar(cell) for cell in cells])
-
-
 def draw_cpu(name: str, cells: Sequence[Cell]) -> Panel:
     def bar(cell: Cell) -> Bar:
         sides = [(cell.caller_cpu_ns, SIDES[0][0]), (cell.other_cpu_ns, SIDES[1][0])]
@@ -181,24 +133,6 @@ def draw_cpu(name: str, cells: Sequence[Cell]) -> Panel:
     title = f"CPU time of a call and its work, {unit()}"
     plain_cpu = next((cpu(cell) for cell in cells if cell.way == "plain"), 0.0)
     return draw_bars(name, title, [bar(cell) for cell in cells], MOST_CPU * plain_cpu)
-
-
-def latency_figure(name: str, call: Call) -> Figure:
-    cells = call.all_shown()
-    return Figure(
-        name=f"{name}-latency",
-        title=f"{call.name}: latency of a call, and what a posted one waits for",
-        panels=[
-            draw_latency(f"{name}-latency", cells),
-            draw_phases(f"{name}-phases", call.shown()),
-        ],
-        key=list(PHASES.values()),
-        note=f"At W = {time(call.work)}. Latency: from asking to having the result, measured "
-        "apart from the trials; orange is flexsc. From the left: dot, 50 %; diamond, 90 %; "
-        "stroke, 99 %; ring, the longest. A batch, and io_uring with 64 requests at once, return "
-        "no result before all 64 are made. Shares: of the mean latency on the right, in which "
-        "one call that was held up for long weighs much; the clock's readings are part of it.",
-    )
 
 
 def cpu_figure(name: str, call: Call) -> Figure:
@@ -221,9 +155,7 @@ def section(name: str, run: Flexsc) -> Section:
         Call(call, of) for call, of in cells.items() if any(cell.way == "flexsc" for cell in of)
     ]
     figures = [
-        make(f"{name}-{call.name}", call)
-        for call in calls
-        for make in (gain_figure, latency_figure, cpu_figure)
+        make(f"{name}-{call.name}", call) for call in calls for make in (gain_figure, cpu_figure)
     ]
     return Section(
         topic="flexsc",

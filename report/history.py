@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 from .document import KINDS, Column, Run, Table
 from .files import Measured
-from .words import NONE, with_error
+from .words import NONE, joined, with_error
 
 
 def figures(run: Run) -> dict[str, tuple[float, float | None]]:
@@ -26,7 +26,33 @@ def differ(values: Sequence[tuple[float, float | None]], limit: float) -> str:
 
 
 def name_of(each: Measured) -> str:
-    return f"{each.file}, {each.run.started}" + ("" if each.run.complete else ", incomplete")
+    """A heading: to the minute, and without the bench, which the table names."""
+    name = each.file.removesuffix(f"/{each.run.bench}.json")
+    started = each.run.started[:16].replace("T", " ")
+    return f"{name}, {started}" + ("" if each.run.complete else ", incomplete")
+
+
+def why_alone(each: Measured, others: Sequence[Measured]) -> str | None:
+    """Why EACH shares no figure with OTHERS, which are of its bench."""
+    mine = figures(each.run).keys()
+    if any(mine & figures(other.run).keys() for other in others):
+        return None
+    why = [
+        f"{other.file} counts {other.run.unit} instead of {each.run.unit}"
+        if other.run.unit != each.run.unit
+        else f"{other.file} measured other things"
+        for other in others
+    ]
+    return f"{each.file}: {joined(why) or f'no other run is of the bench {each.run.bench}'}."
+
+
+def reasons(measured: Sequence[Measured]) -> list[str]:
+    """Of all runs that share no figure with another."""
+    found = []
+    for each in measured:
+        others = [one for one in measured if one is not each and one.run.bench == each.run.bench]
+        found += [why] if (why := why_alone(each, others)) else []
+    return found
 
 
 def runs_table(measured: Sequence[Measured]) -> Table | None:

@@ -15,12 +15,27 @@ from markupsafe import Markup
 
 from . import apps, batch, flexsc, pagefault, rows, servers, trace
 from .circumstances import Facts, cautions, places, run_facts
-from .document import KINDS, Apps, Batch, Chain, Flexsc, Pagefault, Rows, Run, Servers, Table
+from .conclusion import HEADINGS, of_folder
+from .document import (
+    KINDS,
+    Apps,
+    Batch,
+    Chain,
+    FigureOf,
+    Flexsc,
+    Pagefault,
+    Rows,
+    Run,
+    Servers,
+    Table,
+)
 from .drawing import CSS
 from .files import BadInput, Folder, Measured, Traced
-from .history import histories
-from .section import Figure, Section
-from .words import counted, joined, measured_in
+from .first import first_figure
+from .history import histories, reasons
+from .section import Figure, Section, grouped, table
+from .trace import headline, time_figure
+from .words import joined, measured_in, with_error
 
 SECTIONS: dict[type[Run], Callable[[str, Any], Section]] = {
     Rows: rows.section,
@@ -67,7 +82,7 @@ def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[s
 def notes(run: Run) -> list[str]:
     """What could not be measured, each once."""
     if not run.tables:
-        return ["An earlier ferry bench made this file: it has no tables."]
+        return ["This file has figures and no trials."]
     return list(dict.fromkeys(text for table in run.tables for text in table.missing))
 
 
@@ -83,7 +98,7 @@ def show(name: str, measured: Measured, several: bool) -> Shown:
         headline=run.findings[0].text if run.findings else "nothing was concluded.",
         command=shlex.join(run.command),
         figures=list(zip(section.figures, about, strict=True)),
-        tables=[*(table for table in run.tables if table.rows), *section.tables],
+        tables=[*tables(run), *section.tables],
         notes=[*notes(run), *section.notes],
         which=f" ({measured.file})" if several else "",
         started=run.started,
@@ -100,12 +115,23 @@ def show_trace(name: str, traced: Traced) -> Shown:
         name=name,
         file=traced.file,
         section=section,
-        headline=trace.headline(traced.trace),
-        command=f"ferry trace --json, of {traced.trace.program}",
+        headline=headline(traced.trace),
+        command=f"ferry trace --json {traced.trace.program} ...",
         figures=[(figure, []) for figure in section.figures],
         tables=section.tables,
         notes=section.notes,
     )
+
+
+def tables(run: Run) -> list[Table]:
+    if run.tables:
+        return [found for found in run.tables if found.rows]
+    columns: dict[str, Callable[[FigureOf], str]] = {
+        "figure": lambda one: one.what,
+        "value ± one standard error": lambda one: with_error(one.value, one.se),
+        "unit": lambda one: one.unit,
+    }
+    return [table("The figures", run.figures, columns)] if run.figures else []
 
 
 @contextmanager
@@ -131,6 +157,26 @@ def show_all(folder: Folder, measured: Sequence[Measured], compare: bool) -> lis
     return shown
 
 
+@dataclass(frozen=True)
+class First:
+    """The first screen: a figure, and the sentences of a conclusion under their headings."""
+
+    figure: Figure | None
+    lines: list[tuple[str, list[str]]]
+
+
+def first(folder: Folder, compare: bool) -> First:
+    if compare:
+        return First(None, [])
+    if not folder.measured:
+        traces = [each.trace for each in folder.traced]
+        lines = [(trace.program, [headline(trace)]) for trace in traces]
+        return First(time_figure("first", *traces), lines)
+    by_kind = grouped(of_folder(folder), lambda line: line.kind)
+    lines = [(HEADINGS[kind], [line.text for line in same]) for kind, same in by_kind.items()]
+    return First(first_figure(folder.measured), lines)
+
+
 def in_order(folder: Folder) -> list[Measured]:
     """Bench after bench; the newest run of each first."""
     newest_first = reversed(folder.measured)
@@ -144,13 +190,14 @@ def heading(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
     return f"What crossings cost on {joined(machines)}"
 
 
-def where(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
+def where(folder: Folder) -> str:
+    measured = folder.measured
     if not measured:
-        return f"{counted(len(traced), 'trace')}."
+        return f"{folder.counts()}."
     kernels = sorted({each.run.kernel.release for each in measured})
     days = sorted({each.run.started[:10] for each in measured})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"Linux {joined(kernels)}, {span}. {counted(len(measured), 'run')}."
+    return f"Linux {joined(kernels)}, {span}. {folder.counts()}."
 
 
 def render_all(folder: Folder, made_by: str, compare: bool) -> str:
@@ -164,12 +211,15 @@ def render_all(folder: Folder, made_by: str, compare: bool) -> str:
     )
     return environment.get_template("page.html.jinja").render(
         heading=heading(measured, folder.traced),
-        where=where(measured, folder.traced),
+        where=where(folder),
+        first=first(folder, compare),
         style=Markup(CSS),
         shown=show_all(folder, measured, compare),
         cautions=cautions(measured),
         places=places(measured),
         histories=histories(measured),
+        compare=compare,
+        reasons=reasons(measured) if compare else [],
         left_out=folder.left_out,
         made_by=made_by,
         made_with=joined(
@@ -179,7 +229,7 @@ def render_all(folder: Folder, made_by: str, compare: bool) -> str:
 
 
 def render(folder: Folder, made_by: str, compare: bool = False) -> str:
-    """The whole page, as HTML; to COMPARE is to show what runs share, and not each of them."""
+    """The whole page, as HTML; to COMPARE is to show the figures that runs share, and no run."""
     files = [each.file for each in folder.measured] + [each.file for each in folder.traced]
     with naming(joined(files)):
         return render_all(folder, made_by, compare)

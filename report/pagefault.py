@@ -9,7 +9,6 @@ from .drawing import time_label
 from .section import Figure, Section
 from .words import time
 
-MIB = 1 << 20
 ORDERS = {
     ("write", "sequential"): "in order",
     ("write", "random"): "random",
@@ -115,7 +114,7 @@ def section(name: str, run: Pagefault) -> Section:
     series = by_pages(run.touches)
     return Section(
         topic="Page faults",
-        title=f"the first touch of memory, {round(run.memory_bytes / MIB):,} MiB of it",
+        title="the first touch of memory",
         figures=[
             *([ways_figure(name, run.touches)] if run.touches else []),
             *([sizes_figure(name, series)] if series else []),

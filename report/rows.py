@@ -9,11 +9,12 @@ from .section import Figure, Section
 from .words import time
 
 KEY = {
-    "green": "in user space only",
-    "blue": "the bare crossing",
-    "light": "the kernel's work beyond it",
-    "grey": "crosses; how much of it is the crossing is not known",
+    "grey": "in user space only",
+    "orange": "the bare crossing",
+    "blue": "the kernel's work beyond it",
+    "purple": "crosses; how much of it is the crossing is not known",
 }
+BARE = ("null", "unimplemented")
 DISPATCH_NOTE = (
     "The call of each slot is replaced by an empty function, so what remains is the loop itself. "
 )
@@ -30,11 +31,13 @@ def stays_in_user_space(row: Row) -> bool:
 def parts(row: Row, bench: str) -> list[tuple[float, str]]:
     """The median, split where the bench knows how much of it is the crossing."""
     if stays_in_user_space(row):
-        return [(row.median, "green")]
-    if bench == "dispatch" or row.kernel_share is None:
         return [(row.median, "grey")]
+    if bench == "dispatch":
+        return [(row.median, "grey")]
+    if row.kernel_share is None:
+        return [(row.median, "orange" if row.name in BARE else "purple")]
     beyond = row.median * min(max(row.kernel_share, 0.0), 1.0)
-    return [(row.median - beyond, "blue"), (beyond, "light")]
+    return [(row.median - beyond, "orange"), (beyond, "blue")]
 
 
 def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:

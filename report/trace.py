@@ -2,8 +2,10 @@
 """What `ferry trace` found: where the time goes, the sequences as graphs, what could be saved."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from .charts import Bar, draw_bars
 from .document import Table
@@ -15,15 +17,16 @@ from .words import counted, fixed, percent, time, whole, with_error
 
 MS = 1e6  # ns
 STEP_HEIGHT = 30.0  # points
-BATCHES = ("blue", "green", "orange", "purple", "yellow")
+LINE = 0.55  # of it, for what comes after a sequence
 SOURCES = {
     "before": "differs",
     "result": "result of",
     "buffer": "buffer of",
     "user": "made from",
 }
-FLOWS = {"result": "blue", "buffer": "orange", "user": "grey"}
-MIDDLE, RIGHT = 0.36, 0.68  # of a panel's width: the steps, and where flows leave and arrive
+FLOWS = {"result": "blue", "buffer": "orange", "user": "purple"}
+BOX = (0.14, 0.58)  # of a panel's width: where the boxes of steps begin and end
+BRACKET = 0.08  # the line that joins the steps of a batch
 
 
 def milliseconds(estimate: Estimate) -> str:
@@ -32,38 +35,54 @@ def milliseconds(estimate: Estimate) -> str:
 
 
 def headline(trace: Trace) -> str:
-    """The most that any batching can gain."""
-    crossings = trace.time.crossings_ns
-    if crossings and crossings.value is not None and trace.time.cpu_ns:
-        return f"crossings take {percent(crossings.value / trace.time.cpu_ns)} of its CPU time"
-    return f"crossings take {time(trace.total * (trace.crossing_ns.value or 0))} of its CPU time"
+    """The way that saves the most."""
+    known = [each for each in trace.savings if not each.missing and each.saved_ns.value]
+    best = max(known, key=lambda each: each.saved_ns.value or 0.0, default=None)
+    if not best:
+        return "no way that ferry knows would save any of its time."
+    saved = milliseconds(best.saved_ns)
+    if best.share is not None:
+        saved = f"{percent(best.share)} of its CPU time ({saved})"
+    return f"{best.what} would save {saved}."
 
 
 # ---- where the time goes ----
 
+PARTS = {"grey": "user code", "orange": "crossings", "blue": "kernel work", "light": "waiting"}
 
-def time_figure(name: str, trace: Trace) -> Figure | None:
+
+def parts(trace: Trace) -> dict[str, Estimate]:
+    """What is known of each part, by its colour."""
     known = trace.time
-    parts = [
-        ("user code", known.user_ns, "grey"),
-        ("crossings", known.crossings_ns, "orange"),
-        ("kernel work", known.kernel_ns, "blue"),
-        ("waiting", Estimate(value=known.waiting_ns, error=None), "light"),
-    ]
-    bars = [
-        Bar(label, milliseconds(part), [(part.value / MS, colour)])
-        for label, part, colour in parts
-        if part and part.value is not None
-    ]
-    if known.missing or not bars:
+    waiting = Estimate(value=known.waiting_ns, error=None)
+    every = (known.user_ns, known.crossings_ns, known.kernel_ns, waiting)
+    found = {c: part for c, part in zip(PARTS, every, strict=True) if part}
+    return {} if known.missing else {c: p for c, p in found.items() if p.value is not None}
+
+
+def time_bar(trace: Trace) -> Bar:
+    lengths = {colour: max(part.value or 0.0, 0.0) for colour, part in parts(trace).items()}
+    whole = sum(lengths.values())
+    shares = [(100 * length / (whole or 1), colour) for colour, length in lengths.items()]
+    return Bar(trace.program, time(whole), shares)
+
+
+def time_figure(name: str, *traces: Trace) -> Figure | None:
+    """A bar for each trace; of one alone, with its figures."""
+    shown = [trace for trace in traces if parts(trace)]
+    if not shown:
         return None
+    key = list(PARTS.items())
+    if len(traces) == 1:
+        key = [(c, f"{PARTS[c]}: {milliseconds(part)}") for c, part in parts(shown[0]).items()]
+    title = "share of CPU time and waiting, %"
     return Figure(
         name=f"{name}-time",
         title="Where the time goes",
-        panels=[draw_bars(f"{name}-time", "ms", bars, (known.cpu_ns or 0) / MS)],
+        panels=[draw_bars(f"{name}-time", title, [time_bar(trace) for trace in shown])],
         note="User code, crossings and kernel work are CPU time of all threads. Waiting is "
-        "the wall time less the CPU time; a longer bar is cut. No batching can gain more than "
-        "the crossings.",
+        "the wall time less the CPU time. No batching can gain more than the crossings.",
+        key=key,
     )
 
 
@@ -125,25 +144,55 @@ def plot_arrow(
     axes.annotate("", end, start, arrowprops=arrow | more)
 
 
+def plot_step(axes: Axes, i: int, step: Step) -> None:
+    left, right = BOX
+    style = ":" if step.alone else "-"
+    edge: dict[str, Any] = {
+        "facecolor": "none",
+        "edgecolor": COLOURS["soft"],
+        "linewidth": 0.9,
+        "linestyle": style,
+    }
+    axes.add_patch(Rectangle((left, i - 0.28), right - left, 0.56, **edge))
+    text = f"{step_name(step)}, {fixed(step.calls, 1)}"
+    axes.text((left + right) / 2, i, text, ha="center", va="center")
+    if i:
+        middle = (left + right) / 2
+        plot_arrow(axes, (middle, i - 0.72), (middle, i - 0.28), color=COLOURS["soft"])
+
+
+def plot_brackets(axes: Axes, batches: Sequence[int | None]) -> None:
+    for batch in dict.fromkeys(batch for batch in batches if batch is not None):
+        first, last = batches.index(batch), len(batches) - 1 - batches[::-1].index(batch)
+        axes.plot([BRACKET] * 2, [first - 0.28, last + 0.28], color=COLOURS["green"], linewidth=2.4)
+        at: dict[str, Any] = {"ha": "right", "va": "center", "color": COLOURS["green"]}
+        axes.text(BRACKET - 0.03, (first + last) / 2, letter(batch), **at)
+
+
+def plot_flows(axes: Axes, steps: Sequence[Step]) -> None:
+    """From the edge of a box to that of another; each further one arrives a little lower."""
+    arrived: dict[int, int] = {}
+    for start, end, source in flows(steps):
+        lower = 0.1 * arrived.get(end, 0)
+        arrived[end] = arrived.get(end, 0) + 1
+        curve = f"arc3,rad={-0.5 if end > start else 0.5}"
+        ends = (BOX[1], start + 0.08), (BOX[1], end - 0.12 + lower)
+        plot_arrow(axes, *ends, color=COLOURS[FLOWS[source]], connectionstyle=curve)
+
+
 def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
     steps, then = with_batches(sequence.steps), follower_words(sequence)
 
     def plot(axes: Axes) -> None:
         axes.set_axis_off()
-        axes.set(xlim=(0, 1), ylim=(len(steps) + len(then) - 0.4, -0.6))
-        for i, (step, batch) in enumerate(steps):
-            colour = "soft" if batch is None else BATCHES[batch % len(BATCHES)]
-            box = {"boxstyle": "round", "fc": COLOURS["paper"], "ec": COLOURS[colour]}
-            text = f"{step_name(step)}, {fixed(step.calls, 1)}"
-            axes.text(MIDDLE, i, text, ha="center", va="center", bbox=box)
-            if i:
-                plot_arrow(axes, (MIDDLE, i - 0.72), (MIDDLE, i - 0.3), color=COLOURS["soft"])
-        for start, end, source in flows(sequence.steps):
-            curve = f"arc3,rad={-0.5 if end > start else 0.5}"
-            colour = COLOURS[FLOWS[source]]
-            plot_arrow(axes, (RIGHT, start), (RIGHT, end), color=colour, connectionstyle=curve)
+        axes.set(xlim=(0, 1), ylim=(len(steps) + LINE * len(then) - 0.4, -0.6))
+        for i, (step, _) in enumerate(steps):
+            plot_step(axes, i, step)
+        plot_brackets(axes, [batch for _, batch in steps])
+        plot_flows(axes, sequence.steps)
         for i, (words, times) in enumerate(then):
-            axes.text(0, len(steps) + i, f"{words}: {times}", va="center", color=COLOURS["soft"])
+            y = len(steps) - 0.1 + LINE * i
+            axes.text(0, y, f"{words}: {times}", va="center", color=COLOURS["soft"])
 
     joined = ", over the turns" if sequence.batches < 1 else ""
     title = f"sequence {number}: {whole(sequence.turns)} turns, batch: {sequence.verdict}{joined}"
@@ -151,7 +200,7 @@ def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
         (f"{i + 1}. {step_name(step)}", f"{fixed(step.calls, 1)} per turn, batch {letter(batch)}")
         for i, (step, batch) in enumerate(steps)
     ]
-    height = STEP_HEIGHT * (len(steps) + len(then)) + 24
+    height = STEP_HEIGHT * (len(steps) + LINE * len(then)) + 24
     return draw(f"{name}-{number}", title, values + then, height, plot)
 
 
@@ -163,9 +212,9 @@ def sequence_figure(name: str, trace: Trace) -> Figure | None:
         name=name,
         title="What it does again and again",
         panels=[draw_sequence(name, i + 1, one) for i, one in enumerate(trace.sequences)],
-        note="Each box is a call and how often a turn makes it. Boxes of one colour could be "
-        "one batch; a grey one can be in none. Curves show what flows from one call to a "
-        "later one.",
+        note="Each box is a call and how often a turn makes it. The calls beside a green line "
+        "could be one batch; a dotted box can be in none. Curves show what flows from one call "
+        "to another.",
         key=[
             (FLOWS["result"], "a result becomes an argument"),
             (FLOWS["buffer"], "a buffer that was filled"),
@@ -194,7 +243,11 @@ def saving_figure(name: str, trace: Trace) -> Figure | None:
     )
 
 
-FIGURES = (time_figure, sequence_figure, saving_figure)
+FIGURES: tuple[Callable[[str, Trace], Figure | None], ...] = (
+    time_figure,
+    sequence_figure,
+    saving_figure,
+)
 
 # ---- the whole ----
 

@@ -251,7 +251,7 @@ def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence
     kind, *numbers = way.split()
     threads, runners = map(int, numbers) if numbers else (None, None)
     ratios = [one / other for one, other in zip(base, trials, strict=True)]
-    now, queue = median(trials), threads or 1
+    now = median(trials)
     return measurement(f"{call} {way} W{work}", trials) | {
         "call": call,
         "way": kind,
@@ -263,13 +263,6 @@ def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence
         "significant": False,
         "caller_cpu_ns": now,
         "other_cpu_ns": 0.8 * now if numbers or way == "sqpoll" else 0.0,
-        "latency_ns": {
-            "p50": now * queue,
-            "p90": 1.1 * now * queue,
-            "p99": 4 * now * queue,
-            "max": 90 * now * queue,
-        },
-        "phases_ns": {"claim": 20.0, "find": 600.0, "run": 100.0, "see": 80.0} if numbers else None,
     }
 
 

@@ -15,12 +15,15 @@ import sample
 from conftest import SOURCE, Report, Write
 from page_reader import by_class, read_page, text
 
+from report.conclusion import read_conclusion
+
 REAL_RUNS = {
     "crossing": ["--calls", "200", "--trials", "5"],
     "batch": ["--sizes", "1,4,16", "--slots", "64", "--trials", "5", "--call", "getppid,write"],
     "dispatch": ["--calls", "500", "--trials", "5"],
     "chain": ["--trials", "5"],
     "apps": ["--pairs", "6", "--directory", "."],
+    "files": ["--app", "stat", "--pairs", "6", "--directory", "."],
     "flexsc": ["--call", "write", "--calls", "200", "--trials", "5", "--threads", "16"],
     "pagefault": ["--memory", "16", "--trials", "5", "--sizes", "4,16"],
 }
@@ -42,8 +45,35 @@ def test_what_ferry_bench_writes_is_read(ferry_path: Path, command: Report, tmp_
     touches = json.loads((tmp_path / "pagefault.json").read_text())["touches"]
     ahead = any(touch["way"] == "ahead" and touch["available"] for touch in touches)
     page = read_page(tmp_path / "report.html")
-    assert len(list(page.iter("figure"))) == (13 if ahead else 12)
+    assert len(list(page.iter("figure"))) == (14 if ahead else 13)
     assert text(by_class(page, "made")[0]).startswith("Made by ferry bench crossing --calls 200")
+    concluded = {line.kind for line in read_conclusion(tmp_path)}
+    assert {"crossing", "bound"} < concluded
+    assert concluded & {"gain", "none", "undecided", "caution"}
+
+
+def test_what_keep_leaves_serves_a_comparison(ferry_path: Path, tmp_path: Path) -> None:
+    whole, kept = tmp_path / "whole", tmp_path / "kept"
+    whole.mkdir()
+    bench: list[str | Path] = [
+        ferry_path,
+        "bench",
+        "dispatch",
+        "--calls",
+        "500",
+        "--trials",
+        "5",
+        "--json",
+    ]
+    subprocess.run([*bench, whole / "dispatch.json"], capture_output=True, check=True)
+    subprocess.run([sys.executable, SOURCE / "measure/keep.py", whole, kept], check=True)
+    lines = (kept / "dispatch.json").read_text().splitlines()
+    assert len(lines) < len((whole / "dispatch.json").read_text().splitlines()) / 4
+    against = ["--against", str(kept / "dispatch.json")]
+    done = subprocess.run([*bench, "-", *against], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (document,) = [json.loads(done.stdout)]
+    assert len(document["against"]["rows"]) == len(document["figures"])
 
 
 def test_the_same_runs_make_the_same_page_also_on_standard_output(

@@ -2,6 +2,7 @@
 """The lines that make run ends with: gains only where the bench concluded one."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,19 @@ def files(ratio: float, significant: bool) -> dict[str, Any]:
     return run
 
 
-def test_the_verdicts_of_a_real_document_are_found(tmp_path: Path) -> None:
-    run = json.loads((SOURCE / "measure/results/amd-epyc-vm-6.18/apps.json").read_text())
-    run |= {"bench": "files", "comparisons": run["comparisons"][1:2]}
-    run["comparisons"][0]["app"] = "stat"
-    assert run["comparisons"][0]["significant"]
-    assert len(conclude(tmp_path, run)["gain"]) == 1
+def test_figures_without_trials_lead_to_no_verdict(tmp_path: Path) -> None:
+    for path in (SOURCE / "measure/results/amd-epyc-vm-6.18").glob("*.json"):
+        shutil.copy(path, tmp_path)
+    found = conclude(tmp_path)
+    assert {"crossing", "bound"} <= found.keys()
+    assert not {"gain", "none", "undecided"} & found.keys()
+
+
+def test_undecided_jobs_share_a_sentence(tmp_path: Path) -> None:
+    batch = sample.batch()
+    assert conclude(tmp_path, batch, files(2.0, False))["undecided"] == [
+        "batches; many files, stat: noise could explain the difference; repeat on a quiet machine."
+    ]
 
 
 def test_a_document_without_verdicts_is_refused(tmp_path: Path) -> None:
@@ -89,7 +97,10 @@ def test_a_busy_machine_is_named(tmp_path: Path) -> None:
 
 
 def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
-    found = conclude(tmp_path, sample.crossing())
+    run = sample.crossing()
+    found = conclude(tmp_path, run)
+    least = min(next(row for row in run["rows"] if row["name"] == "unimplemented")["trials_ns"])
+    assert f"takes {least:.1f} ns, the least of its trials" in found["crossing"][0]
     cost = found["crossing"][0].split(" takes ")[1].split(",")[0]
     assert found["bound"][0].startswith(f"Less than {cost} per call: ")
 

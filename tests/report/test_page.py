@@ -102,9 +102,12 @@ def test_findings_stand_beside_what_they_are_about(page: Element, figure: str, a
     assert f"A finding about {about}." in text(findings)
 
 
-def test_warnings_come_first_once(page: Element) -> None:
+def test_warnings_are_merged_by_kind_and_folded(page: Element) -> None:
     warning = sample.crossing()["warnings"][0]["text"]
-    assert f"{warning} all runs" in text(by_class(page, "caution")[0])
+    (caution,) = by_class(page, "caution")
+    assert caution.tag == "details"
+    assert "open" not in caution.attrib
+    assert text(caution[0]).endswith("9 of 9 runs ran in a virtual machine.")
     assert text(page).count(warning) == 1
 
 
@@ -144,15 +147,16 @@ def test_what_is_missing_is_noted_once(page: Element) -> None:
 
 
 @pytest.mark.parametrize("directory", sorted((SOURCE / "measure" / "results").glob("*/")))
-def test_results_without_tables_are_shown(directory: Path, tmp_path: Path) -> None:
-    done = make_report(directory, tmp_path / "early.html")
+def test_results_that_were_kept_without_trials_are_shown(directory: Path, tmp_path: Path) -> None:
+    done = make_report(directory, tmp_path / "kept.html")
     assert (done.returncode, done.stderr) == (0, "")
-    page = read_page(tmp_path / "early.html")
+    page = read_page(tmp_path / "kept.html")
     runs = [json.loads(path.read_text()) for path in directory.glob("*.json")]
-    early = sum("tables" not in run for run in runs)
-    assert text(page).count("it has no tables") == early
+    assert text(page).count("This file has figures and no trials.") == len(runs)
+    assert "What gains nothing here" not in text(by_id(page, "top"))
     for run in runs:
         assert all(finding["text"] in text(page) for finding in run["findings"])
+        assert {figure["what"] for figure in run["figures"]} <= table_rows(page).keys()
 
 
 @pytest.mark.parametrize("bench", ["crossing", "dispatch"])
@@ -170,7 +174,7 @@ def test_a_crossing_of_unknown_share_is_not_split(results: Write) -> None:
     run = sample.crossing()
     run["rows"] = [row for row in run["rows"] if row["name"] in ("function", "write")]
     run["rows"][1]["kernel_share"] = None
-    key = text(by_class(page_of(results({"cut": run})), "key")[0])
+    key = text(by_class(by_id(page_of(results({"cut": run})), "crossing-0-rows"), "key")[0])
     assert "in user space only" in key
     assert "is not known" in key
     assert "bare crossing" not in key
@@ -220,18 +224,13 @@ def test_every_runner_way_and_trial_of_flexsc_is_drawn(page: Element) -> None:
         assert {"1 runner", "2 runners", "batches", "io_uring", "SQPOLL"} <= set(labels(panel))
 
 
-def test_latency_phases_and_cpu_of_flexsc_are_drawn(page: Element) -> None:
-    latency, phases = panels(page, "flexsc-6-write-latency")
+def test_the_cpu_time_of_flexsc_is_drawn(page: Element) -> None:
     (cpu,) = panels(page, "flexsc-6-write-cpu")
     cells = available("flexsc", "cells")
     usual = next(cell for cell in cells if cell["name"] == "write flexsc 64 1 W100")
-    ends = f"{time(usual['latency_ns']['p50'])}, {time(usual['latency_ns']['p99'])}"
     both = time(usual["caller_cpu_ns"] + usual["other_cpu_ns"])
-    assert shown(ends) in labels(latency)
-    assert "800 ns" in labels(phases)
     assert shown(f"{both}, {significant(usual['ratio'])} times") in labels(cpu)
-    for panel in (latency, phases, cpu):
-        assert {"512 threads, 1 runner", "64 threads, 2 runners"} <= set(labels(panel))
+    assert {"512 threads, 1 runner", "64 threads, 2 runners"} <= set(labels(cpu))
 
 
 @pytest.mark.parametrize("bench", ["flexsc", "servers"])
@@ -263,7 +262,7 @@ def test_time_and_memory_are_drawn_by_pages_per_fault(page: Element) -> None:
 
 def test_a_kernel_without_multi_page_alloc_has_no_figure_of_it(results: Write) -> None:
     page = page_of(results({"run": sample.pagefault(ahead=False)}))
-    assert len(list(page.iter("figure"))) == 1
+    assert len(list(by_id(page, "pagefault-0").iter("figure"))) == 1
     assert "A finding about one_in_64." in text(by_id(page, "pagefault-0"))
 
 
@@ -273,13 +272,13 @@ def test_an_interrupted_run_is_shown_as_such(results: Write) -> None:
     page = page_of(results({"cut": run}))
     assert "incomplete" in text(by_class(page, "short")[0])
     assert "This run was interrupted" in text(by_id(page, "crossing-0"))
-    assert len(list(page.iter("figure"))) == 1
+    assert len(list(by_id(page, "crossing-0").iter("figure"))) == 1
 
 
 def test_runs_that_finished_nothing_make_a_page(results: Write) -> None:
     runs = {bench: run | {"complete": False} for bench, run in sample.all_benches().items()}
     for run in runs.values():
-        run["findings"] = []
+        run["findings"] = run["figures"] = []
         for name in ("rows", "series", "ratios", "chains", *LISTS):
             if name in run:
                 run[name] = []
@@ -302,7 +301,7 @@ def test_runs_of_a_single_trial_make_a_page(results: Write) -> None:
 def test_flexsc_that_was_cut_before_its_first_cell_makes_a_page(results: Write) -> None:
     run = sample.flexsc(trials=1) | {"complete": False, "servers": []}
     run["cells"] = run["cells"][:3]
-    assert not list(page_of(results({"cut": run})).iter("figure"))
+    assert not list(by_id(page_of(results({"cut": run})), "flexsc-0").iter("figure"))
 
 
 def test_several_runs_of_a_bench_are_all_there_and_compared(results: Write) -> None:
@@ -312,7 +311,7 @@ def test_several_runs_of_a_bench_are_all_there_and_compared(results: Write) -> N
         "dispatch": sample.dispatch(),
     }
     runs["before"]["kernel"]["release"] = "9.9.8-sample"
-    for run in runs.values():  # without a figure the page is made sooner
+    for run in runs.values():  # without them the page is made sooner
         run["rows"] = []
     page = page_of(results(runs))
     assert text(by_id(page, "crossing-0-title")).endswith("(after.json)")
@@ -342,13 +341,45 @@ def test_directories_are_compared_on_one_page(tmp_path: Path) -> None:
     page = read_page(tmp_path / "both.html")
     assert not list(page.iter("figure"))
     shown = text(page)
-    assert f"{there}/dispatch.json, {other['started']}, incomplete" in shown
-    assert f"{there}/odd.json is not from ferry bench." in shown
+    headings = [text(cell) for cell in by_id(page, "runs").findall(".//thead//th")]
+    assert headings[1:3] == ["here, 2001-02-03 04:06", "there, 2001-02-03 04:06, incomplete"]
+    assert "there/odd.json is not from ferry bench." in shown
     assert "Another CPU" in shown and "Mitigation: PTI" in shown
     assert "several machines, kernels or settings" in shown
     for row in other["figures"]:
         before, now, _ = table_rows(page)[f"{row['what']}, {row['unit']}"]
         assert before != now
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"unit": "instructions"}, "there/run.json counts instructions instead of ns."),
+        ({"figures": []}, "there/run.json measured other things."),
+        ({"bench": "crossing"}, "no other run is of the bench dispatch."),
+    ],
+)
+def test_runs_that_share_no_figure_say_why(
+    tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    other = sample.dispatch() | change
+    other["figures"] = [figure | {"unit": other["unit"]} for figure in other["figures"]]
+    here = write_runs(tmp_path / "here", {"run": sample.dispatch()})
+    there = write_runs(tmp_path / "there", {"run": other})
+    assert make_report(here, tmp_path / "both.html", there).returncode == 0
+    assert f"here/run.json: {why}" in text(by_id(read_page(tmp_path / "both.html"), "short"))
+
+
+def test_a_place_with_many_runs_is_named_by_its_directory(tmp_path: Path) -> None:
+    runs = {name: sample.dispatch() for name in "abcdefgh"}
+    here = write_runs(tmp_path / "here", runs)
+    there = write_runs(tmp_path / "there", runs)
+    for path in there.iterdir():
+        path.write_text(path.read_text().replace("9.9.9", "9.9.8"))
+    assert make_report(here, tmp_path / "both.html", there).returncode == 0
+    machine = by_id(read_page(tmp_path / "both.html"), "machine")
+    headings = [text(each) for each in machine.findall("h3")]
+    assert headings == ["here: 8 runs", "there: 8 runs"]
 
 
 def test_the_results_that_are_kept_can_be_compared(tmp_path: Path) -> None:
@@ -370,7 +401,6 @@ def test_what_it_does_not_know_is_ignored_or_left_out_with_a_note(results: Write
     done = make_report(directory)
     assert done.returncode == 0
     page = read_page(directory / "report.html")
-    assert len(list(page.iter("figure"))) == 1
     for note in ("later.json is from the bench 'weather'", "other.json is not from ferry bench."):
         assert note in text(by_id(page, "left-out"))
         assert note in done.stderr

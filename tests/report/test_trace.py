@@ -2,10 +2,12 @@
 """The page says what ferry trace found."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sample
 from conftest import Report, Write, make_report
 from page_reader import by_class, by_id, labels, read_page, text
@@ -19,6 +21,9 @@ def step(call: str, calls: float, *arguments: tuple[str, int | None], **more: An
     known: dict[str, Any] = {"failed": False, "begins_batch": False, "alone": False, "why": None}
     known["arguments"] = [{"source": source, "step": of} for source, of in arguments]
     return known | {"call": call, "calls": calls} | more
+
+
+SAVES = "a batch for each sequence would save 7.5 % of its CPU time (0.150 ± 0.020 ms)."
 
 
 def copying() -> dict[str, Any]:
@@ -85,12 +90,55 @@ def test_a_trace_stands_beside_runs_or_alone(results: Write) -> None:
     assert make_report(directory).stdout.endswith("report.html: 1 trace\n")
     page = read_page(directory / "report.html")
     assert text(page.findall(".//h1")[0]) == "What batching would buy copy"
+    assert SAVES in text(by_id(page, "top"))
+    assert [each.attrib["id"] for each in by_id(page, "top").iter("figure")] == ["first-time"]
     results({"dispatch": sample.dispatch()})
-    assert make_report(directory).stdout.endswith("report.html: 1 run, 1 trace\n")
-    short = text(by_id(read_page(directory / "report.html"), "short"))
-    assert "copy: crossings take 15\N{NO-BREAK SPACE}% of its CPU time" in short.replace(
-        "15 %", "15\N{NO-BREAK SPACE}%"
-    )
+    assert make_report(directory).stdout.endswith("report.html: 1 run and 1 trace\n")
+    both = read_page(directory / "report.html")
+    assert f"copy: {SAVES}" in text(by_id(both, "short"))
+    assert text(by_class(both, "where")[0]).endswith("1 run and 1 trace.")
+
+
+def test_the_bar_of_time_is_stacked_and_whole(results: Write) -> None:
+    """A wait of two thirds takes two thirds of the bar."""
+    directory = results({"copy": copying()})
+    make_report(directory)
+    figure = by_id(read_page(directory / "report.html"), "trace-0-time")
+    widths = []
+    for path in figure.findall(".//path"):
+        if "fill: var(--" in path.attrib.get("style", "") and "clip-path" in path.attrib:
+            ends = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", path.attrib["d"])]
+            widths.append(max(ends) - min(ends))
+    shares = [width / sum(widths) for width in widths]
+    assert shares == pytest.approx([0.5 / 6, 0.3 / 6, 1.2 / 6, 4 / 6], abs=0.002)
+    assert "waiting: 4.00 ms" in text(figure)
+
+
+def test_a_program_that_nothing_helps(results: Write) -> None:
+    trace = copying()
+    del trace["savings"][0]
+    directory = results({"copy": trace})
+    make_report(directory)
+    top = by_id(read_page(directory / "report.html"), "top")
+    assert "no way that ferry knows would save any of its time." in text(top)
+
+
+def test_what_flows_leaves_a_box_and_arrives_at_one(results: Write) -> None:
+    directory = results({"copy": copying()})
+    make_report(directory)
+    (graph,) = by_class(by_id(read_page(directory / "report.html"), "trace-0-sequences"), "panel")
+    paths = [each.attrib for each in graph.findall(".//path") if "style" in each.attrib]
+    boxes = [each["d"] for each in paths if "stroke-width: 0.9" in each["style"]]
+    (edge,) = {max(float(x) for x in re.findall(r"[ML] ([\d.]+) ", box)) for box in boxes}
+    curves = [
+        [float(one) for one in re.findall(r"[\d.]+", each["d"])]
+        for each in paths
+        if re.search(r"stroke: var\(--(blue|orange|purple)\)", each["style"]) and "Q" in each["d"]
+    ]
+    assert len(curves) == 2
+    for curve in curves:  # an arrow's head takes the last two points
+        assert curve[0] == pytest.approx(edge, abs=0.1)
+        assert curve[-2] == pytest.approx(edge, abs=2.5)
 
 
 def test_time_sequences_and_savings_are_drawn(results: Write) -> None:
@@ -101,7 +149,7 @@ def test_time_sequences_and_savings_are_drawn(results: Write) -> None:
     drawn = " ".join(labels(graph))
     for words in ("read, 1.0", "write, 1.0", "then sequence 1: 990 times", "sequence 1: 1,000"):
         assert words in drawn
-    assert "crossings" in " ".join(labels(by_id(page, "trace-0-time")))
+    assert "crossings: 0.300 ± 0.004 ms" in text(by_id(page, "trace-0-time"))
     assert "batch" in " ".join(labels(by_id(page, "trace-0-savings")))
     shown = text(by_id(page, "trace-0"))
     for words in (
@@ -123,13 +171,13 @@ def test_a_batch_over_several_turns_says_so(results: Write) -> None:
     assert "entirely, over the turns" in " ".join(labels(graph))
 
 
-def test_without_times_the_bound_is_a_time(results: Write) -> None:
+def test_without_times_there_is_no_bar(results: Write) -> None:
     trace = copying() | {"time": {"missing": "it went on"}, "tracing_ns": None, "sequences": []}
     directory = results({"copy": trace})
     make_report(directory)
     page = read_page(directory / "report.html")
     assert "Shares of time are missing: it went on." in text(page)
-    assert "crossings take 300" in text(by_id(page, "short"))
+    assert [each.attrib["id"] for each in page.iter("figure")] == ["trace-0-savings"]
 
 
 def test_other_versions_and_broken_fields_are_named(results: Write) -> None:
