@@ -86,6 +86,8 @@ def many_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         more["trials_ns"] = [[factor * time for time in trial] for trial in more["trials_ns"]]
         more["fit"] = {name: [factor * ns for ns in line] for name, line in more["fit"].items()}
         batch["series"].append(more)
+    columns = [{"heading": "NUMBER", "text": False} for _ in range(11)]
+    batch["tables"][0] |= {"columns": columns, "rows": [["write, 1 byte", *["1234.5678"] * 10]]}
     apps = sample.apps(pairs=21)
     slow = apps["comparisons"][0]
     slow["pairs_ns"] = [[own, 900 * other] for own, other in slow["pairs_ns"]]
@@ -144,6 +146,16 @@ def test_it_loads_fits_and_is_legible(
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         assert overflow(page) <= 0
+    page.close()
+
+
+def test_no_column_of_a_table_is_cut_off_on_a_desktop(browser: Browser, many_path: Path) -> None:
+    page = open_page(browser, many_path, 1300, "light")
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    hidden = (
+        "[...document.querySelectorAll('.table')].map(one => one.scrollWidth - one.clientWidth)"
+    )
+    assert max(page.evaluate(hidden)) <= 0
     page.close()
 
 
