@@ -25,7 +25,6 @@ ROWS = (  # of crossing: those that are there; colour, and what each is
 ENGINES = {  # of batch: colour, and how the calls are made
     "loop": ("orange", "a crossing each"),
     "uring": ("green", "io_uring"),
-    "io_uring": ("green", "io_uring"),
     "device": ("green", "one crossing, ferry's module"),
     "syscall": ("green", "one crossing, batch()"),
 }
