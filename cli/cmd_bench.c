@@ -24,6 +24,7 @@
 #include "measure/harness/document.h"
 #include "measure/harness/interrupt.h"
 #include "measure/harness/options.h"
+#include "measure/harness/watch.h"
 
 #define LONG_RUN 60.0 /* s: what takes longer is announced */
 
@@ -59,7 +60,8 @@ static const struct bench *find(const char *name)
 /* The bench that was named, or else the one of the earlier run. */
 static const struct bench *choose(const struct given *given, const struct against *against)
 {
-	const char *earlier = json_string_at(against->document, "bench", NULL);
+	const struct earlier *run = against->runs;
+	const char *earlier = run ? json_string_at(run->document, "bench", NULL) : NULL;
 
 	if (!given->bench && !earlier) {
 		complain("bench: which one? There are %s", keep_list(names_of_benches(), " and "));
@@ -68,7 +70,7 @@ static const struct bench *choose(const struct given *given, const struct agains
 	if (!given->bench)
 		return find(earlier);
 	if (earlier && strcmp(earlier, given->bench) != 0 && find(given->bench)) {
-		complain("bench: %s is of the bench %s, not of %s", against->file, earlier,
+		complain("bench: %s is of the bench %s, not of %s", run->file, earlier,
 			 given->bench);
 		return NULL;
 	}
@@ -177,7 +179,7 @@ static int report(const struct run *run, const struct given *given, const json_t
 	if (!to_stdout(json) && !to_stdout(csv)) {
 		print_circumstances(at);
 		show_tables(run->tables, run->table_count);
-		if (against->document)
+		if (against->run_count)
 			against_print_conditions(against, run->bench, document);
 		print_sentences(run);
 	}
@@ -229,11 +231,14 @@ static int measure(struct run *run, struct circumstances *at)
 		return EXIT_USAGE;
 	announce(run);
 	interrupt_catch(SA_RESETHAND);
+	run->find_reason = watch_find;
+	run->withheld = watch_find();
 	*at = circumstances_begin(cpu);
 	run->start = clock_stamp();
 	status = run->bench->measure(run);
 	circumstances_end(at, run, !status && !interrupted());
 	add_warnings(run, at);
+	withhold_findings(run);
 	return status;
 }
 
@@ -251,10 +256,10 @@ static int run_bench(const struct bench *bench, const struct given *given, json_
 	*run.shortest = INFINITY;
 	status = measure(&run, &at);
 	if (has_results(&run)) {
-		if (against->document)
+		if (against->run_count)
 			against_compare(against, &run);
 		document = run_as_json(&run, &at, command);
-		if (against->document)
+		if (against->run_count)
 			json_object_set_new(document, "against", against_as_json(against));
 		reported = report(&run, given, document, &at, against);
 		status = reported ? reported : status;
@@ -274,13 +279,20 @@ static char *file_of(const struct bench *bench, const char *directory)
 	return directory ? keep_text("%s/%s.json", directory, bench->name) : NULL;
 }
 
-/* An earlier run of BENCH to compare with; there may be none. */
-static int read_earlier(const struct bench *bench, struct given *given, struct against *against)
+/* The earlier runs of BENCH in the directories to compare with; there may be none. */
+static int read_earlier(const struct bench *bench, const struct given *given,
+			struct against *against)
 {
-	given->against = file_of(bench, given->against);
-	if (!given->against || access(given->against, F_OK))
-		return 0;
-	return against_read(against, given->against);
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < given->against.count && !status; i++) {
+		const char *file = file_of(bench, given->against.of[i]);
+
+		if (!access(file, F_OK))
+			status = against_read(against, file);
+	}
+	return status;
 }
 
 /* Benches that this machine cannot run have said why, and are no failure. */
@@ -300,7 +312,7 @@ static int run_all(const struct given *given, json_t *command)
 		fflush(stdout);
 		found = read_earlier(benches[i], &one, &against);
 		found = found ? found : run_bench(benches[i], &one, command, &against);
-		json_decref(against.document);
+		against_free(&against);
 		if (found && found != EXIT_USAGE)
 			status = found;
 	}
@@ -376,6 +388,7 @@ static int run(int argc, char *argv[])
 	struct against against = { 0 };
 	const struct bench *bench;
 	json_t *command;
+	size_t i;
 	int status;
 
 	command = command_line(argc, argv);
@@ -389,13 +402,13 @@ static int run(int argc, char *argv[])
 		json_decref(command);
 		return status;
 	}
-	if (!status && given.against)
-		status = against_read(&against, given.against);
+	for (i = 0; i < given.against.count && !status; i++)
+		status = against_read(&against, given.against.of[i]);
 	if (!status) {
 		bench = choose(&given, &against);
 		status = bench ? run_bench(bench, &given, command, &against) : EXIT_USAGE;
-		json_decref(against.document);
 	}
+	against_free(&against);
 	json_decref(command);
 	return status;
 }

@@ -147,8 +147,8 @@ static void add_at_sizes(struct run *run, struct results *results, const struct 
 			.alike = run_the_same(one, other),
 			.own = one->least.of[s] / size,
 			.other = other->least.of[s] / size,
-			.pairs = compare_ratios(&ratios, run->settings->bootstrap),
 		};
+		at->pairs = compare_in_turn(&own, &base, &ratios, run->settings->bootstrap);
 		if (!at->alike)
 			add_comparison(run, &at->pairs);
 	}
@@ -361,9 +361,10 @@ static void add_figures(struct run *run, const struct results *results)
 		if (!series->fitted)
 			continue;
 		add_figure(run, keep_text("%s %s a", series->engine, series->call), clock_unit(),
-			   series->fit.line.a, series->fit.a_se);
+			   (struct estimate){ series->fit.line.a, series->fit.a_se },
+			   series->trials.rows);
 		add_figure(run, keep_text("%s %s b", series->engine, series->call), clock_unit(),
-			   series->fit.line.b, series->fit.b_se);
+			   slope_of(series), series->trials.rows);
 	}
 	for (i = 0; i < results->pairing_count; i++) {
 		const struct pairing *pairing = &results->pairings[i];
@@ -371,7 +372,9 @@ static void add_figures(struct run *run, const struct results *results)
 		add_figure(run,
 			   keep_text("%s %s against %s", pairing->engine, pairing->call,
 				     pairing->against),
-			   "ratio", pairing->slopes.ratio, pairing->slopes.se);
+			   "ratio",
+			   (struct estimate){ pairing->slopes.ratio, pairing->slopes.se },
+			   pairing->one->trials.rows);
 	}
 }
 
@@ -440,6 +443,7 @@ static const struct column size_columns[] = {
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_low), 3 },
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_high), 3 },
 	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
+	{ "SAME LOOP", F_YES_NO, AT_SIZE(alike), 0, PAGE_ONLY },
 };
 
 static void tabulate_fits(struct run *run, const struct results *results)

@@ -290,21 +290,29 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 	for (i = 0; i < c->count; i++)
 		if (bare && beside[i].significant && beside[i].ratio > 1)
 			c->rows[i].kernel_share =
-				fmax(0, 1 - bare->summary.median / c->rows[i].summary.median);
+				fmax(0, 1 - bare->summary.min / c->rows[i].summary.min);
 }
 
+/* Sentences have the least times, which a busy machine hardly changes. */
 static void say_crossing(struct run *run, const struct crossing *c)
 {
-	const struct row *bare = bare_crossing(c);
+	const struct row *bare = bare_crossing(c), *function = find_row(c->rows, c->count, "function");
 
-	if (!bare || !find_row(c->rows, c->count, "function"))
+	if (!bare || !function)
 		return;
-	add_finding(run, bare->name,
-		    "A bare crossing (%s) takes %.1f %s, as long as %.0f calls of a function.",
-		    bare->label, bare->summary.median, clock_unit(), bare->times);
+	if (!bare->summary.settled)
+		add_finding(run, bare->name,
+			    "What a bare crossing takes is withheld: the least times of the two "
+			    "halves of the trials differ by more than 5 %%. Repeat on a quiet "
+			    "machine.");
+	else
+		add_finding(run, bare->name,
+			    "A bare crossing (%s) takes %.1f %s, as long as %.0f calls of a "
+			    "function.",
+			    bare->label, bare->summary.min, clock_unit(),
+			    bare->summary.min / function->summary.min);
 }
 
-/* Compares the least times, which a busy machine hardly changes. */
 static void say_vdso(struct run *run, const struct crossing *c)
 {
 	const struct row *vdso = find_row(c->rows, c->count, "gettimeofday_vdso");
@@ -321,8 +329,8 @@ static void say_vdso(struct run *run, const struct crossing *c)
 		add_finding(run, vdso->name,
 			    "Through the vDSO gettimeofday takes %.1f %s and stays out of the "
 			    "kernel: %.1f times as fast as by trap, %.1f.",
-			    vdso->summary.median, clock_unit(),
-			    trap->summary.median / vdso->summary.median, trap->summary.median);
+			    vdso->summary.min, clock_unit(),
+			    trap->summary.min / vdso->summary.min, trap->summary.min);
 }
 
 static void say_share(struct run *run, const struct crossing *c, const char *name)
@@ -332,7 +340,7 @@ static void say_share(struct run *run, const struct crossing *c, const char *nam
 	if (row && !isnan(row->kernel_share))
 		add_finding(run, name,
 			    "Of the %.1f %s of %s, %.0f %% are the crossing and %.0f %% its work.",
-			    row->summary.median, clock_unit(), row->label,
+			    row->summary.min, clock_unit(), row->label,
 			    100 * (1 - row->kernel_share), 100 * row->kernel_share);
 }
 
@@ -400,7 +408,7 @@ static const struct column columns[] = {
 
 static const char note[] =
 	"RATIO: to the function call. BEYOND: the part of the call that is beyond the bare "
-	"crossing, where it exceeds the noise. CYCLES: ticks of the time-stamp counter.";
+	"crossing, by the least times, where it exceeds the noise. CYCLES: ticks of the time-stamp counter.";
 
 static int measure(struct run *run)
 {

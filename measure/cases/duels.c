@@ -231,8 +231,11 @@ void duels_conclude(struct run *run, struct duel duels[], size_t count)
 			continue;
 		say(run, duel);
 		add_figure(run, keep_text("%s %s against %s", duel->app, duel->side, duel->against),
-			   "ratio", duel->ratio.ratio,
-			   (duel->ratio.high - duel->ratio.low) / (2 * SIGNIFICANT));
+			   "ratio",
+			   (struct estimate){ duel->ratio.ratio,
+					      (duel->ratio.high - duel->ratio.low) /
+						      (2 * SIGNIFICANT) },
+			   duel->ratios.count);
 	}
 	add_records(run, RECORDS("comparisons", fields, duels, count));
 }

@@ -265,7 +265,10 @@ static const struct field run_fields[] = {
 	{ "page_bytes", F_COUNT, offsetof(struct pagefault, page), 0 },
 };
 
-/* Pages mapped ahead must be cleared as well; reading maps a page that is already clear. */
+/*
+ * Pages mapped ahead must be cleared as well; reading maps a page that is already clear.  What a
+ * program needs to clear small pages says nothing of large ones, nor where the kernel needs less.
+ */
 static void set_beyond_clearing(struct pagefault *p)
 {
 	const struct touched *clear = find_row(p, SEQUENTIAL, CLEAR, 0);
@@ -274,11 +277,12 @@ static void set_beyond_clearing(struct pagefault *p)
 	for (i = 0; i < p->count; i++) {
 		struct touched *row = &p->rows[i];
 		double cleared = row->touch.order != READ ? row->mapped / row->pages : 0;
+		double beyond = least(row) - row->later_median - cleared * least(clear);
 
 		row->beyond_clearing = NAN;
-		if (clear && !row->missing && row->touch.way != CLEAR)
-			row->beyond_clearing =
-				median(row) - row->later_median - cleared * median(clear);
+		if (!row->missing && row->touch.way != CLEAR && row->touch.way != LARGE_PAGES &&
+		    beyond > 0)
+			row->beyond_clearing = beyond;
 	}
 }
 

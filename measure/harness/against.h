@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* A run beside an earlier one. */
+/* A run beside earlier ones. */
 #ifndef AGAINST_H
 #define AGAINST_H
 
 #include "bench.h"
 
-/* A figure of both runs. */
+/* A figure of all runs. */
 struct pair {
 	const char *missing;
 	const char *what, *unit;
-	double before, before_se, now, now_se, ratio;
-	struct comparison
-		judged; /* only whether they differ by more than the errors of both allow */
+	double before;	  /* mean of the earlier runs */
+	double before_se; /* how it scatters from run to run; the error that a single run states */
+	double now, now_se, ratio;
+	double before_freedom, now_freedom; /* of the errors that single runs state */
+	struct comparison judged; /* only p */
+	int different;		  /* 1, 0, or -1: the verdict is withheld */
 };
 
-struct against {
+struct earlier {
 	const char *missing;
 	const char *file, *started;
-	struct pair *pairs;
-	size_t count;
-	json_t *document; /* the earlier run */
+	json_t *document;
 };
 
-/** Reads the earlier run in the file PATH: 0, or EXIT_USAGE after complaining. */
+/* Begins as zeroes. */
+struct against {
+	struct earlier *runs;
+	size_t run_count;
+	const char *withheld; /* why there is no verdict, or NULL */
+	struct pair *pairs;
+	size_t count;
+};
+
+/**
+ * Adds the earlier run in the file PATH, of the same bench as the others: 0, or EXIT_USAGE after
+ * complaining.
+ */
 int against_read(struct against *against, const char *path);
 
-/** Fills in the figures that both runs have, and adds a table of them to the run. */
+void against_free(struct against *against);
+
+/** Fills in the figures that all runs have, and adds a table of them to the run. */
 void against_compare(struct against *against, struct run *run);
 
 json_t *against_as_json(const struct against *against);

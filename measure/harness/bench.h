@@ -72,6 +72,7 @@ struct figure {
 	const char *missing;
 	const char *what, *unit;
 	double value, se;
+	long trials; /* that it comes from */
 };
 
 #define NO_BASE SIZE_MAX
@@ -117,7 +118,14 @@ struct run {
 	size_t table_count, figure_count, comparison_count;
 
 	/* Counted by note_trials(). */
-	size_t rows, outliers, drifting;
+	size_t rows, outliers, drifting, unsettled;
+
+	/*
+	 * Why the run gives no verdict, or NULL; and what finds a reason, before the run and when
+	 * it is judged, or NULL.
+	 */
+	const char *withheld;
+	const char *(*find_reason)(void);
 };
 
 struct bench {
@@ -171,7 +179,8 @@ struct table *new_table(struct run *run, const struct column columns[], size_t c
 void add_sentence(struct sentences *sentences, const char *about, const char *text);
 
 /** Adds a figure for --against; WHAT is kept, UNIT is clock_unit() or "ratio", SE may be NAN. */
-void add_figure(struct run *run, const char *what, const char *unit, double value, double se);
+void add_figure(struct run *run, const char *what, const char *unit, struct estimate estimate,
+		size_t trials);
 
 /** Adds a comparison, which must stay allocated, to those that judge_run() judges together. */
 void add_comparison(struct run *run, struct comparison *comparison);
@@ -193,7 +202,14 @@ size_t compare_contestants(struct run *run, void *contestants, size_t count, siz
 /** The same for contestants, with a figure for each that has been measured. */
 void add_contestants(struct run *run, struct records contestants);
 
+/**
+ * Decides which comparisons are significant, once all have been added: none of them is where the
+ * verdict is withheld.
+ */
 void judge_run(struct run *run);
+
+/** Without a verdict, no sentence draws a conclusion: one says why in place of them. */
+void withhold_findings(struct run *run);
 
 /** Checks the trials of one row for outliers and drift, about which the run warns once. */
 void note_trials(struct run *run, const struct numbers *trials);

@@ -9,7 +9,10 @@
 
 struct circumstances circumstances_begin(int cpu)
 {
-	struct circumstances at = { .cpu = cpu, .use = cpu_use(cpu), .time = time(NULL) };
+	struct circumstances at = { .cpu = cpu,
+				    .use = cpu_use(cpu),
+				    .time = time(NULL),
+				    .runnable = runnable_tasks() };
 
 	if (getloadavg(&at.load, 1) != 1)
 		at.load = NAN;
@@ -39,7 +42,11 @@ static const struct field machine_fields[] = {
 	{ "user_mode", F_YES_NO, offsetof(struct circumstances, machine.user_mode), 0 },
 	{ "governor", F_TEXT, offsetof(struct circumstances, governor), 0 },
 	{ "load", F_NUMBER, offsetof(struct circumstances, load), 0 },
-	{ "others", F_NUMBER, offsetof(struct circumstances, others), 0 },
+	{ "runnable", F_OPTIONAL, offsetof(struct circumstances, runnable), 0 },
+	{ "others", F_NUMBER, offsetof(struct circumstances, others.of_cpu), 0 },
+	{ "others_of_all", F_NUMBER, offsetof(struct circumstances, others.of_all), 0 },
+	{ "stolen", F_NUMBER, offsetof(struct circumstances, others.stolen), 0 },
+	{ "preempted", F_COUNT, offsetof(struct circumstances, others.preempted), 0 },
 };
 
 static const struct field clock_fields[] = {
@@ -66,6 +73,7 @@ static const struct field figure_fields[] = {
 	{ "unit", F_TEXT, offsetof(struct figure, unit), 0 },
 	{ "value", F_NUMBER, offsetof(struct figure, value), 0 },
 	{ "se", F_NUMBER, offsetof(struct figure, se), 0 },
+	{ "trials", F_COUNT, offsetof(struct figure, trials), 0 },
 };
 
 static json_t *time_as_json(time_t time)
@@ -99,11 +107,11 @@ json_t *run_as_json(const struct run *run, const struct circumstances *at, json_
 		RECORDS("figures", figure_fields, run->figures, run->figure_count),
 	};
 	json_t *document = json_pack(
-		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:o, s:{s:s, s:s}, s:o, s:o, s:o}",
+		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:s?, s:o, s:{s:s, s:s}, s:o, s:o, s:o}",
 		"schema", SCHEMA, "version", SCHEMA_VERSION, "bench", run->bench->name, "command",
 		command, "ferry", FERRY_PROJECT_VERSION, "unit", clock_unit(), "started",
-		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "machine",
-		record_as_json(&machine, at), "kernel", "release", at->machine.kernel.release,
+		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "withheld",
+		run->withheld, "machine", record_as_json(&machine, at), "kernel", "release", at->machine.kernel.release,
 		"version", at->machine.kernel.version, "mitigations", machine_mitigations(),
 		"clock", record_as_json(&clock, &at->clock), "settings",
 		settings_as_json(run->bench, run->settings));

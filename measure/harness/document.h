@@ -22,7 +22,8 @@ struct circumstances {
 	long cpu;	/* pinned to, or -1 */
 	int smt;	/* 1, 0, or -1: not known */
 	double load;	/* average of the minute before */
-	double others;	/* 0 to 1: the share of the CPU that other processes took, or NAN */
+	long runnable;	/* tasks of the machine when the run began, this one included */
+	struct others others;
 	double seconds; /* duration of the run */
 	bool complete;
 };

@@ -121,46 +121,65 @@ double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 }
 
-static double own_time(void)
+/*
+ * All but idle (4th) and waiting for a disk (5th); the guests' (9th on) are in the first two.
+ * *STOLEN may be NULL.
+ */
+static double busy_time(const char *line, double *stolen)
 {
-	struct rusage self, children;
-
-	getrusage(RUSAGE_SELF, &self);
-	getrusage(RUSAGE_CHILDREN, &children);
-	return cpu_seconds(&self) + cpu_seconds(&children);
-}
-
-/* All but idle (4th) and waiting for a disk (5th); the guests' (9th on) are in the first two. */
-static double busy_time(int cpu)
-{
-	const char *numbers = line_after("/proc/stat", keep_text("cpu%d ", cpu));
-	double user, nice, system, irq, softirq, stolen;
+	const char *numbers = line_after("/proc/stat", line);
+	const double tick = 1 / (double)sysconf(_SC_CLK_TCK);
+	double user, nice, system, irq, softirq, taken;
 
 	if (sscanf(numbers, "%lf %lf %lf %*f %*f %lf %lf %lf", &user, &nice, &system, &irq,
-		   &softirq, &stolen) < 6)
-		return NAN;
-	return (user + nice + system + irq + softirq + stolen) / (double)sysconf(_SC_CLK_TCK);
+		   &softirq, &taken) < 6)
+		user = nice = system = irq = softirq = taken = NAN;
+	if (stolen)
+		*stolen = taken * tick;
+	return (user + nice + system + irq + softirq + taken) * tick;
 }
 
 struct cpu_use cpu_use(int cpu)
 {
-	return (struct cpu_use){
-		.elapsed = now_ns() / 1e9,
-		.busy = cpu < 0 ? NAN : busy_time(cpu),
-		.own = own_time(),
+	struct cpu_use use = { .elapsed = now_ns() / 1e9, .busy = NAN, .stolen = NAN };
+	struct rusage self, children;
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &children);
+	use.own = cpu_seconds(&self) + cpu_seconds(&children);
+	use.preempted = self.ru_nivcsw + children.ru_nivcsw;
+	use.all = busy_time("cpu ", NULL);
+	if (cpu >= 0)
+		use.busy = busy_time(keep_text("cpu%d ", cpu), &use.stolen);
+	return use;
+}
+
+/* The kernel counts in ticks of 10 ms. */
+static double share_of(double seconds, double elapsed)
+{
+	if (isnan(seconds) || elapsed < 0.5)
+		return NAN;
+	return fmin(1, fmax(0, seconds / elapsed));
+}
+
+struct others cpu_others(int cpu, const struct cpu_use *start)
+{
+	const struct cpu_use now = cpu_use(cpu);
+	const double own = now.own - start->own;
+	const double elapsed = now.elapsed - start->elapsed;
+	const double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (struct others){
+		.of_cpu = share_of(now.busy - start->busy - own, elapsed),
+		.of_all = share_of((now.all - start->all - own) / cpus, elapsed),
+		.stolen = share_of(now.stolen - start->stolen, elapsed),
+		.preempted = now.preempted - start->preempted,
 	};
 }
 
-double cpu_others(int cpu, const struct cpu_use *start)
+long runnable_tasks(void)
 {
-	struct cpu_use now = cpu_use(cpu);
-	double elapsed = now.elapsed - start->elapsed;
-	double others = (now.busy - start->busy) - (now.own - start->own);
-
-	/* The kernel counts in ticks of 10 ms. */
-	if (isnan(others) || elapsed < 0.5)
-		return NAN;
-	return fmin(1, fmax(0, others / elapsed));
+	return strtol(line_after("/proc/stat", "procs_running "), NULL, 10);
 }
 
 const char *cpu_governor(int cpu)

@@ -48,8 +48,17 @@ const char *cpu_online(void);
 /* Times since the start of the machine and of this process, s. */
 struct cpu_use {
 	double elapsed;
-	double busy; /* of the CPU, whoever used it; NAN when not known */
-	double own;  /* of this process and its children, on any CPU */
+	double busy, stolen; /* of the CPU, whoever used it, the host included; NAN: not known */
+	double all;	     /* of all CPUs together */
+	double own;	     /* of this process and its children, on any CPU */
+	long preempted;	     /* how often these lost a CPU that they could have used further */
+};
+
+/* What disturbed a measurement: shares from 0 to 1, or NAN. */
+struct others {
+	double of_cpu, of_all; /* CPU time that others took, of the CPU and of all CPUs */
+	double stolen;	       /* a part of OF_CPU: what the host of a virtual machine took */
+	long preempted;
 };
 
 struct cpu_use cpu_use(int cpu);
@@ -57,8 +66,11 @@ struct cpu_use cpu_use(int cpu);
 /** CPU time in user space and in the kernel, s. */
 double cpu_seconds(const struct rusage *usage);
 
-/** 0 to 1: the share of the CPU that others took since START; NAN if the time was too short. */
-double cpu_others(int cpu, const struct cpu_use *start);
+/** Since START; the shares are NAN if the time was too short. */
+struct others cpu_others(int cpu, const struct cpu_use *start);
+
+/** How many tasks of the whole machine can run now, this one included; 0: not known. */
+long runnable_tasks(void);
 
 /** The frequency governor of the CPU, kept, or NULL. */
 const char *cpu_governor(int cpu);

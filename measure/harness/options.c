@@ -30,8 +30,8 @@ static const struct option_row own_options[] = {
 	  "write everything to FILE as JSON; - is standard output" },
 	{ 'v', TEXT_OPTION, "csv", "FILE", NULL, offsetof(struct given, csv),
 	  "write the main table to FILE as CSV; - is standard output" },
-	{ 'a', TEXT_OPTION, "against", "FILE", NULL, offsetof(struct given, against),
-	  "compare with an earlier run's JSON; BENCH may be omitted" },
+	{ 'a', FILES_OPTION, "against", "FILE", NULL, offsetof(struct given, against),
+	  "compare with an earlier run's JSON; BENCH may be omitted; repeat it for several runs" },
 	{ 'h', FLAG_OPTION, "help", NULL, NULL, offsetof(struct given, help), "print this text" },
 };
 
@@ -255,7 +255,8 @@ int options_read(int argc, char *argv[], const struct bench *const benches[], st
 			return bad_input("bench: there is no option '%s'; see 'ferry bench --help'",
 					 argv[optind - 1]);
 		if (own) {
-			apply(own, optarg, given);
+			if (apply(own, optarg, given))
+				return EXIT_USAGE;
 			continue;
 		}
 		given->of = keep_more(given->of, given->count, sizeof(*given->of));

@@ -81,7 +81,8 @@ struct given_setting {
 struct given {
 	struct given_setting *of; /* in their order */
 	size_t count;
-	const char *bench, *json, *csv, *against; /* or NULL */
+	const char *bench, *json, *csv; /* or NULL */
+	struct names against;
 	bool help, all;
 };
 

@@ -2,10 +2,14 @@
 #include "rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "turns.h"
+
+#define BLOCK_NS 20000 /* a thousand times what a reading of the clock takes */
+#define FEWEST_IN_BLOCK 64
 
 struct session {
 	struct run *run;
@@ -13,22 +17,58 @@ struct session {
 	long calls;
 };
 
+static double time_block(const struct kind *kind, unsigned long calls)
+{
+	double start = clock_now();
+
+	kind->run(calls);
+	return clock_now() - start;
+}
+
+/* As many calls as take BLOCK_NS, or all. */
+static unsigned long block_of(const struct kind *kind, unsigned long calls)
+{
+	unsigned long block = FEWEST_IN_BLOCK;
+
+	if (clock_counts_instructions())
+		return calls;
+	while (block < calls && time_block(kind, block) < BLOCK_NS)
+		block *= 2;
+	return block < calls ? block : calls;
+}
+
+/*
+ * A trial is the median of blocks that are far shorter than the time for which another task gets
+ * the CPU: only some of them are disturbed then, on a busy machine, too.
+ */
+static double median_block(const struct session *session, const struct kind *kind)
+{
+	const unsigned long calls = (unsigned long)session->calls, block = block_of(kind, calls);
+	const size_t count = calls / block;
+	double *times = allocate(count, sizeof(*times)), median;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		times[i] = time_block(kind, block);
+		note_duration(session->run, times[i]);
+	}
+	median = median_of(times, count);
+	free(times);
+	return fmax(0, median - clock_cost()) / (double)block;
+}
+
 static int time_calls(void *context, size_t kind, size_t trial, double *ns)
 {
 	const struct session *session = context;
-	double start, taken;
+	const struct kind *of = &session->kinds[kind];
 
 	(void)trial;
-	if (session->kinds[kind].cost) {
-		*ns = session->kinds[kind].cost();
+	if (of->cost) {
+		*ns = of->cost();
 		return 0;
 	}
-	session->kinds[kind].run((unsigned long)session->run->settings->warmup);
-	start = clock_now();
-	session->kinds[kind].run((unsigned long)session->calls);
-	taken = clock_now() - start;
-	note_duration(session->run, taken);
-	*ns = taken / (double)session->calls;
+	of->run((unsigned long)session->run->settings->warmup);
+	*ns = median_block(session, of);
 	return 0;
 }
 
@@ -86,6 +126,7 @@ static const struct field fields[] = {
 	{ "reason", F_REASON, 0, ALWAYS },
 	{ "calls", F_COUNT, offsetof(struct row, calls), 0 },
 	TRIAL_FIELDS(struct row),
+	{ "settled", F_YES_NO, offsetof(struct row, summary.settled), 0 },
 	{ "quartile_low", F_NUMBER, offsetof(struct row, summary.quartile_low), CSV },
 	{ "quartile_high", F_NUMBER, offsetof(struct row, summary.quartile_high), CSV },
 	{ "cycles", F_NUMBER, offsetof(struct row, cycles), CSV },

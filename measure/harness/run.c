@@ -38,12 +38,15 @@ void add_sentence(struct sentences *sentences, const char *about, const char *te
 		(struct sentence){ .about = about ? keep_text("%s", about) : NULL, .text = text };
 }
 
-void add_figure(struct run *run, const char *what, const char *unit, double value, double se)
+void add_figure(struct run *run, const char *what, const char *unit, struct estimate estimate,
+		size_t trials)
 {
-	if (!isfinite(value))
+	if (!isfinite(estimate.value))
 		return;
 	run->figures = keep_more(run->figures, run->figure_count, sizeof(*run->figures));
-	run->figures[run->figure_count++] = (struct figure){ NULL, what, unit, value, se };
+	run->figures[run->figure_count++] = (struct figure){
+		NULL, what, unit, estimate.value, estimate.se, (long)trials
+	};
 }
 
 void add_comparison(struct run *run, struct comparison *comparison)
@@ -58,7 +61,7 @@ struct numbers compare_trials(struct run *run, const struct numbers *trials,
 {
 	struct numbers ratios = ratios_of(trials, base);
 
-	*comparison = compare_ratios(&ratios, run->settings->bootstrap);
+	*comparison = compare_in_turn(trials, base, &ratios, run->settings->bootstrap);
 	if (trials != base)
 		add_comparison(run, comparison);
 	return ratios;
@@ -106,8 +109,9 @@ void add_contestants(struct run *run, struct records contestants)
 		const struct contestant *one = record_at(&contestants, i);
 
 		if (!one->missing)
-			add_figure(run, one->name, clock_unit(), one->summary.median,
-				   one->summary.se);
+			add_figure(run, one->name, clock_unit(),
+				   (struct estimate){ one->summary.median, one->summary.se },
+				   one->trials.count);
 	}
 }
 
@@ -115,7 +119,21 @@ void add_contestants(struct run *run, struct records contestants)
 
 void judge_run(struct run *run)
 {
+	size_t i;
+
 	judge(run->comparisons, run->comparison_count);
+	if (!run->withheld && run->find_reason)
+		run->withheld = run->find_reason();
+	for (i = 0; run->withheld && i < run->comparison_count; i++)
+		run->comparisons[i]->significant = false;
+}
+
+void withhold_findings(struct run *run)
+{
+	if (!run->withheld)
+		return;
+	run->findings.count = 0;
+	add_finding(run, NULL, "Verdict withheld: %s. Repeat when nothing does.", run->withheld);
 }
 
 void note_trials(struct run *run, const struct numbers *trials)
@@ -127,6 +145,7 @@ void note_trials(struct run *run, const struct numbers *trials)
 	run->rows++;
 	run->outliers += (double)count_outliers(trials->of, count) > MANY_OUTLIERS * (double)count;
 	run->drifting += fabs(drift_of(trials->of, count)) > MUCH_DRIFT;
+	run->unsettled += !is_settled(trials->of, count);
 }
 
 void note_duration(struct run *run, double ns)

@@ -9,6 +9,8 @@
 #include "common/memory.h"
 #include "random.h"
 
+#define UNSETTLED 0.05 /* from the least time of one half to that of the other */
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -135,6 +137,24 @@ double drift_of(const double trials[], size_t count)
 	return median_of(trials + count / 2, count - count / 2) / median_of(trials, count / 2) - 1;
 }
 
+static double least_value(const double values[], size_t count)
+{
+	double least = INFINITY;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		least = fmin(least, values[i]);
+	return least;
+}
+
+bool is_settled(const double trials[], size_t count)
+{
+	double first = least_value(trials, count / 2);
+	double second = least_value(trials + count / 2, count - count / 2);
+
+	return count < 2 || fmax(first, second) <= (1 + UNSETTLED) * fmin(first, second);
+}
+
 struct summary summarize(const double trials[], size_t count, struct bootstrap bootstrap)
 {
 	double *sorted = sorted_copy(trials, count);
@@ -147,6 +167,7 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 		.quartile_high = quantile(sorted, count, 0.75),
 		.max = sorted[count - 1],
 		.se = NAN,
+		.settled = is_settled(trials, count),
 	};
 
 	free(sorted);
@@ -440,6 +461,45 @@ struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap 
 	comparison.quartile_low = summary.quartile_low;
 	comparison.quartile_high = summary.quartile_high;
 	return comparison;
+}
+
+static size_t count_below(const struct numbers *values, double limit)
+{
+	size_t below = 0, i;
+
+	for (i = 0; i < values->count; i++)
+		below += values->of[i] < limit;
+	return below;
+}
+
+/*
+ * Of two equal sides either may be the lower one in each trial, so that K values below all of the
+ * other side's are of K trials, with a probability of 1 / 2^K for each side.
+ */
+double separation(const struct numbers *trials, const struct numbers *base)
+{
+	size_t own = count_below(trials, least_value(base->of, base->count));
+	size_t other = count_below(base, least_value(trials->of, trials->count));
+
+	return fmin(1, pow(0.5, (double)(own > other ? own : other) - 1));
+}
+
+struct comparison compare_in_turn(const struct numbers *trials, const struct numbers *base,
+				const struct numbers *ratios, struct bootstrap bootstrap)
+{
+	struct comparison c = compare_ratios(ratios, bootstrap);
+	double apart = separation(trials, base);
+
+	if (isnan(c.p))
+		return c;
+	if (c.p > FAMILY && apart < c.p) {
+		c.ratio = least_value(base->of, base->count) /
+			  least_value(trials->of, trials->count);
+		c.se = c.low = c.high = NAN;
+	}
+	/* Of two tests, either may be wrong. */
+	c.p = fmin(1, 2 * fmin(c.p, apart));
+	return c;
 }
 
 /* Both tails of a binomial distribution with even chances. */

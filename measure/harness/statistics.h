@@ -38,6 +38,7 @@ struct summary {
 	double sd; /* with COUNT - 1; NAN for a single value */
 	double quartile_low, median, quartile_high;
 	double se; /* of the median: scatter and drift together; NAN for fewer than 4 values */
+	bool settled;
 };
 
 /** Of COUNT > 0 trials in the order they were made. */
@@ -45,6 +46,13 @@ struct summary summarize(const double trials[], size_t count, struct bootstrap b
 
 /** The median of the second half of 2 or more trials, over that of the first, - 1. */
 double drift_of(const double trials[], size_t count);
+
+/**
+ * Whether the least of either half of the trials is the same within 5 %.  Disturbances only
+ * add to a time, so that the least one hardly depends on how busy the machine is, unless no trial
+ * was left alone.
+ */
+bool is_settled(const double trials[], size_t count);
 
 /** How many values lie outside of the quartiles by more than 3 times their distance (Tukey). */
 size_t count_outliers(const double values[], size_t count);
@@ -80,6 +88,20 @@ struct numbers ratios_of(const struct numbers *trials, const struct numbers *bas
 
 /** The median of RATIOS.  With fewer than 4 there is a ratio, but no error. */
 struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap);
+
+/**
+ * How likely the least values of two equal sides, made trial by trial, lie so far apart: the more
+ * of the lowest values of both belong to one side, the less likely.  Disturbances only add to a
+ * time, so that the least ones separate even where more than half of the trials were disturbed.
+ */
+double separation(const struct numbers *trials, const struct numbers *base);
+
+/**
+ * TRIALS and BASE trial by trial: by the median of their RATIOS, or where only the least times
+ * separate, by the ratio of these, whose error is not known.
+ */
+struct comparison compare_in_turn(const struct numbers *trials, const struct numbers *base,
+				const struct numbers *ratios, struct bootstrap bootstrap);
 
 /**
  * The same for 1 to MAX_INTERVAL_COUNT ratios whose distribution is unknown: the interval comes

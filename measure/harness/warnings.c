@@ -9,6 +9,29 @@
 #define BUSY 0.02   /* of the CPU, to others */
 #define COARSE 0.01 /* of the shortest time, for the clock's step and cost */
 
+static void warn_of_others(struct run *run, const struct circumstances *at)
+{
+	const struct others *others = &at->others;
+
+	if (others->stolen > BUSY)
+		add_warning(run, "busy",
+			    "The host took %.0f %% of the measured CPU away from this virtual "
+			    "machine: repeat when it is quiet.",
+			    100 * others->stolen);
+	if (others->of_cpu - fmax(0, others->stolen) > BUSY || others->of_all > BUSY)
+		add_warning(run, "busy",
+			    "Others took %.0f %% of the measured CPU and %.0f %% of all CPUs "
+			    "during the run, which lost its CPU to them %ld times: repeat on a "
+			    "quiet machine.",
+			    100 * fmax(0, others->of_cpu), 100 * fmax(0, others->of_all),
+			    others->preempted);
+	else if (isnan(others->of_all) && at->runnable > 1)
+		add_warning(run, "busy",
+			    "%ld other tasks could run when the run began: repeat on a quiet "
+			    "machine.",
+			    at->runnable - 1);
+}
+
 static void warn_of_machine(struct run *run, const struct circumstances *at)
 {
 	if (at->governor && strcmp(at->governor, "performance") != 0)
@@ -19,14 +42,7 @@ static void warn_of_machine(struct run *run, const struct circumstances *at)
 	if (at->cpu < 0)
 		add_warning(run, "not-pinned",
 			    "The kernel did not let the process stay on one CPU.");
-	if (at->others > BUSY)
-		add_warning(run, "busy",
-			    "Others took %.0f %% of the measured CPU during the run; stop them, or "
-			    "choose another CPU with --cpu.",
-			    100 * at->others);
-	else if (isnan(at->others) && at->load > (double)at->machine.cpus / 2)
-		add_warning(run, "busy", "The machine was busy: %.1f runnable tasks on %ld CPUs.",
-			    at->load, at->machine.cpus);
+	warn_of_others(run, at);
 	if (at->smt == 1)
 		add_warning(run, "smt",
 			    "CPUs share cores: what runs on the sibling of the measured CPU slows "
@@ -67,6 +83,11 @@ static void warn_of_rows(struct run *run)
 			"In %zu of %zu rows more than one trial in ten is an outlier. Something "
 			"disturbed them; medians and least times suffer least.",
 			run->outliers, run->rows);
+	if (run->unsettled)
+		add_warning(run, "unsettled",
+			    "In %zu of %zu rows even the least times of the two halves differ by "
+			    "more than 5 %%: repeat on a quiet machine.",
+			    run->unsettled, run->rows);
 	if (run->drifting)
 		add_warning(run, "drift",
 			    "In %zu of %zu rows the two halves of the trials differ by more than "
@@ -79,6 +100,8 @@ void add_warnings(struct run *run, const struct circumstances *at)
 	if (interrupted())
 		add_warning(run, "interrupted",
 			    "The run was interrupted: only completed measurements are shown.");
+	if (run->withheld)
+		add_warning(run, "watched", "There is no verdict: %s.", run->withheld);
 	/* Nothing that slows a machine down changes a count of instructions. */
 	if (clock_counts_instructions())
 		return;

@@ -137,7 +137,7 @@ static void conclude_warnings(struct run *run, const json_t *request)
 			   .source = "tsc" },
 		.machine = { .user_mode = json_is_true(json_object_get(request, "user_mode")),
 			     .cpus = 1 },
-		.others = NAN,
+		.others = { .of_cpu = NAN, .of_all = NAN, .stolen = NAN },
 	};
 
 	add_warnings(run, &at);
