@@ -443,7 +443,6 @@ static const struct column size_columns[] = {
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_low), 3 },
 	{ "QUARTILE", F_NUMBER, AT_SIZE(pairs.quartile_high), 3 },
 	{ "SURE", F_YES_NO, AT_SIZE(pairs.significant), 0 },
-	{ "SAME LOOP", F_YES_NO, AT_SIZE(alike), 0, PAGE_ONLY },
 };
 
 static void tabulate_fits(struct run *run, const struct results *results)

@@ -14,7 +14,11 @@
 #include "measure/cases/crossing.h"
 #include "measure/cases/duels.h"
 #include "measure/cases/flexsc.h"
+#include "measure/cases/sides.h"
+#include "measure/harness/against.h"
 #include "measure/harness/document.h"
+#include "measure/harness/watch.h"
+#include "conclude_pagefault.h"
 #include "numbers.h"
 
 /* {"sizes": [...], "engines": {"loop": [one time for each trial and size], ...}} */
@@ -128,6 +132,60 @@ static void conclude_flexsc(struct run *run, struct flexsc_settings *settings,
 	flexsc_conclude(run, cells, 2 * work.count, &unknown);
 }
 
+/* {"rows": {"base": [...], ...}}: each is compared with the first one, as dispatch and chain do. */
+static void conclude_rows(struct run *run, const json_t *request)
+{
+	static const struct field fields[] = {
+		{ "name", F_TEXT, offsetof(struct contestant, name), 0 },
+		RATIO_FIELDS(struct contestant),
+	};
+	json_t *rows = json_object_get(request, "rows"), *trials;
+	struct contestant *all = keep(json_object_size(rows), sizeof(*all));
+	const char *name;
+	size_t count = 0;
+
+	json_object_foreach(rows, name, trials) {
+		all[count] = (struct contestant){ .name = name,
+						  .base = count ? 0 : NO_BASE,
+						  .trials = numbers_at(rows, name) };
+		count++;
+	}
+	count = compare_contestants(run, all, count, sizeof(*all));
+	judge_run(run);
+	add_contestants(run, RECORDS("rows", fields, all, count));
+}
+
+/* {"servers": [[flexsc's trials], [those of pthreads], [of epoll]]} */
+static void conclude_servers(struct run *run, const json_t *request)
+{
+	static const char *const names[] = { "http" };
+	struct side *sides = sides_of(names, COUNT_OF(names));
+	size_t i;
+
+	for (i = 0; i < BUILDS; i++) {
+		json_t *holder = json_pack(
+			"{s:O}", "of", json_array_get(json_object_get(request, "servers"), i));
+
+		sides[i].trials = numbers_at(holder, "of");
+		sides[i].cpu = 1000;
+		json_decref(holder);
+	}
+	sides_compare(run, sides, BUILDS);
+	judge_run(run);
+	sides_conclude(run, sides, BUILDS);
+}
+
+/* {"first": [call, flag], "second": [call, flag]}: whether the thread was watched. */
+static void conclude_watch(struct run *run, const json_t *request)
+{
+	struct flag_cost first = { json_number_at(request, "first.0"),
+				   json_number_at(request, "first.1") };
+	struct flag_cost second = { json_number_at(request, "second.0"),
+				    json_number_at(request, "second.1") };
+
+	run->withheld = watch_slow_entry(first, second) ? "it is watched" : NULL;
+}
+
 /* {"bench": "warnings", "vdso": true, "overhead": 300, "user_mode": false} */
 static void conclude_warnings(struct run *run, const json_t *request)
 {
@@ -155,17 +213,47 @@ static void conclude(struct run *run, struct settings *settings, const json_t *r
 		conclude_apps(run, request);
 	else if (!strcmp(bench, "flexsc"))
 		conclude_flexsc(run, (struct flexsc_settings *)settings, request);
+	else if (!strcmp(bench, "rows"))
+		conclude_rows(run, request);
+	else if (!strcmp(bench, "servers"))
+		conclude_servers(run, request);
+	else if (!strcmp(bench, "pagefault"))
+		conclude_pagefault(run, request);
+	else if (!strcmp(bench, "watch"))
+		conclude_watch(run, request);
 	else
 		conclude_warnings(run, request);
+	withhold_findings(run);
+}
+
+/* {"against": [paths of earlier documents]} */
+static void compare_with_earlier(struct run *run, const json_t *request, struct against *against)
+{
+	const json_t *paths = json_object_get(request, "against"), *path;
+	size_t i;
+
+	json_array_foreach(paths, i, path)
+		against_read(against, json_string_value(path));
+	if (against->run_count)
+		against_compare(against, run);
 }
 
 static const struct bench *bench_of(const json_t *request)
 {
 	const char *name = json_string_at(request, "bench", "");
 
-	return !strcmp(name, "batch")  ? &batch_bench :
-	       !strcmp(name, "flexsc") ? &flexsc_bench :
-					 &crossing_bench;
+	return !strcmp(name, "batch")	  ? &batch_bench :
+	       !strcmp(name, "flexsc")	  ? &flexsc_bench :
+	       !strcmp(name, "pagefault") ? &pagefault_bench :
+					    &crossing_bench;
+}
+
+/* {"withheld": "a reason"} */
+static const char *reason;
+
+static const char *why_withheld(void)
+{
+	return reason;
 }
 
 int main(void)
@@ -178,12 +266,19 @@ int main(void)
 		.bench = bench, .settings = settings, .shortest = &shortest, .start = clock_stamp()
 	};
 	struct circumstances at = circumstances_begin(-1);
+	struct against against = { 0 };
 	json_t *command = json_array();
 
 	memcpy(settings, bench->defaults, bench->settings_size);
 	settings->bootstrap = (struct bootstrap){ .seed = 1, .resamples = 400 };
+	run.find_reason = why_withheld;
+	reason = json_string_at(request, "withheld", NULL);
 	conclude(&run, settings, request);
+	compare_with_earlier(&run, request, &against);
 	document = run_as_json(&run, &at, command);
+	if (against.run_count)
+		json_object_set_new(document, "against", against_as_json(&against));
+	against_free(&against);
 	json_dumpf(document, stdout, JSON_REAL_PRECISION(17));
 	json_decref(document);
 	json_decref(command);

@@ -14,6 +14,7 @@ import pytest
 Result = subprocess.CompletedProcess[str]
 Ferry = Callable[..., Result]
 Request = dict[str, Any]
+Conclude = Callable[..., Any]
 Statistics = Callable[[list[Request]], list[dict[str, Any]]]
 
 # Short runs of each bench: what they print matters here, not how well they measure.
@@ -118,6 +119,23 @@ def runs(
 def documents(runs: dict[str, Run]) -> dict[str, Any]:
     """The JSON of a short run of each bench."""
     return {bench: run.document for bench, run in runs.items()}
+
+
+@pytest.fixture(scope="session")
+def conclude(build: Path) -> Conclude:
+    """What ferry bench concludes from made-up trials; conclusions.c says how to ask."""
+
+    def ask(bench: str, **request: Any) -> Any:  # noqa: ANN401 (JSON)
+        done = subprocess.run(
+            [build / "tests" / "measure" / "conclusions"],
+            input=json.dumps({"bench": bench} | request),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    return ask
 
 
 @pytest.fixture(scope="session")

@@ -3,32 +3,16 @@
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Conclude
 from scipy import stats
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 SEED = 20261122
-Conclude = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def conclude(build: Path) -> Conclude:
-    def ask(bench: str, **request: Any) -> Any:  # noqa: ANN401 (JSON)
-        done = subprocess.run(
-            [build / "tests" / "measure" / "conclusions"],
-            input=json.dumps({"bench": bench} | request),
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        return json.loads(done.stdout)
-
-    return ask
 
 
 @pytest.fixture
@@ -128,6 +112,130 @@ class TestCrossing:
         assert shares["write"] == pytest.approx(0.5, abs=0.02)
         assert shares["getpid_raw"] is None
         assert "50 % are the crossing and 50 % its work" in findings(document)
+
+
+class TestBusyMachine:
+    """Disturbances only add to a time: the least ones separate where medians do not."""
+
+    def disturbed(self, rng: np.random.Generator, ns: float, trials: int = 40) -> list[float]:
+        times = ns * (1 + 0.002 * rng.gamma(1.5, 1, trials))
+        return (times + (rng.random(trials) < 0.6) * rng.exponential(600, trials)).tolist()
+
+    def test_a_filter_that_adds_30_percent_is_found(
+        self, conclude: Conclude, rng: np.random.Generator
+    ) -> None:
+        rows = {"plain": self.disturbed(rng, 85), "filtered": self.disturbed(rng, 110)}
+        _, filtered = conclude("rows", rows=rows)["rows"]
+        assert filtered["significant"]
+        assert filtered["ratio"] == pytest.approx(85 / 110, rel=0.01)
+        assert filtered["ratio_se"] is None
+
+    def test_the_headline_is_the_least_time(
+        self, conclude: Conclude, rng: np.random.Generator
+    ) -> None:
+        rows = {"function": [1.4] * 40, "unimplemented": self.disturbed(rng, 59)}
+        document = conclude("crossing", calls=100000, rows=rows)
+        (bare,) = [row for row in document["rows"] if row["name"] == "unimplemented"]
+        assert bare["median"] > 100 and bare["settled"]
+        assert "takes 59." in findings(document)
+
+    def test_without_a_quiet_trial_there_is_no_headline(self, conclude: Conclude) -> None:
+        rows = {"function": [1.4] * 4, "unimplemented": [300.0, 400.0, 655.0, 655.0]}
+        text = findings(conclude("crossing", calls=100000, rows=rows))
+        assert "is withheld" in text and "Repeat on a quiet machine" in text
+        assert "655" not in text
+
+
+class TestAgainst:
+    """A run beside earlier ones."""
+
+    def run(self, conclude: Conclude, rng: np.random.Generator, ns: float, **more: Any) -> Any:  # noqa: ANN401
+        rows = {"function": (1.4 * (1 + 0.001 * rng.gamma(1.5, 1, 10))).tolist()}
+        rows["unimplemented"] = (ns * (1 + 0.002 * rng.gamma(1.5, 1, 10))).tolist()
+        return conclude("crossing", calls=100000, rows=rows, **more)
+
+    def earlier(self, tmp_path: Path, documents: list[Any]) -> list[str]:
+        paths = [tmp_path / f"{i}.json" for i in range(len(documents))]
+        for path, document in zip(paths, documents, strict=True):
+            path.write_text(json.dumps(document))
+        return [str(path) for path in paths]
+
+    @pytest.mark.parametrize("ns", [[85.0], [85.0, 85.4, 84.8]])
+    def test_a_filter_that_adds_30_percent_is_found(
+        self, ns: list[float], conclude: Conclude, rng: np.random.Generator, tmp_path: Path
+    ) -> None:
+        paths = self.earlier(tmp_path, [self.run(conclude, rng, each) for each in ns])
+        against = self.run(conclude, rng, 110, against=paths)["against"]
+        assert against["runs"] == len(ns)
+        different = {row["what"]: row["different"] for row in against["rows"]}
+        assert different == {"function": False, "unimplemented": True}
+
+    def test_the_scatter_of_several_runs_is_what_they_show(
+        self, conclude: Conclude, rng: np.random.Generator, tmp_path: Path
+    ) -> None:
+        paths = self.earlier(tmp_path, [self.run(conclude, rng, ns) for ns in (70, 85, 100)])
+        against = self.run(conclude, rng, 110, against=paths)["against"]
+        (row,) = [each for each in against["rows"] if each["what"] == "unimplemented"]
+        medians = [
+            figure["value"]
+            for path in paths
+            for figure in json.loads(Path(path).read_text())["figures"]
+            if figure["what"] == "unimplemented"
+        ]
+        scatter = float(np.std(medians, ddof=1))
+        assert row["before"] == pytest.approx(np.mean(medians), rel=1e-9)
+        assert row["before_se"] == pytest.approx(scatter, rel=1e-9)
+        t = (row["now"] - row["before"]) / (scatter * (1 + 1 / 3) ** 0.5)
+        # Corrected for two figures, of which the other one differs less.
+        assert row["p"] == pytest.approx(min(1, 2 * 2 * stats.t.sf(t, 2)), rel=1e-6)
+        assert not row["different"]
+
+    def test_a_watched_run_is_not_compared(
+        self, conclude: Conclude, rng: np.random.Generator, tmp_path: Path
+    ) -> None:
+        paths = self.earlier(tmp_path, [self.run(conclude, rng, 85, withheld="it is watched")])
+        against = self.run(conclude, rng, 180, against=paths)["against"]
+        assert "it is watched" in against["withheld"]
+        assert all(row["different"] is None for row in against["rows"])
+
+
+class TestWatched:
+    """While every system call is watched, there is no verdict."""
+
+    def test_nothing_is_concluded(self, conclude: Conclude, rng: np.random.Generator) -> None:
+        engines = {"loop": batches(rng, 100), "device": batches(rng, 40)}
+        document = conclude("batch", sizes=SIZES, engines=engines, withheld="it is watched")
+        assert document["withheld"] == "it is watched"
+        assert not any(each["significant"] for each in document["ratios"] + document["at_sizes"])
+        assert findings(document).startswith("Verdict withheld: it is watched.")
+        assert len(document["findings"]) == 1
+
+    @pytest.mark.parametrize(
+        ("first", "second", "watched"),
+        [  # measured on Linux 6.18: a call, and what user dispatch adds to it; the same filtered
+            ([82.3, 21.6], [123.1, 13.4], False),
+            ([82.5, 27.1], [123.5, 13.3], False),
+            ([248.2, 8.1], [282.0, 7.2], True),  # ftrace
+            ([164.8, 7.8], [199.0, 6.7], True),  # BPF
+            ([500.0, 22.0], [540.0, 14.0], False),  # a crossing that mitigations make dear
+        ],
+    )
+    def test_a_first_flag_costs_more_than_a_second_one(
+        self, first: list[float], second: list[float], watched: bool, conclude: Conclude
+    ) -> None:
+        document = conclude("watch", first=first, second=second)
+        assert (document["withheld"] is not None) == watched
+
+
+def test_large_pages_need_not_what_small_ones_do_to_be_cleared(conclude: Conclude) -> None:
+    """Otherwise less than nothing, -369.6 ns, was beyond clearing."""
+    touches = [[700.0] * 5, [500.0] * 5, [650.0] * 5, [140.0] * 5]
+    document = conclude("pagefault", touches=touches)
+    beyond = {row["way"]: row["beyond_clearing_ns"] for row in document["touches"]}
+    assert beyond == {"base": 195, "clear": None, "populate": 145, "large_pages": None}
+    # The kernel may clear faster than a program does.
+    document = conclude("pagefault", touches=[*touches[:2], [450.0] * 5])
+    assert document["touches"][2]["beyond_clearing_ns"] is None
 
 
 def test_a_busy_machine_does_not_hide_the_vdso(
