@@ -29,7 +29,7 @@ HEADINGS: Mapping[Kind, str] = {  # in the order of the lines
     "unmeasured": "Not measured",
     "next": "Next",
 }
-NOISE = "noise could explain the difference; repeat on a quiet machine."
+NOISE = "noise, or busy CPUs, could explain the difference; repeat on a quiet machine."
 
 
 @dataclass(frozen=True)
@@ -143,13 +143,14 @@ JOBS: Mapping[str, Callable[[Any], Iterable[Job]]] = {
 # ---- sentences ----
 
 
-def job_line(job: Job) -> Line:
-    """Where the run cannot tell, no more than the name of the job."""
+def job_line(job: Job, busy: bool) -> Line:
+    """Where the run cannot tell, no more than the name of the job: on a BUSY machine it may lack
+    only the idle CPUs."""
     gains = [each for each in job.contests if each.significant and each.ratio > 1]
     if gains:
         best = max(gains, key=lambda each: each.ratio)
         return Line("gain", f"{job.name}: {best.words()}.")
-    if not all(each.significant for each in job.contests):
+    if job.contests and (busy or not all(each.significant for each in job.contests)):
         return Line("undecided", job.name)
     if not job.contests:
         return Line("none", f"{job.name}: {job.why}.")
@@ -160,6 +161,13 @@ def job_line(job: Job) -> Line:
 def crossing_lines(run: Rows) -> Iterable[Line]:
     bare, function = run.least("unimplemented"), run.least("function")
     if not bare or not function:
+        return
+    if not all(row.settled for row in run.rows if row.name == "unimplemented"):
+        yield Line(
+            "caution",
+            "What a crossing costs is withheld: its least times differ from one half of the"
+            " trials to the other. Repeat on a quiet machine.",
+        )
         return
     cost = f"{significant(bare)} {run.unit}"
     calls = counted(round(bare / function), "call")
@@ -181,6 +189,10 @@ def crossing_lines(run: Rows) -> Iterable[Line]:
     )
 
 
+def is_busy(run: Run) -> bool:
+    return any(each.id == "busy" for each in run.warnings)
+
+
 def run_lines(run: Run) -> Iterable[Line]:
     if run.withheld:
         yield Line(
@@ -193,11 +205,11 @@ def run_lines(run: Run) -> Iterable[Line]:
     elif isinstance(run, Rows) and run.bench == "crossing":
         yield from crossing_lines(run)
     elif run.bench in JOBS and has_trials(run):
-        yield from map(job_line, JOBS[run.bench](run))
+        yield from (job_line(job, is_busy(run)) for job in JOBS[run.bench](run))
 
 
 def busy_lines(runs: Sequence[Run]) -> Iterable[Line]:
-    busy = [run.bench for run in runs if any(each.id == "busy" for each in run.warnings)]
+    busy = [run.bench for run in runs if is_busy(run)]
     if busy:
         yield Line(
             "caution",

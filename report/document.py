@@ -143,6 +143,7 @@ class Measurement(Record):
 class Row(Measurement):
     label: str
     kernel_share: float | None = None
+    settled: bool = True  # the least times of both halves of the trials agree
 
 
 class Rows(Run):

@@ -18,13 +18,17 @@
 #include "common/memory.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/empty.h"
+#include "measure/harness/machine.h"
 #include "measure/harness/statistics.h"
+#include "measure/harness/watch.h"
 
 #define TRIALS 24
 #define CALLS 1024  /* in a trial */
 #define BATCH 128   /* slots */
 #define PAGES CALLS /* touched in a trial */
 #define EXISTING "/"
+#define LOOKS 10    /* for other programs */
+#define NOTABLE 0.2 /* of a CPU: less hardly slows a call on all of them */
 
 struct bench {
 	enum ferry_engine engine;
@@ -160,14 +164,46 @@ static void stat_many(struct bench *bench)
 			 bench->errors, NULL);
 }
 
+/* How many CPUs other programs use, on average over some milliseconds. */
+static double look_at_others(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	double others = 0;
+	int i;
+
+	for (i = 0; i < LOOKS; i++) {
+		nanosleep(&pause, NULL);
+		others += fmax(0, (double)runnable_tasks() - 1);
+	}
+	return others / LOOKS;
+}
+
+struct way on_busy_cpus(struct way saving, struct figure slow, double busy, double cpus)
+{
+	const double most = slow.value * (1 - 1 / cpus);
+
+	if (busy < NOTABLE)
+		return saving;
+	saving.saved.error += fmax(0, most - saving.saved.value) * fmin(1, busy / cpus);
+	saving.hindrance = keep_text("other programs kept %.1f of %.0f CPUs busy, and it gains by "
+				     "idle ones: repeat on a quiet machine",
+				     fmin(busy, cpus), cpus);
+	return saving;
+}
+
 static void measure_files(struct bench *bench, struct costs *costs)
 {
+	struct figure slow;
 	int i;
 
 	for (i = 0; i < CALLS; i++)
 		bench->names[i] = EXISTING;
-	costs->statx_many =
-		difference(elapsed_in(stat_one_by_one, bench), elapsed_in(stat_many, bench));
+	costs->busy_cpus = look_at_others() / 2;
+	slow = elapsed_in(stat_one_by_one, bench);
+	costs->statx_many = difference(slow, elapsed_in(stat_many, bench));
+	costs->busy_cpus += look_at_others() / 2;
+	costs->statx_many = on_busy_cpus(costs->statx_many, slow, costs->busy_cpus,
+					 (double)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /* ---- the time ---- */
@@ -296,7 +332,7 @@ static void fault_ahead(struct bench *bench)
 struct costs measure_costs(void)
 {
 	struct bench *bench = allocate(1, sizeof(*bench));
-	struct costs costs = { .crossing = measure_crossing() };
+	struct costs costs = { .watched = watch_find(), .crossing = measure_crossing() };
 
 	bench->file = memory_file();
 	measure_batches(bench, &costs);

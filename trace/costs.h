@@ -12,6 +12,7 @@ struct figure {
 struct way {
 	const char *missing;
 	struct figure saved; /* ns */
+	const char *hindrance; /* what kept it from saving more, or NULL */
 };
 
 struct costs {
@@ -24,7 +25,15 @@ struct costs {
 	struct way tiny_write;	  /* each write that goes on at the end of one */
 	struct way tiny_device;	  /* each of either to a device, such as /dev/null */
 	struct way prefault;	  /* each page that ferry_prefault() maps before its first touch */
+	double busy_cpus;	  /* that other programs used meanwhile */
+	const char *watched;	  /* why calls took longer meanwhile, or NULL */
 };
+
+/**
+ * SAVING of a call that took SLOW by itself and that idle CPUs make faster, while others kept
+ * BUSY of so many CPUs from it: its error has what they could save as well.
+ */
+struct way on_busy_cpus(struct way saving, struct figure slow, double busy, double cpus);
 
 /** What a call costs that no kernel has, now. */
 struct figure measure_crossing(void);

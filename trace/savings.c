@@ -13,6 +13,8 @@
 #define LARGE 65536.0 /* the buffer to use instead */
 #define BETWEEN 4     /* calls from one to the next of the same kind, as in a loop that copies */
 
+#define OF_FILES 1    /* the saving by one call for many files */
+
 /* How many calls a way applies to. */
 struct amount {
 	double calls;
@@ -120,7 +122,8 @@ static struct saving saving_of(struct way way, struct amount amount, double cpu_
 	if (!saving.missing && amount.calls < 1)
 		saving.missing = "the program makes no calls that it applies to";
 	else if (!saving.missing && way.saved.value <= way.saved.error)
-		saving.missing = "no faster here than the calls themselves";
+		saving.missing = way.hindrance ? keep_text("no faster now: %s", way.hindrance) :
+						 "no faster here than the calls themselves";
 	saving.error = hypot(amount.calls * way.saved.error, saving.ns * amount.error);
 	if (saving.missing)
 		saving.ns = saving.error = NAN;
@@ -189,7 +192,8 @@ static void add_savings(struct findings *findings, const struct windows *windows
 		      costs->batch_engine ? keep_text("on the engine %s", costs->batch_engine) :
 					    "on a kernel with the engine syscall or device"),
 	    saving_of(costs->batch, crossings_in_batches(findings), cpu_ns));
-	add(findings, 1, "files", "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
+	add(findings, OF_FILES, "files",
+	    "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
 	    saving_of(costs->statx_many, calls_by_name(totals, stats), cpu_ns));
 	add(findings, 2, "vdso", "the vDSO for the time",
 	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
@@ -211,5 +215,7 @@ struct findings conclude(const struct windows *windows, const struct totals *tot
 		findings.plans[i] =
 			plan_of(findings.sequences, &findings.sequences->of[i], findings.scale);
 	add_savings(&findings, windows, totals, costs, times, cpu_ns);
+	if (!findings.savings[OF_FILES].missing)
+		findings.hindrance = costs->statx_many.hindrance;
 	return findings;
 }

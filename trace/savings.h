@@ -25,6 +25,7 @@ struct findings {
 	double scale;	    /* calls for each that is in a window */
 	double scale_error; /* relative */
 	struct saving savings[SAVINGS];
+	const char *hindrance; /* what kept a call for many files from saving more, or NULL */
 };
 
 /** CPU_NS is that of the whole program, or NAN. */

@@ -138,6 +138,13 @@ static void show_method(const struct trace *trace)
 					     "times %.3f s.",
 					     collected->ns / 1e9, trace->times.wall_ns / 1e9));
 	show_losses(collected);
+	if (trace->costs.watched)
+		show_paragraph("", keep_text("The costs are too high, because %s.  Repeat when "
+					     "that has ended.",
+					     trace->costs.watched));
+	if (trace->findings.hindrance)
+		show_paragraph("", keep_text("While one call for many files was measured, %s.",
+					     trace->findings.hindrance));
 }
 
 static void show_end(const struct trace *trace)

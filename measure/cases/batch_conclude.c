@@ -165,9 +165,6 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 	struct trials trials = trials_of(one), first = trials_of(other);
 	struct pairing *pairing = &results->pairings[results->pairing_count++];
 	size_t last = one->sizes.count - 1;
-	struct estimate ratio =
-		ratio_of(slope_of(other), slope_of(one),
-			 slope_covariance(&first, &trials, run->settings->bootstrap));
 
 	*pairing = (struct pairing){
 		.one = one,
@@ -176,7 +173,7 @@ static void add_pairing(struct run *run, struct results *results, const struct s
 		.engine = one->engine,
 		.against = other->engine,
 		.alike = run_the_same(one, other),
-		.slopes = compare_estimate(ratio.value, ratio.se, trials.times.rows),
+		.slopes = compare_slopes(&trials, &first),
 		.even = { NAN, NAN },
 		.largest = (long)one->sizes.of[last],
 		.at_largest = other->least.of[last] / one->least.of[last],

@@ -133,7 +133,7 @@ void withhold_findings(struct run *run)
 	if (!run->withheld)
 		return;
 	run->findings.count = 0;
-	add_finding(run, NULL, "Verdict withheld: %s. Repeat when nothing does.", run->withheld);
+	add_finding(run, NULL, "Verdict withheld: %s. Repeat when that has ended.", run->withheld);
 }
 
 void note_trials(struct run *run, const struct numbers *trials)

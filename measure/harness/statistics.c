@@ -309,28 +309,6 @@ struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstra
 	return fit;
 }
 
-struct estimate ratio_of(struct estimate numerator, struct estimate denominator, double covariance)
-{
-	double value = numerator.value / denominator.value;
-	double over = numerator.se / numerator.value, under = denominator.se / denominator.value;
-	double shared = covariance / (numerator.value * denominator.value);
-	double variance = over * over + under * under - 2 * shared;
-
-	return (struct estimate){ value, fabs(value) * sqrt(fmax(0, variance)) };
-}
-
-double slope_covariance(const struct trials *one, const struct trials *other,
-			struct bootstrap bootstrap)
-{
-	struct lines lines = lines_of(one, bootstrap), others = lines_of(other, bootstrap);
-	double found = covariance(lines.b.drawn, others.b.drawn, bootstrap.resamples) +
-		       drift_between(&lines.b, &others.b);
-
-	free(lines.a.drawn);
-	free(others.a.drawn);
-	return found;
-}
-
 struct estimate break_even(const struct line_fit *fit, const struct line_fit *other)
 {
 	double above = fit->line.a - other->line.a; /* at the start */
@@ -384,6 +362,7 @@ struct interval median_interval(const double values[], size_t count)
 
 /* ---- one figure beside another ---- */
 
+#define GROUPS 10	     /* of trials that follow each other, for the error of a slope */
 #define FAMILY 0.05	     /* how likely one of all comparisons may be significant by chance */
 #define NEARLY_NORMAL 1000.0 /* degrees of freedom */
 
@@ -439,6 +418,25 @@ struct comparison compare_estimate(double ratio, double se, size_t count)
 	return c;
 }
 
+struct comparison compare_slopes(const struct trials *one, const struct trials *other)
+{
+	const size_t rows = one->times.rows;
+	const size_t groups = rows >= 2 * GROUPS ? GROUPS : rows / 2;
+	double ratios[GROUPS], all;
+	size_t i;
+
+	for (i = 0; i < groups; i++) {
+		size_t first = i * rows / groups, count = (i + 1) * rows / groups - first;
+
+		ratios[i] = line_of(other, first, count, NULL).b /
+			    line_of(one, first, count, NULL).b;
+	}
+	all = line_of(other, 0, rows, NULL).b / line_of(one, 0, rows, NULL).b;
+	return compare_estimate(
+		all, groups < 2 ? NAN : standard_deviation(ratios, groups) / sqrt((double)groups),
+		groups);
+}
+
 struct numbers ratios_of(const struct numbers *trials, const struct numbers *base)
 {
 	size_t count = trials->count < base->count ? trials->count : base->count, i;
@@ -492,7 +490,7 @@ struct comparison compare_in_turn(const struct numbers *trials, const struct num
 
 	if (isnan(c.p))
 		return c;
-	if (c.p > FAMILY && apart < c.p) {
+	if (c.p > FAMILY && 2 * apart <= FAMILY) {
 		c.ratio = least_value(base->of, base->count) /
 			  least_value(trials->of, trials->count);
 		c.se = c.low = c.high = NAN;

@@ -150,25 +150,21 @@ struct line_fit {
 	double misfit; /* root mean square of (least / line - 1) */
 };
 
+/**
+ * How many times as steep the line of OTHER is as that of ONE, from as many trials of the same
+ * sizes, made in turn.  The error is Student's, of the ratios in groups of trials that follow each
+ * other, so that it has what the machine did to both alike.  Without an error with fewer than 4
+ * trials.
+ */
+struct comparison compare_slopes(const struct trials *one, const struct trials *other);
+
 /** With 2 trials or more. */
 struct line_fit fit_least(const struct trials *trials, struct bootstrap bootstrap);
-
-/* ---- ratios ---- */
 
 struct estimate {
 	double value;
 	double se; /* NAN when not known */
 };
-
-/** NUMERATOR / DENOMINATOR, to first order; COVARIANCE is that of their errors. */
-struct estimate ratio_of(struct estimate numerator, struct estimate denominator, double covariance);
-
-/**
- * The covariance of the errors of two slopes whose trials were made in turn: what slows a
- * trial of one slows that of the other as well.  Both have as many trials and sizes.
- */
-double slope_covariance(const struct trials *one, const struct trials *other,
-			struct bootstrap bootstrap);
 
 /**
  * The x from which on the line of FIT is below that of OTHER: 0 or less when it always is,

@@ -41,12 +41,13 @@ static json_t *answer_fit(const json_t *request)
 			 "misfit", fit.misfit);
 }
 
-static json_t *answer_covariance(const json_t *request)
+static json_t *answer_slopes(const json_t *request)
 {
 	struct trials one = trials_at(request, "one"), other = trials_at(request, "other");
-	double covariance = slope_covariance(&one, &other, bootstrap_of(request));
+	struct comparison slopes = compare_slopes(&one, &other);
 
-	return json_pack("{s:f}", "covariance", covariance);
+	return json_pack("{s:f, s:o, s:o}", "ratio", slopes.ratio, "se", json_number(slopes.se),
+			 "p", json_number(slopes.p));
 }
 
 static json_t *answer_summary(const json_t *request)
@@ -81,24 +82,10 @@ static json_t *answer_interval(const json_t *request)
 			 json_number(interval.confidence));
 }
 
-static struct estimate estimate_at(const json_t *request, const char *value, const char *se)
-{
-	return (struct estimate){ json_number_at(request, value), json_number_at(request, se) };
-}
-
 static json_t *estimate_as_json(struct estimate estimate)
 {
 	return json_pack("{s:o, s:o}", "value", json_number(estimate.value), "se",
 			 json_number(estimate.se));
-}
-
-static json_t *answer_ratio(const json_t *request)
-{
-	struct estimate numerator = estimate_at(request, "numerator", "numerator_se");
-	struct estimate denominator = estimate_at(request, "denominator", "denominator_se");
-
-	return estimate_as_json(
-		ratio_of(numerator, denominator, json_number_at(request, "covariance")));
 }
 
 static struct line_fit fit_at(const json_t *request, const char *key)
@@ -152,11 +139,10 @@ static const struct {
 	json_t *(*answer)(const json_t *request);
 } answers[] = {
 	{ "fit", answer_fit },
-	{ "covariance", answer_covariance },
+	{ "slopes", answer_slopes },
 	{ "summary", answer_summary },
 	{ "quantile", answer_quantile },
 	{ "interval", answer_interval },
-	{ "ratio", answer_ratio },
 	{ "two_sided", answer_two_sided },
 	{ "judge", answer_judge },
 	{ "break_even", answer_break_even },

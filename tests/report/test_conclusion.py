@@ -96,6 +96,24 @@ def test_a_busy_machine_is_named(tmp_path: Path) -> None:
     assert "files" in conclude(tmp_path, files(2.0, True) | busy)["caution"][0]
 
 
+def test_busy_cpus_may_be_why_nothing_gains(tmp_path: Path) -> None:
+    busy = {"warnings": [{"id": "busy", "text": "Others took 25 %."}]}
+    found = conclude(tmp_path, files(0.5, True) | busy)
+    assert not any("stat" in text for text in found.get("none", []))
+    assert found["undecided"][0].startswith("many files, stat: noise, or busy CPUs,")
+
+
+def test_a_crossing_costs_what_the_least_time_is(tmp_path: Path) -> None:
+    run = sample.crossing()
+    (bare,) = [row for row in run["rows"] if row["name"] == "unimplemented"]
+    bare |= {"trials_ns": [59.0, 655.0, 655.0], "median": 655.0}
+    assert "takes 59.0 ns" in conclude(tmp_path, run)["crossing"][0]
+    bare["settled"] = False
+    found = conclude(tmp_path, run)
+    assert "crossing" not in found and "bound" not in found
+    assert "withheld" in found["caution"][0]
+
+
 def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
     run = sample.crossing()
     found = conclude(tmp_path, run)
