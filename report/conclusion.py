@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from .document import Apps, Batch, Flexsc, Pagefault, Rows, Run
 from .files import BadInput, Folder, Measured, json_files, parse, read_file
-from .words import counted, significant
+from .words import counted, joined, significant
 
 SCHEMA = "ferry-conclusion"
 VERSION = 1
@@ -194,18 +194,25 @@ def is_busy(run: Run) -> bool:
 
 
 def run_lines(run: Run) -> Iterable[Line]:
-    if run.withheld:
-        yield Line(
-            "caution",
-            f"ferry bench {run.bench} gives no verdict: {run.withheld.rstrip('.')}."
-            " Repeat on a quiet machine.",
-        )
-    elif not run.complete:
+    if run.withheld:  # withheld_lines() has it
+        return
+    if not run.complete:
         yield Line("unmeasured", f"ferry bench {run.bench}: it was interrupted.")
     elif isinstance(run, Rows) and run.bench == "crossing":
         yield from crossing_lines(run)
     elif run.bench in JOBS and has_trials(run):
         yield from (job_line(job, is_busy(run)) for job in JOBS[run.bench](run))
+
+
+def withheld_lines(runs: Sequence[Run]) -> Iterable[Line]:
+    """One for each reason."""
+    for why in dict.fromkeys(run.withheld for run in runs if run.withheld):
+        benches = joined([run.bench for run in runs if run.withheld == why])
+        yield Line(
+            "caution",
+            f"ferry bench {benches} gives no verdict: {why.rstrip('.')}."
+            " Repeat when that has ended.",
+        )
 
 
 def busy_lines(runs: Sequence[Run]) -> Iterable[Line]:
@@ -223,8 +230,7 @@ def conclude(runs: Sequence[Run], others: Sequence[Line]) -> list[Line]:
     unsure = [line.text for line in lines if line.kind == "undecided"]
     lines = [line for line in lines if line.kind != "undecided"]
     lines += [Line("undecided", f"{'; '.join(unsure)}: {NOISE}")] if unsure else []
-    lines += busy_lines(runs)
-    lines += others
+    lines += [*withheld_lines(runs), *busy_lines(runs), *others]
     return sorted(lines, key=lambda line: list(HEADINGS).index(line.kind))
 
 

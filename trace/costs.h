@@ -11,7 +11,7 @@ struct figure {
 /* What a way saves, or why it is not available. */
 struct way {
 	const char *missing;
-	struct figure saved; /* ns */
+	struct figure saved;   /* ns */
 	const char *hindrance; /* what kept it from saving more, or NULL */
 };
 

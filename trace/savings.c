@@ -13,7 +13,7 @@
 #define LARGE 65536.0 /* the buffer to use instead */
 #define BETWEEN 4     /* calls from one to the next of the same kind, as in a loop that copies */
 
-#define OF_FILES 1    /* the saving by one call for many files */
+#define OF_FILES 1 /* the saving by one call for many files */
 
 /* How many calls a way applies to. */
 struct amount {

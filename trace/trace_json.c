@@ -142,10 +142,9 @@ json_t *trace_as_json(const struct trace *trace)
 	const struct collected *collected = &trace->collected;
 	json_t *document = json_pack(
 		"{s:s, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:s?, s:f, s:o, s:o, s:o, s:o}",
-		"schema",
-		"ferry-trace", "version", 1, "program", json_text(trace->name), "traced_ns",
-		json_number(collected->ns), "total", (json_int_t)trace->totals.calls, "threads",
-		(json_int_t)collected->threads, "status",
+		"schema", "ferry-trace", "version", 1, "program", json_text(trace->name),
+		"traced_ns", json_number(collected->ns), "total", (json_int_t)trace->totals.calls,
+		"threads", (json_int_t)collected->threads, "status",
 		collected->ended ? json_integer(collected->status) : json_null(), "crossing_ns",
 		figure(trace->costs.crossing), "goes_on", collected->let_go, "watched",
 		trace->costs.watched, "busy_cpus", trace->costs.busy_cpus, "time",

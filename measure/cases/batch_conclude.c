@@ -369,8 +369,7 @@ static void add_figures(struct run *run, const struct results *results)
 		add_figure(run,
 			   keep_text("%s %s against %s", pairing->engine, pairing->call,
 				     pairing->against),
-			   "ratio",
-			   (struct estimate){ pairing->slopes.ratio, pairing->slopes.se },
+			   "ratio", (struct estimate){ pairing->slopes.ratio, pairing->slopes.se },
 			   pairing->one->trials.rows);
 	}
 }

@@ -296,7 +296,8 @@ static void set_kernel_shares(struct run *run, struct crossing *c)
 /* Sentences have the least times, which a busy machine hardly changes. */
 static void say_crossing(struct run *run, const struct crossing *c)
 {
-	const struct row *bare = bare_crossing(c), *function = find_row(c->rows, c->count, "function");
+	const struct row *bare = bare_crossing(c),
+			 *function = find_row(c->rows, c->count, "function");
 
 	if (!bare || !function)
 		return;
@@ -329,8 +330,8 @@ static void say_vdso(struct run *run, const struct crossing *c)
 		add_finding(run, vdso->name,
 			    "Through the vDSO gettimeofday takes %.1f %s and stays out of the "
 			    "kernel: %.1f times as fast as by trap, %.1f.",
-			    vdso->summary.min, clock_unit(),
-			    trap->summary.min / vdso->summary.min, trap->summary.min);
+			    vdso->summary.min, clock_unit(), trap->summary.min / vdso->summary.min,
+			    trap->summary.min);
 }
 
 static void say_share(struct run *run, const struct crossing *c, const char *name)
@@ -408,7 +409,8 @@ static const struct column columns[] = {
 
 static const char note[] =
 	"RATIO: to the function call. BEYOND: the part of the call that is beyond the bare "
-	"crossing, by the least times, where it exceeds the noise. CYCLES: ticks of the time-stamp counter.";
+	"crossing, by the least times, where it exceeds the noise. CYCLES: ticks of the time-stamp "
+	"counter.";
 
 static int measure(struct run *run)
 {

@@ -230,12 +230,12 @@ void duels_conclude(struct run *run, struct duel duels[], size_t count)
 		if (duel->missing)
 			continue;
 		say(run, duel);
-		add_figure(run, keep_text("%s %s against %s", duel->app, duel->side, duel->against),
-			   "ratio",
-			   (struct estimate){ duel->ratio.ratio,
-					      (duel->ratio.high - duel->ratio.low) /
-						      (2 * SIGNIFICANT) },
-			   duel->ratios.count);
+		add_figure(
+			run, keep_text("%s %s against %s", duel->app, duel->side, duel->against),
+			"ratio",
+			(struct estimate){ duel->ratio.ratio, (duel->ratio.high - duel->ratio.low) /
+								      (2 * SIGNIFICANT) },
+			duel->ratios.count);
 	}
 	add_records(run, RECORDS("comparisons", fields, duels, count));
 }

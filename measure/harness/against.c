@@ -48,15 +48,15 @@ int against_read(struct against *against, const char *path)
 	run = json_loadb(bytes, length, 0, &error);
 	free(bytes);
 	path = display_name(path);
-	if (check_earlier(run, &error, path, against->run_count ? against->runs[0].document : NULL)) {
+	if (check_earlier(run, &error, path,
+			  against->run_count ? against->runs[0].document : NULL)) {
 		json_decref(run);
 		return EXIT_USAGE;
 	}
 	against->runs = keep_more(against->runs, against->run_count, sizeof(*against->runs));
-	against->runs[against->run_count++] =
-		(struct earlier){ .file = path,
-				  .document = run,
-				  .started = json_string_at(run, "started", "") };
+	against->runs[against->run_count++] = (struct earlier){
+		.file = path, .document = run, .started = json_string_at(run, "started", "")
+	};
 	return 0;
 }
 
@@ -312,8 +312,7 @@ void against_print_conditions(const struct against *against, const struct bench 
 			print_difference(paths[i], before, now);
 		for (i = 0; i < bench->options.count; i++)
 			if (bench->options.of[i].condition)
-				print_difference(
-					keep_text("settings.%s", bench->options.of[i].key), before,
-					now);
+				print_difference(keep_text("settings.%s", bench->options.of[i].key),
+						 before, now);
 	}
 }

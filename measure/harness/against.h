@@ -13,8 +13,8 @@ struct pair {
 	double before_se; /* how it scatters from run to run; the error that a single run states */
 	double now, now_se, ratio;
 	double before_freedom, now_freedom; /* of the errors that single runs state */
-	struct comparison judged; /* only p */
-	int different;		  /* 1, 0, or -1: the verdict is withheld */
+	struct comparison judged;	    /* only p */
+	int different;			    /* 1, 0, or -1: the verdict is withheld */
 };
 
 struct earlier {

@@ -9,10 +9,9 @@
 
 struct circumstances circumstances_begin(int cpu)
 {
-	struct circumstances at = { .cpu = cpu,
-				    .use = cpu_use(cpu),
-				    .time = time(NULL),
-				    .runnable = runnable_tasks() };
+	struct circumstances at = {
+		.cpu = cpu, .use = cpu_use(cpu), .time = time(NULL), .runnable = runnable_tasks()
+	};
 
 	if (getloadavg(&at.load, 1) != 1)
 		at.load = NAN;
@@ -107,14 +106,15 @@ json_t *run_as_json(const struct run *run, const struct circumstances *at, json_
 		RECORDS("figures", figure_fields, run->figures, run->figure_count),
 	};
 	json_t *document = json_pack(
-		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:s?, s:o, s:{s:s, s:s}, s:o, s:o, s:o}",
+		"{s:s, s:i, s:s, s:O, s:s, s:s, s:o, s:f, s:b, s:s?, s:o, s:{s:s, s:s}, s:o, s:o, "
+		"s:o}",
 		"schema", SCHEMA, "version", SCHEMA_VERSION, "bench", run->bench->name, "command",
 		command, "ferry", FERRY_PROJECT_VERSION, "unit", clock_unit(), "started",
-		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete, "withheld",
-		run->withheld, "machine", record_as_json(&machine, at), "kernel", "release", at->machine.kernel.release,
-		"version", at->machine.kernel.version, "mitigations", machine_mitigations(),
-		"clock", record_as_json(&clock, &at->clock), "settings",
-		settings_as_json(run->bench, run->settings));
+		time_as_json(at->time), "seconds", at->seconds, "complete", at->complete,
+		"withheld", run->withheld, "machine", record_as_json(&machine, at), "kernel",
+		"release", at->machine.kernel.release, "version", at->machine.kernel.version,
+		"mitigations", machine_mitigations(), "clock", record_as_json(&clock, &at->clock),
+		"settings", settings_as_json(run->bench, run->settings));
 	size_t i;
 
 	for (i = 0; i < COUNT_OF(lists); i++)

@@ -19,10 +19,10 @@ struct circumstances {
 	struct machine machine;
 	struct clock clock;
 	const char *architecture, *governor;
-	long cpu;	/* pinned to, or -1 */
-	int smt;	/* 1, 0, or -1: not known */
-	double load;	/* average of the minute before */
-	long runnable;	/* tasks of the machine when the run began, this one included */
+	long cpu;      /* pinned to, or -1 */
+	int smt;       /* 1, 0, or -1: not known */
+	double load;   /* average of the minute before */
+	long runnable; /* tasks of the machine when the run began, this one included */
 	struct others others;
 	double seconds; /* duration of the run */
 	bool complete;

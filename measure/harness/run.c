@@ -44,9 +44,8 @@ void add_figure(struct run *run, const char *what, const char *unit, struct esti
 	if (!isfinite(estimate.value))
 		return;
 	run->figures = keep_more(run->figures, run->figure_count, sizeof(*run->figures));
-	run->figures[run->figure_count++] = (struct figure){
-		NULL, what, unit, estimate.value, estimate.se, (long)trials
-	};
+	run->figures[run->figure_count++] =
+		(struct figure){ NULL, what, unit, estimate.value, estimate.se, (long)trials };
 }
 
 void add_comparison(struct run *run, struct comparison *comparison)

@@ -428,8 +428,8 @@ struct comparison compare_slopes(const struct trials *one, const struct trials *
 	for (i = 0; i < groups; i++) {
 		size_t first = i * rows / groups, count = (i + 1) * rows / groups - first;
 
-		ratios[i] = line_of(other, first, count, NULL).b /
-			    line_of(one, first, count, NULL).b;
+		ratios[i] =
+			line_of(other, first, count, NULL).b / line_of(one, first, count, NULL).b;
 	}
 	all = line_of(other, 0, rows, NULL).b / line_of(one, 0, rows, NULL).b;
 	return compare_estimate(
@@ -483,7 +483,7 @@ double separation(const struct numbers *trials, const struct numbers *base)
 }
 
 struct comparison compare_in_turn(const struct numbers *trials, const struct numbers *base,
-				const struct numbers *ratios, struct bootstrap bootstrap)
+				  const struct numbers *ratios, struct bootstrap bootstrap)
 {
 	struct comparison c = compare_ratios(ratios, bootstrap);
 	double apart = separation(trials, base);
@@ -491,8 +491,8 @@ struct comparison compare_in_turn(const struct numbers *trials, const struct num
 	if (isnan(c.p))
 		return c;
 	if (c.p > FAMILY && 2 * apart <= FAMILY) {
-		c.ratio = least_value(base->of, base->count) /
-			  least_value(trials->of, trials->count);
+		c.ratio =
+			least_value(base->of, base->count) / least_value(trials->of, trials->count);
 		c.se = c.low = c.high = NAN;
 	}
 	/* Of two tests, either may be wrong. */

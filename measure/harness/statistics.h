@@ -101,7 +101,7 @@ double separation(const struct numbers *trials, const struct numbers *base);
  * separate, by the ratio of these, whose error is not known.
  */
 struct comparison compare_in_turn(const struct numbers *trials, const struct numbers *base,
-				const struct numbers *ratios, struct bootstrap bootstrap);
+				  const struct numbers *ratios, struct bootstrap bootstrap);
 
 /**
  * The same for 1 to MAX_INTERVAL_COUNT ratios whose distribution is unknown: the interval comes

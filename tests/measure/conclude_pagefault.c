@@ -15,8 +15,8 @@ void conclude_pagefault(struct run *run, const json_t *request)
 	pagefault->rows = keep(COUNT_OF(ways), sizeof(*pagefault->rows));
 	pagefault->count = json_array_size(touches);
 	for (i = 0; i < pagefault->count; i++) {
-		json_t *holder = json_pack("{s:O, s:[f]}", "of", json_array_get(touches, i),
-					   "later", 5.0);
+		json_t *holder =
+			json_pack("{s:O, s:[f]}", "of", json_array_get(touches, i), "later", 5.0);
 
 		pagefault->rows[i] = (struct touched){
 			.name = way_names[ways[i]],

@@ -163,8 +163,8 @@ static void conclude_servers(struct run *run, const json_t *request)
 	size_t i;
 
 	for (i = 0; i < BUILDS; i++) {
-		json_t *holder = json_pack(
-			"{s:O}", "of", json_array_get(json_object_get(request, "servers"), i));
+		json_t *holder = json_pack("{s:O}", "of",
+					   json_array_get(json_object_get(request, "servers"), i));
 
 		sides[i].trials = numbers_at(holder, "of");
 		sides[i].cpu = 1000;

@@ -138,14 +138,10 @@ static const struct {
 	const char *what;
 	json_t *(*answer)(const json_t *request);
 } answers[] = {
-	{ "fit", answer_fit },
-	{ "slopes", answer_slopes },
-	{ "summary", answer_summary },
-	{ "quantile", answer_quantile },
-	{ "interval", answer_interval },
-	{ "two_sided", answer_two_sided },
-	{ "judge", answer_judge },
-	{ "break_even", answer_break_even },
+	{ "fit", answer_fit },		 { "slopes", answer_slopes },
+	{ "summary", answer_summary },	 { "quantile", answer_quantile },
+	{ "interval", answer_interval }, { "two_sided", answer_two_sided },
+	{ "judge", answer_judge },	 { "break_even", answer_break_even },
 };
 
 static json_t *answer(const json_t *request)

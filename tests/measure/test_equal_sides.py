@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Two equal sides are rarely called different: made-up trials of every bench, quiet and busy.
 
-FERRY_RUNS says how many runs of each; the suite full makes ten times as many.
+FERRY_RUNS says how many runs of each are made; the suite full makes ten times as many.
 """
 
 import json

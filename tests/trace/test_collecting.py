@@ -402,3 +402,27 @@ def test_a_process_that_proc_does_not_show_is_not_absent(
         pytest.skip(f"no user namespaces here: {done.stderr}")
     reason = f"process {os.getpid()} is not in /proc, which is not mounted or hides it"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"ferry: trace: {reason}\n")
+
+
+def test_busy_cpus_are_named(ferry_path: Path, may_trace: None) -> None:
+    """A call that works on all CPUs cannot show what it saves while others keep them busy."""
+    command = ["--method", "ptrace", "--once", "ls", "-l", "/etc"]
+    loops = [
+        subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        text, document = (
+            subprocess.run(
+                [ferry_path, "trace", *more, *command],
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            ).stdout
+            for more in ([], ["--json"])
+        )
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert "CPUs busy, and it gains by idle ones" in " ".join(text.split())
+    assert json.loads(document)["busy_cpus"] > 0.5
