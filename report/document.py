@@ -192,7 +192,7 @@ class Ratio(Record):
     engine: str
     against: str
     ratio: Positive
-    se: float
+    se: float | None
     low: float | None
     high: float | None
     significant: bool | None  # None: withheld

@@ -253,8 +253,9 @@ static void say_pairing(struct run *run, const struct pairing *pairing)
 	if (!slopes->significant) {
 		add_finding(run, call,
 			    "%s: this run cannot tell whether %s or %s is faster per call "
-			    "(%.4f +- %.4f times as fast): noise could explain the difference.",
-			    call, engine, against, slopes->ratio, slopes->se);
+			    "(%.4f%s times as fast): noise could explain the difference.",
+			    call, engine, against, slopes->ratio,
+			    isnan(slopes->se) ? "" : keep_text(" +- %.4f", slopes->se));
 		return;
 	}
 	add_finding(run, call,

@@ -421,8 +421,8 @@ struct comparison compare_estimate(double ratio, double se, size_t count)
 struct comparison compare_slopes(const struct trials *one, const struct trials *other)
 {
 	const size_t rows = one->times.rows;
-	const size_t groups = rows >= 2 * GROUPS ? GROUPS : rows / 2;
-	double ratios[GROUPS], all;
+	const size_t groups = rows >= 2 * GROUPS ? GROUPS : rows < 4 ? 1 : rows / 2;
+	double ratios[GROUPS];
 	size_t i;
 
 	for (i = 0; i < groups; i++) {
@@ -431,10 +431,8 @@ struct comparison compare_slopes(const struct trials *one, const struct trials *
 		ratios[i] =
 			line_of(other, first, count, NULL).b / line_of(one, first, count, NULL).b;
 	}
-	all = line_of(other, 0, rows, NULL).b / line_of(one, 0, rows, NULL).b;
-	return compare_estimate(
-		all, groups < 2 ? NAN : standard_deviation(ratios, groups) / sqrt((double)groups),
-		groups);
+	return compare_estimate(mean_of(ratios, groups),
+				standard_deviation(ratios, groups) / sqrt((double)groups), groups);
 }
 
 struct numbers ratios_of(const struct numbers *trials, const struct numbers *base)

@@ -152,9 +152,9 @@ struct line_fit {
 
 /**
  * How many times as steep the line of OTHER is as that of ONE, from as many trials of the same
- * sizes, made in turn.  The error is Student's, of the ratios in groups of trials that follow each
- * other, so that it has what the machine did to both alike.  Without an error with fewer than 4
- * trials.
+ * sizes, made in turn: the mean of the ratios in up to 10 groups of trials that follow each other,
+ * judged by Student's t, so that the machine may change its speed from group to group.  Without an
+ * error with fewer than 4 trials.
  */
 struct comparison compare_slopes(const struct trials *one, const struct trials *other);
 

@@ -189,10 +189,10 @@ def test_slopes_are_compared_by_student_in_groups(
     def ratio(which: slice) -> float:
         return float(line(other[which].min(axis=0))[1] / line(one[which].min(axis=0))[1])
 
-    count = 10 if rows >= 20 else rows // 2
+    count = 10 if rows >= 20 else 1 if rows < 4 else rows // 2
     ends = [i * rows // count for i in range(count + 1)]
     groups = [ratio(slice(*pair)) for pair in itertools.pairwise(ends)]
-    assert answer["ratio"] == pytest.approx(ratio(slice(None)), rel=EXACT)
+    assert answer["ratio"] == pytest.approx(np.mean(groups), rel=EXACT)
     if count < 2:
         assert answer["se"] is None and answer["p"] is None
         return
