@@ -119,7 +119,8 @@ class TestBusyMachine:
 
     def disturbed(self, rng: np.random.Generator, ns: float, trials: int = 40) -> list[float]:
         times = ns * (1 + 0.002 * rng.gamma(1.5, 1, trials))
-        return (times + (rng.random(trials) < 0.6) * rng.exponential(600, trials)).tolist()
+        times += (rng.random(trials) < 0.6) * rng.exponential(600, trials)
+        return [float(time) for time in times]
 
     def test_a_filter_that_adds_30_percent_is_found(
         self, conclude: Conclude, rng: np.random.Generator

@@ -13,29 +13,32 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Conclude
+from numpy.typing import NDArray
 from scipy import stats
 
 RUNS = int(os.environ.get("FERRY_RUNS", "30"))
 SEED = 20261125
 SIZES = [1, 4, 16, 64, 256, 1024]
 NOMINAL = 0.05
-Noise = Callable[[np.random.Generator, int, int], np.ndarray]
+Floats = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int, int], Floats]
 
 
 # ---- the synthetic clock: factors of the times of SIDES that take turns in TRIALS ----
 
 
-def quiet(rng: np.random.Generator, trials: int, sides: int) -> np.ndarray:
+def quiet(rng: np.random.Generator, trials: int, sides: int) -> Floats:
     return 1 + 0.01 * rng.gamma(1.5, 1, (trials, sides))
 
 
-def drifting(rng: np.random.Generator, trials: int, sides: int) -> np.ndarray:
+def drifting(rng: np.random.Generator, trials: int, sides: int) -> Floats:
     """The machine changes its speed, for all sides alike."""
     speed = np.exp(0.01 * np.cumsum(rng.standard_normal(trials)))
-    return speed[:, None] * quiet(rng, trials, sides)
+    times: Floats = speed[:, None] * quiet(rng, trials, sides)
+    return times
 
 
-def busy(rng: np.random.Generator, trials: int, sides: int) -> np.ndarray:
+def busy(rng: np.random.Generator, trials: int, sides: int) -> Floats:
     """Others take the CPU in half of the trials, for a while that has no limit."""
     disturbed = rng.random((trials, sides)) < 0.5
     return quiet(rng, trials, sides) + disturbed * rng.exponential(3, (trials, sides))
@@ -47,7 +50,7 @@ NOISES: list[Noise] = [quiet, drifting, busy]
 # ---- a run of each bench in which all that is compared takes as long, and what it claims ----
 
 
-def columns(times: np.ndarray) -> list[list[float]]:
+def columns(times: Floats) -> list[list[float]]:
     return [column.tolist() for column in times.T]
 
 
@@ -136,7 +139,7 @@ def test_within_a_run(bench: str, noise: Noise, conclude: Conclude) -> None:
     assert_nominal(wrong, f"{bench}, {noise.__name__}, seed {SEED}")
 
 
-def with_scatter(document: Any, scatter: np.ndarray) -> Any:  # noqa: ANN401 (JSON)
+def with_scatter(document: Any, scatter: Floats) -> Any:  # noqa: ANN401 (JSON)
     for figure, factor in zip(document["figures"], scatter, strict=True):
         figure["value"] *= float(factor)
         figure["se"] = figure["se"] and figure["se"] * float(factor)
