@@ -29,7 +29,7 @@ HEADINGS: Mapping[Kind, str] = {  # in the order of the lines
     "unmeasured": "Not measured",
     "next": "Next",
 }
-NOISE = "noise, or busy CPUs, could explain the difference; repeat on a quiet machine."
+NOISE = "noise could explain the difference; repeat on a quiet machine."
 
 
 @dataclass(frozen=True)
