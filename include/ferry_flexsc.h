@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flexsc: system calls that are posted and run by another thread of the process, the
- * runner, while the caller continues; and user-level threads that run while others wait
- * for results.  libferry_flexsc(3) and doc/flexsc.md describe it.
+ * flexsc: system calls that are posted and made by another thread of the process, the
+ * runner, while the caller continues.  libferry_flexsc(3) and doc/flexsc.md describe it.
  *
  * Functions that can fail return -errno, and so do calls.  Nothing here touches errno.
  */
 #ifndef FERRY_FLEXSC_H
 #define FERRY_FLEXSC_H
 
-#include <poll.h>
-#include <stddef.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 
 #include <ferry.h>
 #include <linux/ferry_flexsc.h>
@@ -49,25 +42,17 @@ struct ferry_flexsc_options {
 
 	unsigned int flags; /* a combination of the flags below */
 
-	/* Of each user-level thread's stack, in bytes: 16384 to 1 GiB; default 262144.  It is
-	 * address space, of which only what has been touched takes memory. */
-	size_t stack_size;
-
 	/* The most threads that stand in for runners whose call blocks, up to
 	 * FERRY_FLEXSC_MAX_STANDINS; default 256.  When so many calls block, those behind them
 	 * wait until one returns. */
 	unsigned int standins;
 };
 
-#define FERRY_FLEXSC_USER 1U  /* runners stay in user space even if the kernel has flexsc */
-#define FERRY_FLEXSC_TIMED 2U /* see ferry_flexsc_times() */
+#define FERRY_FLEXSC_USER 1U /* runners stay in user space even if the kernel has flexsc */
 
 /* No thread that posts ever has other credentials, filters, domains, namespaces or rights to
  * memory than the one that starts the runners had: runners in user space make more calls. */
 #define FERRY_FLEXSC_UNCONFINED 4U
-
-/* Posts every call that a runner may make, also where the caller would make it sooner itself. */
-#define FERRY_FLEXSC_POST_ALL 8U
 
 struct ferry_flexsc;
 
@@ -88,16 +73,15 @@ const char *ferry_flexsc_place(const char **why);
  * Runners block all signals except SIGPIPE, SIGXFSZ and those that a fault raises; SIGTTIN and
  * SIGTTOU are as in the thread that starts them.  After a fork the child has no runners: the
  * poster makes its calls at once, calls in progress end with -ECANCELED, and ferry_flexsc_stop()
- * frees the memory.  Of the user-level threads it has only those of the kernel thread that forked.
+ * frees the memory.
  */
 int ferry_flexsc_start(struct ferry_flexsc **flexsc, const struct ferry_flexsc_options *options);
 
 /**
  * Ends the runners, waiting for the calls that they are making, and frees FLEXSC; NULL is fine.
  * Calls posted but not begun are dropped.  No other thread may use FLEXSC meanwhile or later.
- * Returns 0, or -EBUSY, with nothing done, while user-level threads use it.
  */
-int ferry_flexsc_stop(struct ferry_flexsc *flexsc);
+void ferry_flexsc_stop(struct ferry_flexsc *flexsc);
 
 /** 1 when the kernel runs posted calls, 0 when a thread in user space does. */
 int ferry_flexsc_in_kernel(const struct ferry_flexsc *flexsc);
@@ -152,9 +136,8 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
 
 /**
  * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
- * the runner sleeps in another call, the calling thread makes the call.  In a user-level thread
- * the others run meanwhile, and the result is seen up to a millisecond late.  Returns -EINVAL for a
- * ticket that is void and has not been given out again, and for what is no ticket.
+ * the runner sleeps in another call, the calling thread makes the call.  Returns -EINVAL for a
+ * ticket that is void and has not been given out again, and for a number that is not a ticket.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 
@@ -172,259 +155,15 @@ const char *ferry_direct_reason(long nr);
 const char *ferry_direct_name(long nr);
 
 /**
- * Declares that the calling kernel thread has restricted itself, or has descriptors or
- * namespaces of its own, since its first posted call or spawn: from now on it makes all its calls
- * itself.  Restrictions by ferry's functions need no declaration, nor do those that apply to all
- * threads, for example by setuid(3) or with SECCOMP_FILTER_FLAG_TSYNC.
+ * Declares that the calling thread has restricted itself, or has descriptors or namespaces of
+ * its own, since its first posted call: from now on it makes all its calls itself.  Restrictions by
+ * ferry's functions need no declaration, nor do those that apply to all threads, for example by
+ * setuid(3) or with SECCOMP_FILTER_FLAG_TSYNC.
  */
 void ferry_flexsc_confined(void);
 
-/* ---- user-level threads ---- */
-
-/*
- * Many user-level threads share the kernel thread that spawned them, and stay with it.  They
- * switch only in ferry_thread_call(), yield, sleep and join, so they need no locks among each
- * other.  From the first spawn to the last join the kernel thread's own code is one of them.
- * Each has its own errno and, in C++, its own current exceptions.  Thread-local variables, the
- * signal mask and the floating-point environment are the kernel thread's.
- *
- * In a signal handler that interrupts the library, a call is a plain call, yield does nothing,
- * and spawn and join return -EBUSY.
- *
- * A call that has to wait for a descriptor that can be polled makes its thread wait, but no
- * runner.  If another call blocks its runner while others wait behind it, a stand-in takes these
- * over; the option standins limits their number.
- *
- * The functions may be called for threads of the calling kernel thread only.  A guard of 1 MiB
- * lies below each stack: a thread that overflows its stack by less than that ends by SIGSEGV.
- */
-struct ferry_thread;
-
-/**
- * Starts a thread at start(argument), which runs once the caller waits or yields.  All
- * threads of one kernel thread use the same FLEXSC.  Returns 0, -ENOMEM when there is no memory,
- * address space or mapping for its stack, -ENOSYS on a processor that ferry cannot switch stacks
- * on or for a kernel thread with a shadow stack, -EMFILE, -EAGAIN while other
- * kernel threads' user-level threads use up the entries, or -EBUSY for another FLEXSC or in a
- * signal handler.
- */
-int ferry_thread_spawn(struct ferry_thread **thread, struct ferry_flexsc *flexsc,
-		       void *(*start)(void *argument), void *argument);
-
-/**
- * Waits until THREAD has returned, and frees it.  *VALUE, when VALUE is not NULL, is what it
- * returned.  Each thread must be joined once.  Returns 0, or -EDEADLK when THREAD waits for
- * the caller to end.
- */
-int ferry_thread_join(struct ferry_thread *thread, void **value);
-
-/** The same, for NS nanoseconds at most: -ETIMEDOUT if THREAD still runs, and is to be joined. */
-int ferry_thread_join_for(struct ferry_thread *thread, void **value, long ns);
-
-/** The calling user-level thread, or NULL for the kernel thread's own code. */
-struct ferry_thread *ferry_thread_self(void);
-
-/** The size of a thread's name with its null byte. */
-#define FERRY_THREAD_NAME 32
-
-/** Gives THREAD a name, copied, which debuggers show: 0, or -ERANGE if it is too long. */
-int ferry_thread_set_name(struct ferry_thread *thread, const char *name);
-
-/** The name of THREAD, at first "": valid until the thread is joined or gets another name. */
-const char *ferry_thread_name(const struct ferry_thread *thread);
-
-/** Lets the other threads run first.  Does nothing outside user-level threads. */
-void ferry_thread_yield(void);
-
-/** Sleeps at least NS nanoseconds.  In a user-level thread the others run meanwhile. */
-void ferry_thread_sleep(long ns);
-
-/**
- * Makes call NR with six arguments; it ignores those that it does not take.  In a user-level
- * thread the others run until the result is available; elsewhere this is the plain call.
- */
-long ferry_thread_call(long nr, long a, long b, long c, long d, long e, long f);
-
-/** The same for calls with at most three arguments, a little faster. */
-long ferry_thread_call3(long nr, long a, long b, long c);
-
-/** ferry_batch(rets, calls, ncall, 0, 0), made in the same way. */
-long ferry_thread_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
-
-/* ---- locks among user-level threads ---- */
-
-/*
- * For the threads of one kernel thread.  They need a mutex only where one of them may wait, make a
- * call or yield in the middle of a change.  All zeros is the initial state; there is nothing to
- * free.  Waiters get their turn in order of arrival.
- */
-struct ferry_waiters {
-	struct ferry_thread *first, *last;
-};
-
-struct ferry_mutex {
-	struct ferry_thread *owner;
-	struct ferry_waiters waiters;
-};
-
-struct ferry_condition {
-	struct ferry_waiters waiters;
-};
-
-/** 0, or -EDEADLK if the caller holds MUTEX already, or no other thread can run to unlock it. */
-int ferry_mutex_lock(struct ferry_mutex *mutex);
-
-/** 0, or -EBUSY if MUTEX is locked. */
-int ferry_mutex_trylock(struct ferry_mutex *mutex);
-
-/** 0, -EPERM if the caller does not hold MUTEX, or -EBUSY in a signal handler. */
-int ferry_mutex_unlock(struct ferry_mutex *mutex);
-
-/**
- * Unlocks MUTEX, waits for a signal or a broadcast, and locks MUTEX again; MUTEX may be NULL.  Only
- * these wake it.  Returns 0, -EPERM if the caller does not hold MUTEX, or -EDEADLK outside
- * user-level threads.
- */
-int ferry_condition_wait(struct ferry_condition *condition, struct ferry_mutex *mutex);
-
-/** The same, for NS nanoseconds at most: then -ETIMEDOUT, with MUTEX locked. */
-int ferry_condition_wait_for(struct ferry_condition *condition, struct ferry_mutex *mutex, long ns);
-
-/** Wakes the thread that has waited longest.  Returns 0, or -EBUSY in a signal handler. */
-int ferry_condition_signal(struct ferry_condition *condition);
-
-/** Wakes all threads that wait.  Returns 0, or -EBUSY in a signal handler. */
-int ferry_condition_broadcast(struct ferry_condition *condition);
-
-/* ---- measuring ---- */
-
-/* The times of a call, ns of CLOCK_MONOTONIC. */
-struct ferry_flexsc_times {
-	long asked;  /* ferry_thread_call() began */
-	long posted; /* an entry was claimed and filled in */
-	long taken;  /* the runner took the call */
-	long run;    /* the runner was done with it */
-	long seen;   /* the caller continued */
-};
-
-/** Times of the calling user-level thread's latest call; zeros without FERRY_FLEXSC_TIMED. */
-struct ferry_flexsc_times ferry_flexsc_times(void);
-
-/* ---- common calls, by ferry_thread_call(): the result, or -errno ---- */
-
-static inline long ferry_getpid(void)
-{
-	return ferry_thread_call3(SYS_getpid, 0, 0, 0);
-}
-
-static inline long ferry_read(int fd, void *data, size_t size)
-{
-	return ferry_thread_call3(SYS_read, fd, (long)data, (long)size);
-}
-
-static inline long ferry_write(int fd, const void *data, size_t size)
-{
-	return ferry_thread_call3(SYS_write, fd, (long)data, (long)size);
-}
-
-static inline long ferry_pread(int fd, void *data, size_t size, off_t offset)
-{
-	return ferry_thread_call(SYS_pread64, fd, (long)data, (long)size, offset, 0, 0);
-}
-
-static inline long ferry_pwrite(int fd, const void *data, size_t size, off_t offset)
-{
-	return ferry_thread_call(SYS_pwrite64, fd, (long)data, (long)size, offset, 0, 0);
-}
-
-static inline long ferry_readv(int fd, const struct iovec *parts, int count)
-{
-	return ferry_thread_call3(SYS_readv, fd, (long)parts, count);
-}
-
-static inline long ferry_writev(int fd, const struct iovec *parts, int count)
-{
-	return ferry_thread_call3(SYS_writev, fd, (long)parts, count);
-}
-
-static inline long ferry_openat(int directory, const char *path, int flags, mode_t mode)
-{
-	return ferry_thread_call(SYS_openat, directory, (long)path, flags, (long)mode, 0, 0);
-}
-
-static inline long ferry_close(int fd)
-{
-	return ferry_thread_call3(SYS_close, fd, 0, 0);
-}
-
-static inline long ferry_fsync(int fd)
-{
-	return ferry_thread_call3(SYS_fsync, fd, 0, 0);
-}
-
-static inline long ferry_fdatasync(int fd)
-{
-	return ferry_thread_call3(SYS_fdatasync, fd, 0, 0);
-}
-
-static inline long ferry_ftruncate(int fd, off_t size)
-{
-	return ferry_thread_call3(SYS_ftruncate, fd, size, 0);
-}
-
-#ifdef STATX_BASIC_STATS
-static inline long ferry_statx(int directory, const char *path, int flags, unsigned int mask,
-			       struct statx *status)
-{
-	return ferry_thread_call(SYS_statx, directory, (long)path, flags, (long)mask, (long)status,
-				 0);
-}
-#endif
-
-static inline long ferry_unlinkat(int directory, const char *path, int flags)
-{
-	return ferry_thread_call3(SYS_unlinkat, directory, (long)path, flags);
-}
-
-static inline long ferry_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
-{
-	return ferry_thread_call(SYS_accept4, fd, (long)address, (long)size, flags, 0, 0);
-}
-
-static inline long ferry_connect(int fd, const struct sockaddr *address, socklen_t size)
-{
-	return ferry_thread_call3(SYS_connect, fd, (long)address, (long)size);
-}
-
-static inline long ferry_send(int fd, const void *data, size_t size, int flags)
-{
-	return ferry_thread_call(SYS_sendto, fd, (long)data, (long)size, flags, 0, 0);
-}
-
-static inline long ferry_recv(int fd, void *data, size_t size, int flags)
-{
-	return ferry_thread_call(SYS_recvfrom, fd, (long)data, (long)size, flags, 0, 0);
-}
-
-static inline long ferry_sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	return ferry_thread_call3(SYS_sendmsg, fd, (long)message, flags);
-}
-
-static inline long ferry_recvmsg(int fd, struct msghdr *message, int flags)
-{
-	return ferry_thread_call3(SYS_recvmsg, fd, (long)message, flags);
-}
-
-#ifdef SYS_poll
-static inline long ferry_poll(struct pollfd *fds, nfds_t count, int milliseconds)
-{
-	return ferry_thread_call3(SYS_poll, (long)fds, (long)count, milliseconds);
-}
-#endif
-
 #ifdef __cplusplus
-} /* extern "C" */
+}
 #endif
 
 #endif /* FERRY_FLEXSC_H */

@@ -139,7 +139,7 @@ int ferry__posting_limit(const struct ferry_flexsc *flexsc)
 	return results[i].limit;
 }
 
-void ferry__note_confinement(void)
+void ferry_flexsc_confined(void)
 {
 	confined = true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the calling kernel thread may do the same as the runners.  A runner in the kernel
+ * Whether the calling thread may do the same as the runners.  A runner in the kernel
  * compares itself with the poster at each call.  Nothing that a thread reads without a system
  * call reports its credentials, filters and domains, so for runners in user space
  *	- calls whose permission is checked when they are made stay with the caller,
@@ -14,11 +14,8 @@
 
 struct ferry_flexsc;
 
-/** What the calling kernel thread may post: ANY_RUNNER, ALIKE_RUNNER or POST_NOTHING. */
+/** What the calling thread may post: ANY_RUNNER, ALIKE_RUNNER or POST_NOTHING. */
 int ferry__posting_limit(const struct ferry_flexsc *flexsc);
-
-/** From now on the calling kernel thread may post nothing. */
-void ferry__note_confinement(void);
 
 /** 1 if the processor and the kernel have protection keys.  Constant once a flexsc has started. */
 extern unsigned char ferry__has_keys;

@@ -20,15 +20,6 @@ static inline bool may_be_posted(long nr, int limit)
 	return false; /* it exists in no kernel */
 }
 
-/** Whether call NR may be posted by anyone, and does not even wait for a disk. */
-static inline bool is_quick(long nr)
-{
-	return may_be_posted(nr, ANY_RUNNER) && ferry__calls[nr].waits == NEVER_WAITS;
-}
-
-/** Whether a call that is CALLER_ONLY depends on the caller with these arguments. */
-bool ferry__depends_on_caller(long nr, const __s64 arg[]);
-
 /** Whether a runner may make all calls of a batch. */
 bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall, int limit);
 

@@ -10,18 +10,10 @@
 #include <ferry_flexsc.h>
 
 #include "runner.h"
-#include "stack.h"
 #include "watcher.h"
 
 /* The most runners there can be, with those that stand in for blocked ones. */
 #define MAX_RUNNERS (FERRY_FLEXSC_MAX_RUNNERS + FERRY_FLEXSC_MAX_STANDINS)
-
-/* Which of the calls that never wait are posted. */
-enum posting_habit {
-	POSTS_IF_CLOSE, /* those that follow each other closely */
-	POSTS_ALWAYS,
-	POSTS_NEVER,
-};
 
 struct ferry_flexsc {
 	unsigned int entries; /* of each set */
@@ -30,12 +22,8 @@ struct ferry_flexsc {
 	unsigned int flags;	 /* of each set */
 	unsigned long id;	 /* never used again in this process */
 	bool trusts;		 /* FERRY_FLEXSC_UNCONFINED */
-	bool posts_all;		 /* FERRY_FLEXSC_POST_ALL */
 	unsigned int key_rights; /* of each runner */
 	enum flexsc_place place; /* of each runner */
-	bool crossings_are_slow;
-	bool has_one_cpu; /* for the caller and the runners */
-	enum posting_habit habit;
 	long spin_ns;
 	int cpu[FERRY_FLEXSC_MAX_RUNNERS];
 	cpu_set_t cpus; /* of the thread that started the runners, and theirs: for stand-ins */
@@ -43,26 +31,22 @@ struct ferry_flexsc {
 	int eventfd; /* that single calls signal, or -1: atomic, changed under the mutex */
 	struct watcher watcher; /* runs if there is an eventfd */
 
-	unsigned int users;	   /* kernel threads with user-level threads; atomic */
-	struct ferry_flexsc *next; /* of all */
-
 	/* slot[i] is the runner that serves slot i now: atomic, changed under the mutex. */
 	struct runner *slot[FERRY_FLEXSC_MAX_RUNNERS];
 
 	/* All runners, in the order of their start.  Elements never change; count is atomic. */
 	struct runner *runner[MAX_RUNNERS];
 	unsigned int count;
-	struct stack_pool stacks;
 };
 
 /*
- * Protects the list of all flexscs, starting their runners, changing their slots, and their stacks.
- * fork() waits for it, so that no child finds it locked.
+ * Protects starting runners, changing their slots, and opening the eventfd.  fork() waits for it,
+ * so that no child finds it locked.
  */
 extern pthread_mutex_t ferry__flexsc_mutex;
 
 /** The runner that serves SLOT now. */
-static inline struct runner *flexsc_slot(struct ferry_flexsc *flexsc, unsigned int slot)
+static inline struct runner *flexsc_slot(const struct ferry_flexsc *flexsc, unsigned int slot)
 {
 	return __atomic_load_n(&flexsc->slot[slot], __ATOMIC_ACQUIRE);
 }

@@ -5,15 +5,8 @@
 
 #define NO_TIMEOUT (-1L)
 
-/* The most words that ferry__futex_wait_any() takes: the kernel's own limit. */
-#define MAX_WAITED 128
-
 /** Sleeps while *WORD is VALUE, for TIMEOUT_NS at most; may return early for no reason. */
 void ferry__futex_wait(unsigned int *word, unsigned int value, long timeout_ns);
-
-/** The same, while each of the COUNT words is VALUE. */
-void ferry__futex_wait_any(unsigned int *const words[], unsigned int count, unsigned int value,
-			   long timeout_ns);
 
 void ferry__futex_wake_all(unsigned int *word);
 

@@ -1,45 +1,193 @@
 // SPDX-License-Identifier: MIT
-#include "post.h"
+/* Posting single calls and batches. */
+#include <limits.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <ferry/rawcall.h>
+
+#include "confinement.h"
+#include "direct.h"
+#include "event.h"
 #include "here.h"
-#include "spin.h"
+#include "ticket.h"
 
-long ferry__post_pending(struct scheduler *s, const struct ferry_entry *call)
+static _Thread_local pid_t cached_id;
+
+static void forget_id(void)
 {
-	struct ferry_thread *self = s->current;
-	long result;
-
-	if (s->timed)
-		self->times.asked = clock_ns();
-	self->pending = call;
-	queue_put(&self->lane->full, self);
-	ferry__lane_post_pending(self->lane);
-	result = post_wait(s);
-	if (s->timed)
-		self->times.seen = clock_ns();
-	return result;
+	cached_id = 0;
 }
 
-long ferry__post_slowly(long nr, long a, long b, long c, long d, long e, long f)
+static void watch_forks(void)
 {
-	struct ferry_entry call;
-
-	entry_fill(&call, nr, a, b, c, d, e, f);
-	return ferry__post_pending(ferry__scheduler, &call);
+	pthread_atfork(NULL, NULL, forget_id);
 }
 
-long ferry__post(struct scheduler *s, long nr, const __s64 arg[])
+/* Only the first use makes a system call. */
+pid_t ferry__poster_id(void)
 {
-	bool may = may_be_posted(nr, s->limit) ||
-		   (s->limit >= ANY_RUNNER && !ferry__depends_on_caller(nr, arg));
-	long result;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!may || scheduler_keys_differ(s) || post_would_be_alone(s))
-		return ferry__call_here(nr, arg);
-	if (!s->eager && ferry__call_without_waiting(nr, arg, &result)) {
-		s->made++;
-		ferry__scheduler_took_turn(s);
-		return result;
+	if (FERRY_UNLIKELY(!cached_id)) {
+		pthread_once(&once, watch_forks);
+		cached_id = gettid();
 	}
-	return post_call(s, nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	return cached_id;
+}
+
+/* Slots are given to threads in turn; a thread keeps its slot. */
+static unsigned int own_slot(const struct ferry_flexsc *flexsc)
+{
+	static unsigned int threads;
+	static _Thread_local unsigned int ordinal;
+
+	if (!ordinal)
+		ordinal = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+	return ordinal % flexsc->slots;
+}
+
+static struct ferry_entry *claim(const struct ferry_flexsc *flexsc, struct runner **runner)
+{
+	unsigned int first = own_slot(flexsc), i;
+	struct ferry_entry *entry;
+
+	for (i = 0; i < flexsc->slots; i++) {
+		*runner = flexsc_slot(flexsc, (first + i) % flexsc->slots);
+		entry = ferry__runner_claim(*runner);
+		if (entry)
+			return entry;
+	}
+	return NULL;
+}
+
+static long finish_here(struct runner *runner, struct ferry_entry *entry, long result)
+{
+	entry->nr = MADE_HERE;
+	entry->arg[0] = result;
+	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
+	return ticket_of(runner, entry);
+}
+
+/* Fills in a call that signals EVENTFD, or none if that is -1. */
+static int fill_in_call(struct ferry_entry *entry, int eventfd, long nr, const long args[],
+			unsigned int argc)
+{
+	if (eventfd >= 0)
+		return ferry__event_fill(entry, eventfd, nr, args, argc);
+	if (argc)
+		memcpy(entry->arg, args, argc * sizeof(long));
+	entry->nr = (short)nr;
+	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static long post(struct ferry_flexsc *flexsc, int eventfd, long nr, const long args[],
+		 unsigned int argc)
+{
+	__s64 all[FERRY_MAX_ARGS] = { 0 };
+	struct ferry_entry *entry;
+	struct runner *runner;
+	long ticket;
+
+	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > FERRY_MAX_ARGS)
+		return -EINVAL;
+	entry = claim(flexsc, &runner);
+	if (!entry)
+		return -EAGAIN;
+	if (!may_be_posted(nr, ferry__posting_limit(flexsc))) {
+		if (argc)
+			memcpy(all, args, argc * sizeof(long));
+		ticket = finish_here(runner, entry, ferry__call_here(nr, all));
+		if (eventfd >= 0)
+			ferry__event_signal(eventfd);
+		return ticket;
+	}
+	if (fill_in_call(entry, eventfd, nr, args, argc)) {
+		ferry__runner_free(runner, entry);
+		return -ENOMEM;
+	}
+	entry->result = ferry__poster_id();
+	ferry__entry_submit(runner->set, entry);
+	if (eventfd >= 0)
+		ferry__watcher_rouse(flexsc);
+	return ticket_of(runner, entry);
+}
+
+long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+{
+	int eventfd = __atomic_load_n(&flexsc->eventfd, __ATOMIC_ACQUIRE);
+
+	return post(flexsc, eventfd, nr, args, argc);
+}
+
+long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
+			     const struct ferry_slot calls[], unsigned long ncall)
+{
+	struct ferry_entry *entry;
+	struct runner *runner;
+
+	entry = claim(flexsc, &runner);
+	if (!entry)
+		return -EAGAIN;
+	if (!ferry__batch_may_be_posted(calls, ncall, ferry__posting_limit(flexsc)))
+		return finish_here(runner, entry, ferry__batch_here(rets, calls, ncall));
+	entry->nr = FERRY_NR_BATCH;
+	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
+	entry->arg[0] = (long)rets;
+	entry->arg[1] = (long)calls;
+	entry->arg[2] = (long)ncall;
+	entry->arg[3] = entry->arg[4] = 0;
+	entry->result = ferry__poster_id();
+	ferry__entry_submit(runner->set, entry);
+	return ticket_of(runner, entry);
+}
+
+/* The caller holds the mutex. */
+static int open_eventfd(struct ferry_flexsc *flexsc)
+{
+	int error, fd;
+
+	if (flexsc->eventfd >= 0)
+		return flexsc->eventfd;
+	fd = (int)ferry_rawcall(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	__atomic_store_n(&flexsc->eventfd, fd, __ATOMIC_RELEASE);
+	/* A forked child has no runners to watch, and would not end the thread. */
+	error = set_is_wiped(flexsc->runner[0]->set) ? 0 : ferry__watcher_start(flexsc);
+	if (error) {
+		__atomic_store_n(&flexsc->eventfd, -1, __ATOMIC_RELAXED);
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc)
+{
+	int fd;
+
+	pthread_mutex_lock(&ferry__flexsc_mutex);
+	fd = open_eventfd(flexsc);
+	pthread_mutex_unlock(&ferry__flexsc_mutex);
+	return fd;
+}
+
+long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
+{
+	__s64 all[FERRY_MAX_ARGS] = { 0 };
+	long ticket;
+
+	if (argc > FERRY_MAX_ARGS)
+		return -EINVAL;
+	if (may_be_posted(nr, ferry__posting_limit(flexsc))) {
+		ticket = post(flexsc, -1, nr, args, argc);
+		if (ticket >= 0)
+			return ferry_flexsc_wait(flexsc, ticket);
+	}
+	if (argc)
+		memcpy(all, args, argc * sizeof(long));
+	return ferry__call_here(nr, all);
 }

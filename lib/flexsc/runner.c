@@ -150,6 +150,7 @@ static struct runner *runner_new(struct ferry_flexsc *flexsc, int cpu)
 	runner->limit = ANY_RUNNER;
 	if (flexsc->trusts || runner->place == IN_USER) /* posters decide */
 		runner->limit = ALIKE_RUNNER;
+	runner->next = 0;
 	runner->tid = 0;
 	runner->used_ns = 0;
 	runner->is_spare = runner->is_retired = runner->has_thread = false;
@@ -258,44 +259,34 @@ long ferry__runner_cpu_ns(const struct runner *runner)
 	return before + ns_of(&used);
 }
 
-struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner)
+/* Claims one of the entries in WORD whose bits are in MASK: its index, or -1. */
+static int claim_in(struct runner *runner, unsigned int word, unsigned long mask)
 {
-	unsigned int word;
-	unsigned long all;
+	unsigned long bits = __atomic_load_n(&runner->free[word], __ATOMIC_RELAXED), bit;
 
-	for (word = 0; word < flexsc->entries / WORD_BITS; word++) {
-		all = ~0UL;
-		if (__atomic_compare_exchange_n(&runner->free[word], &all, 0, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return &runner->set->entry[word * WORD_BITS];
+	while (bits & mask) {
+		bit = bits & mask & -(bits & mask);
+		bits = __atomic_fetch_and(&runner->free[word], ~bit, __ATOMIC_ACQUIRE);
+		if (bits & bit)
+			return (int)(word * WORD_BITS) + __builtin_ctzl(bit);
 	}
-	return NULL;
+	return -1;
 }
 
-void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ring)
+struct ferry_entry *ferry__runner_claim(struct runner *runner)
 {
-	long index = ring - runner->set->entry;
+	unsigned int first = __atomic_load_n(&runner->next, __ATOMIC_RELAXED), i;
+	unsigned int words = runner->flexsc->entries / WORD_BITS, word = first / WORD_BITS;
+	unsigned long mask = ~0UL << first % WORD_BITS;
+	int index = claim_in(runner, word, mask);
 
-	__atomic_store_n(&runner->free[index / WORD_BITS], ~0UL, __ATOMIC_RELEASE);
-}
-
-/* Searches from the last word down, because rings are claimed from the first one up. */
-struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner)
-{
-	unsigned int word = flexsc->entries / WORD_BITS;
-	unsigned long bits, bit;
-
-	while (word--) {
-		bits = __atomic_load_n(&runner->free[word], __ATOMIC_RELAXED);
-		while (bits) {
-			bit = bits & -bits;
-			bits = __atomic_fetch_and(&runner->free[word], ~bit, __ATOMIC_ACQUIRE);
-			if (bits & bit)
-				return &runner->set->entry[word * WORD_BITS +
-							   (unsigned int)__builtin_ctzl(bit)];
-		}
-	}
-	return NULL;
+	for (i = 1; index < 0 && i <= words; i++)
+		index = claim_in(runner, (word + i) % words, i < words ? ~0UL : ~mask);
+	if (index < 0)
+		return NULL;
+	__atomic_store_n(&runner->next, ((unsigned int)index + 1) % (words * WORD_BITS),
+			 __ATOMIC_RELAXED);
+	return &runner->set->entry[index];
 }
 
 void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry)
@@ -315,13 +306,12 @@ bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entr
 	       1;
 }
 
-unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,
-				    unsigned int count)
+bool ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry)
 {
-	unsigned int withdrawn;
+	bool withdrawn;
 
 	pthread_mutex_lock(&runner->withdrawing);
-	withdrawn = ferry__set_withdraw(runner->set, entry, count);
+	withdrawn = ferry__set_withdraw(runner->set, entry);
 	pthread_mutex_unlock(&runner->withdrawing);
 	return withdrawn;
 }

@@ -30,8 +30,11 @@ struct runner {
 	bool was_blocked;	     /* then; atomic */
 	pthread_mutex_t withdrawing; /* held by the thread that closes the gate */
 
+	/* Changed by each post: a cache line of its own. */
+	unsigned int next __attribute__((__aligned__(64))); /* to claim, as a hint; atomic */
+
 	/* Bit i of word w: entry 64 w + i is free.  Atomic. */
-	unsigned long free[MAX_WORDS] __attribute__((__aligned__(64)));
+	unsigned long free[MAX_WORDS];
 };
 
 /**
@@ -59,13 +62,11 @@ bool ferry__runner_is_blocked(const struct runner *runner);
 /** CPU time that the runner's thread has used, ns. */
 long ferry__runner_cpu_ns(const struct runner *runner);
 
-/** Claims 64 neighbouring entries, aligned, or returns NULL. */
-struct ferry_entry *ferry__runner_claim_ring(struct ferry_flexsc *flexsc, struct runner *runner);
-
-void ferry__runner_free_ring(struct runner *runner, const struct ferry_entry *ring);
-
-/** Claims an entry, or returns NULL. */
-struct ferry_entry *ferry__runner_claim(struct ferry_flexsc *flexsc, struct runner *runner);
+/**
+ * Claims an entry, or returns NULL: the next free one after that claimed last, which is where the
+ * runner looks next.
+ */
+struct ferry_entry *ferry__runner_claim(struct runner *runner);
 
 void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry);
 
@@ -73,7 +74,6 @@ void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry);
 bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entry *entry);
 
 /** ferry__set_withdraw(), by one thread at a time. */
-unsigned int ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry,
-				    unsigned int count);
+bool ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry);
 
 #endif /* FLEXSC_RUNNER_H */

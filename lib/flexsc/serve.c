@@ -13,9 +13,6 @@
 /* Steps without work between two looks at the clock and at all entries. */
 #define IDLE_STEPS 16
 
-/* Entries that a user may post to in a circle: at its end, all entries are looked at. */
-#define RING 64
-
 /* A spin limit that did not pay is halved, down to this part of spin_ns. */
 #define LEAST_SPIN 16
 
@@ -45,20 +42,7 @@ static bool is_submitted(const struct ferry_entry *entry)
 	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
 }
 
-/* The first call of a ring at or before the one found: rings are served in order. */
-static struct ferry_entry *first_before(struct server *server, unsigned int found)
-{
-	unsigned int in_ring = (server->position + found) % RING;
-	unsigned int offset = found - (in_ring < found ? in_ring : found);
-
-	/* An acquire that finds the later entry makes the earlier ones visible. */
-	while (offset < found && !is_submitted(entry_at(server, offset)))
-		offset++;
-	server->position += offset;
-	return entry_at(server, 0);
-}
-
-/* The next call, at the position if there is one, else anywhere in the set. */
+/* The next call, at the position if there is one, else the first behind it in the circle. */
 static struct ferry_entry *find(struct server *server)
 {
 	unsigned int offset;
@@ -68,8 +52,10 @@ static struct ferry_entry *find(struct server *server)
 	if (server->steps % IDLE_STEPS)
 		return NULL;
 	for (offset = 1; offset <= server->mask; offset++)
-		if (is_submitted(entry_at(server, offset)))
-			return first_before(server, offset);
+		if (is_submitted(entry_at(server, offset))) {
+			server->position += offset;
+			return entry_at(server, 0);
+		}
 	return NULL;
 }
 
@@ -95,14 +81,8 @@ static void finish(const struct server *server, struct ferry_entry *entry, unsig
 		ferry__futex_wake_all(&entry->status);
 }
 
-/* TAKEN is when the call was begun, for FERRY_FLEXSC_TIMES. */
-static void complete(const struct server *server, struct ferry_entry *entry, long result,
-		     long taken)
+static void complete(const struct server *server, struct ferry_entry *entry, long result)
 {
-	if (FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES)) {
-		entry->arg[4] = taken;
-		entry->arg[5] = clock_ns();
-	}
 	entry->result = result;
 	finish(server, entry, FERRY_ENTRY_DONE);
 }
@@ -119,14 +99,12 @@ static bool may_make(const struct server *server, const struct ferry_entry *entr
 
 static void run(struct server *server, struct ferry_entry *entry)
 {
-	long taken = FERRY_UNLIKELY(server->flags & FERRY_FLEXSC_TIMES) ? clock_ns() : 0;
-
 	if (FERRY_LIKELY(may_make(server, entry)))
-		complete(server, entry, ferry__entry_run(entry), taken);
+		complete(server, entry, ferry__entry_run(entry));
 	else
 		finish(server, entry, FERRY_ENTRY_REFUSED);
 	server->position++;
-	server->steps = server->position % RING != 0;
+	server->steps = 1; /* the next post is likely to be about to come */
 	server->idle_since = 0;
 }
 
@@ -207,13 +185,11 @@ bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set)
 {
 	struct server server = { .set = set, .flags = set->flags };
 	struct ferry_entry *entry = set->entry;
-	long taken;
 
 	for (; entry < set->entry + set->count; entry++) {
 		if (!entry->begun || !is_submitted(entry))
 			continue;
-		taken = clock_ns();
-		complete(&server, entry, go_on(entry), taken);
+		complete(&server, entry, go_on(entry));
 		return true;
 	}
 	return false;

@@ -55,7 +55,8 @@ void ferry__set_heavy_fence(unsigned int flags)
 		ferry_rawcall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
 }
 
-void ferry__set_wake_runner(struct ferry_flexsc_set *set)
+/* The fence that this requires comes before. */
+static void wake_runner(struct ferry_flexsc_set *set)
 {
 	unsigned int asleep = FERRY_RUNNER_ASLEEP;
 
@@ -68,7 +69,7 @@ void ferry__set_stop(struct ferry_flexsc_set *set)
 {
 	__atomic_store_n(&set->gate, FERRY_GATE_STOP, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	ferry__set_wake_runner(set);
+	wake_runner(set);
 }
 
 /* Checks begun first: a call that has run meanwhile is then found DONE. */
@@ -81,39 +82,25 @@ static bool withdraw(struct ferry_entry *entry)
 	return true;
 }
 
-unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
-				 unsigned int count)
+bool ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry)
 {
-	unsigned int i, withdrawn = 0;
+	bool withdrawn;
 
 	__atomic_store_n(&set->gate, FERRY_GATE_CLOSED, __ATOMIC_RELAXED);
 	ferry__set_heavy_fence(set->flags);
-	for (i = 0; i < count; i++)
-		withdrawn += withdraw(&entry[i]);
-	/* Release: the runner that finds the gate open finds these FREE. */
+	withdrawn = withdraw(entry);
+	/* Release: the runner that finds the gate open finds it FREE. */
 	__atomic_store_n(&set->gate, FERRY_GATE_OPEN, __ATOMIC_RELEASE);
 	return withdrawn;
 }
 
-static void announce_sleep(struct ferry_entry *entry)
+bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags)
 {
 	unsigned char argc = __atomic_load_n(&entry->argc, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&entry->argc, argc | FERRY_ARGC_WAITED, __ATOMIC_RELAXED);
-}
-
-bool ferry__entries_expect_wake(struct ferry_entry *const entries[], unsigned int count,
-				unsigned int flags)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		announce_sleep(entries[i]);
 	ferry__set_heavy_fence(flags);
-	for (i = 0; i < count; i++)
-		if (__atomic_load_n(&entries[i]->status, __ATOMIC_ACQUIRE) != FERRY_ENTRY_SUBMITTED)
-			return false;
-	return true;
+	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
 }
 
 void ferry__entry_expect_none(struct ferry_entry *entry)
@@ -123,22 +110,17 @@ void ferry__entry_expect_none(struct ferry_entry *entry)
 	__atomic_store_n(&entry->argc, argc & ~FERRY_ARGC_WAITED, __ATOMIC_RELAXED);
 }
 
-void ferry__entry_rouse(struct ferry_flexsc_set *set, struct ferry_entry *entry)
+void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry)
 {
+	__atomic_store_n(&entry->status, FERRY_ENTRY_SUBMITTED, __ATOMIC_RELEASE);
 	set_light_fence(set->flags);
 	if (!set_is_wiped(set)) {
 		if (__atomic_load_n(&set->runner, __ATOMIC_RELAXED) == FERRY_RUNNER_ASLEEP)
-			ferry__set_wake_runner(set);
+			wake_runner(set);
 		return;
 	}
 	entry->result = ferry__entry_run(entry);
 	entry->status = FERRY_ENTRY_DONE;
-}
-
-void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry)
-{
-	entry_publish(entry);
-	ferry__entry_rouse(set, entry);
 }
 
 long ferry__entry_run(const struct ferry_entry *entry)

@@ -28,34 +28,26 @@ unsigned int ferry__set_fence_flag(void);
 /** The heavy fence of a set with FLAGS. */
 void ferry__set_heavy_fence(unsigned int flags);
 
-/** Wakes the runner if it sleeps.  The fence that this requires comes before. */
-void ferry__set_wake_runner(struct ferry_flexsc_set *set);
-
 /** Tells the runner to leave. */
 void ferry__set_stop(struct ferry_flexsc_set *set);
 
 /**
- * Takes back those of the COUNT entries from ENTRY on that are SUBMITTED and not begun: they
- * become FREE.  Returns how many.  Only one thread at a time may call this.
+ * Takes ENTRY back, which becomes FREE: false if it is begun or not SUBMITTED any more.  Only one
+ * thread at a time may call this.
  */
-unsigned int ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry,
-				 unsigned int count);
+bool ferry__set_withdraw(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
 /**
- * Announces a sleep on the status of COUNT entries of sets with FLAGS: false if one of them is
- * not SUBMITTED any more.
+ * Announces a sleep on the status of ENTRY, of a set with FLAGS: false if it is not SUBMITTED any
+ * more.
  */
-bool ferry__entries_expect_wake(struct ferry_entry *const entries[], unsigned int count,
-				unsigned int flags);
+bool ferry__entry_expect_wake(struct ferry_entry *entry, unsigned int flags);
 
 /** Takes the announcement back, before anything else is done with ENTRY. */
 void ferry__entry_expect_none(struct ferry_entry *entry);
 
 /** Gives ENTRY, whose call is filled in, to the runner; where there is none, makes the call. */
 void ferry__entry_submit(struct ferry_flexsc_set *set, struct ferry_entry *entry);
-
-/** The second half of submitting, after entry_publish(), if the runner may be asleep or absent. */
-void ferry__entry_rouse(struct ferry_flexsc_set *set, struct ferry_entry *entry);
 
 /** Makes the call of ENTRY in the calling thread and returns its result. */
 long ferry__entry_run(const struct ferry_entry *entry);
@@ -89,25 +81,6 @@ static inline bool entry_is_over(const struct ferry_entry *entry)
 static inline bool entry_is_begun(const struct ferry_entry *entry)
 {
 	return __atomic_load_n(&entry->begun, __ATOMIC_ACQUIRE);
-}
-
-/** Fills in a call, all but argc: entries of rings have it set once for all. */
-static inline void entry_fill(struct ferry_entry *entry, long nr, long a, long b, long c, long d,
-			      long e, long f)
-{
-	entry->nr = (short)nr;
-	entry->arg[0] = a;
-	entry->arg[1] = b;
-	entry->arg[2] = c;
-	entry->arg[3] = d;
-	entry->arg[4] = e;
-	entry->arg[5] = f;
-}
-
-/** Makes ENTRY, whose call is filled in, SUBMITTED.  The pair's light fence comes next. */
-static inline void entry_publish(struct ferry_entry *entry)
-{
-	__atomic_store_n(&entry->status, FERRY_ENTRY_SUBMITTED, __ATOMIC_RELEASE);
 }
 
 #endif /* FLEXSC_SET_H */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For loops that look at the time: the clock, what is read sooner, and a pause between two looks.
- */
+/* For loops that look at the time: the clock, and a pause between two looks. */
 #ifndef FLEXSC_SPIN_H
 #define FLEXSC_SPIN_H
 
@@ -22,16 +21,6 @@ static inline long clock_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return ns_of(&now);
-}
-
-/** A count that takes less time to read than the clock, where there is one. */
-static inline unsigned long ticks(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#else
-	return (unsigned long)clock_ns();
-#endif
 }
 
 static inline void pause_briefly(void)

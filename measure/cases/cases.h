@@ -12,7 +12,6 @@ extern const struct bench apps_bench;
 extern const struct bench chain_bench;
 extern const struct bench files_bench;
 extern const struct bench flexsc_bench;
-extern const struct bench servers_bench;
 extern const struct bench pagefault_bench;
 
 #endif /* CASES_H */

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <ferry_flexsc.h>
-
 #include "common/messages.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/interrupt.h"
@@ -25,7 +23,7 @@
 
 #define MOST 64	     /* connections */
 #define REQUEST 32   /* bytes */
-#define STACK 65536L /* of a thread, as a user-level one has */
+#define STACK 65536L /* of a thread, bytes */
 
 /* How many connections there are, and how many of them have a request under way at a time. */
 static const struct plan {
@@ -174,35 +172,6 @@ static bool serve_by_pthreads(struct echo *echo, size_t connections)
 	return true;
 }
 
-static void *serve_by_posting(void *argument)
-{
-	int fd = *(const int *)argument;
-	char data[REQUEST];
-	long length;
-
-	while ((length = ferry_read(fd, data, sizeof(data))) > 0 &&
-	       ferry_write(fd, data, (size_t)length) == length)
-		;
-	return NULL;
-}
-
-static bool serve_by_flexsc(struct echo *echo, size_t connections)
-{
-	struct ferry_thread *threads[MOST];
-	struct ferry_flexsc *flexsc;
-	size_t i;
-
-	if (ferry_flexsc_start(&flexsc, NULL))
-		return false;
-	for (i = 0; i < connections; i++)
-		if (ferry_thread_spawn(&threads[i], flexsc, serve_by_posting, &echo->servers[i]))
-			return false;
-	for (i = 0; i < connections; i++)
-		ferry_thread_join(threads[i], NULL);
-	ferry_flexsc_stop(flexsc);
-	return true;
-}
-
 static bool serve_by_epoll(struct echo *echo, size_t connections)
 {
 	struct epoll_event events[MOST];
@@ -254,8 +223,8 @@ static bool connect_all(struct echo *echo, size_t count)
 
 static int run_trial(void *context, size_t index, size_t trial, double *ns)
 {
-	static bool (*const serve[BUILDS])(
-		struct echo *, size_t) = { serve_by_flexsc, serve_by_pthreads, serve_by_epoll };
+	static bool (*const serve[BUILDS])(struct echo *, size_t) = { serve_by_pthreads,
+								      serve_by_epoll };
 	struct echo *echo = context;
 	struct side *side = &echo->sides[index];
 	const struct plan *plan = &plans[index / BUILDS];

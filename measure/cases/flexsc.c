@@ -23,6 +23,12 @@
 #include "measure/harness/turns.h"
 #include "sides.h"
 
+/* The fewest calls of a thread in a trial, so that starting together hardly counts. */
+#define MANY 400
+
+/* What starting and ending a thread takes, ns, roughly. */
+#define START_NS 50000.0
+
 /* Children store results in shared memory, which is kept. */
 struct session {
 	struct run *run;
@@ -40,6 +46,8 @@ static const char *name_of(const struct cell *cell)
 	if (cell->way == FLEXSC)
 		return keep_text("%s flexsc %ldx%ld W%.0f", cell->call, cell->threads,
 				 cell->runners, cell->work);
+	if (cell->way == PTHREADS)
+		return keep_text("%s pthreads %ld W%.0f", cell->call, cell->threads, cell->work);
 	return keep_text("%s %s W%.0f", cell->call, way_name(cell->way), cell->work);
 }
 
@@ -49,24 +57,19 @@ static void add_cell(struct session *session, struct cell cell)
 
 	cell.name = name_of(&cell);
 	cell.way_name = way_name(cell.way);
-	cell.has_phases = cell.way == FLEXSC;
-	cell.calls = calls < 4 * cell.threads ? 4 * cell.threads : calls;
-	if (cell.way == PAIR)
-		cell.calls *= 4; /* so that starting the thread hardly counts */
+	cell.calls = calls < MANY * cell.threads ? MANY * cell.threads : calls;
 	session->cells[session->count++] = cell;
 }
 
-static void add_flexsc(struct session *session, struct cell cell)
+static void add_threads(struct session *session, struct cell cell)
 {
 	const struct flexsc_settings *s = flexsc_settings(session->run);
 	size_t t;
 
-	cell.way = FLEXSC;
-	for (cell.runners = 1; cell.runners <= session->runners; cell.runners++)
-		for (t = 0; t < s->threads.count; t++) {
-			cell.threads = (long)s->threads.of[t];
-			add_cell(session, cell);
-		}
+	for (t = 0; t < s->threads.count; t++) {
+		cell.threads = (long)s->threads.of[t];
+		add_cell(session, cell);
+	}
 }
 
 static void list_cells(struct session *session)
@@ -75,7 +78,7 @@ static void list_cells(struct session *session)
 	size_t c, w;
 
 	session->cells = share(s->calls_made.count * s->work.count *
-			       (FLEXSC + (size_t)session->runners * s->threads.count) *
+			       (PTHREADS + (1 + (size_t)session->runners) * s->threads.count) *
 			       sizeof(*session->cells));
 	for (c = 0; c < s->calls_made.count; c++) {
 		for (w = 0; w < s->work.count; w++) {
@@ -83,57 +86,35 @@ static void list_cells(struct session *session)
 					     .work = s->work.of[w],
 					     .base = session->count };
 
-			for (cell.way = PLAIN; cell.way < FLEXSC; cell.way++) {
+			for (cell.way = PLAIN; cell.way < PTHREADS; cell.way++) {
 				cell.missing = way_missing(cell.way, cell.call);
 				add_cell(session, cell);
 			}
 			cell.missing = NULL;
-			add_flexsc(session, cell);
+			add_threads(session, cell);
+			cell.way = FLEXSC;
+			for (cell.runners = 1; cell.runners <= session->runners; cell.runners++)
+				add_threads(session, cell);
 		}
 	}
 }
 
 /* ---- measuring ---- */
 
-/* What other threads used: runners to the nanosecond, io_uring's to the kernel's tick. */
-static double others_ns(enum way way, const struct job *job)
-{
-	switch (way) {
-	case FLEXSC:
-		return (double)ferry_flexsc_cpu_ns(job->flexsc);
-	case URING:
-	case SQPOLL:
-	case PAIR:
-		return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	default:
-		/* There are none, but the process's clock may still count a ring that ends. */
-		return 0;
-	}
-}
-
 static bool time_trial(struct session *session, size_t index, struct job *job, double *value)
 {
 	struct cell *cell = &session->cells[index];
 	struct job warmup = *job;
-	double start, taken, caller, others;
 
 	warmup.calls = session->run->settings->warmup;
-	if (!way_run(cell->way, &warmup))
+	if (!way_run(cell->way, &warmup) || !way_run(cell->way, job))
 		return false;
-	caller = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	others = others_ns(cell->way, job);
-	start = clock_now();
-	if (!way_run(cell->way, job))
-		return false;
-	taken = clock_now() - start;
-	caller = clock_ns(CLOCK_THREAD_CPUTIME_ID) - caller;
-	others = others_ns(cell->way, job) - others;
 	if (interrupted())
 		return true;
-	note_duration(session->run, taken);
-	cell->caller += caller / (double)job->calls;
-	cell->others += fmax(0, others) / (double)job->calls;
-	*value = taken / (double)job->calls;
+	note_duration(session->run, job->taken);
+	cell->caller += job->callers / (double)job->calls;
+	cell->others += fmax(0, job->others) / (double)job->calls;
+	*value = job->taken / (double)job->calls;
 	return true;
 }
 
@@ -150,19 +131,27 @@ static bool time_latency(struct session *session, size_t index, struct job *job)
 	sort_values(job->samples, (size_t)job->calls);
 	for (i = 0; i < COUNT_OF(fractions); i++)
 		cell->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
-	for (i = 0; i < PHASES; i++)
-		cell->phases[i] = cell->has_phases ? job->phases[i] / (double)job->calls : NAN;
 	free(job->samples);
 	return ran;
 }
 
-static bool start_runners(const struct session *session, long runners, bool timed,
+/* Entries for all that THREADS threads post: a power of two. */
+static unsigned int entries_for(long threads)
+{
+	unsigned int entries = 64;
+
+	while (entries < threads * POSTED_AT_ONCE)
+		entries *= 2;
+	return entries;
+}
+
+static bool start_runners(const struct session *session, long runners, long threads,
 			  struct ferry_flexsc **flexsc)
 {
 	const struct ferry_flexsc_options options = {
 		.runners = (unsigned int)runners,
+		.entries = entries_for(threads),
 		.cpus = session->cpus,
-		.flags = timed ? FERRY_FLEXSC_TIMED : 0,
 	};
 	int error = ferry_flexsc_start(flexsc, &options);
 
@@ -171,8 +160,8 @@ static bool start_runners(const struct session *session, long runners, bool time
 	return !error;
 }
 
-/* Only this cell has runners and stacks: a process may not map the stacks of all cells. */
-static bool run_cell(struct session *session, size_t index, bool timed, double *value)
+/* Only this cell has runners. */
+static bool run_cell(struct session *session, size_t index, bool latency, double *value)
 {
 	const struct cell *cell = &session->cells[index];
 	struct job job = {
@@ -180,13 +169,16 @@ static bool run_cell(struct session *session, size_t index, bool timed, double *
 		.calls = cell->calls,
 		.loops = work_loops(cell->work),
 		.threads = cell->threads,
+		.cpu = sched_getcpu(),
 		.other_cpu = session->cpus[0],
 	};
 	bool ran;
 
-	if (cell->way == FLEXSC && !start_runners(session, cell->runners, timed, &job.flexsc))
+	if (cell->way == FLEXSC &&
+	    !start_runners(session, cell->runners, cell->threads, &job.flexsc))
 		return false;
-	ran = timed ? time_latency(session, index, &job) : time_trial(session, index, &job, value);
+	ran = latency ? time_latency(session, index, &job) :
+			time_trial(session, index, &job, value);
 	ferry_flexsc_stop(job.flexsc);
 	ways_wait_until_alone();
 	return ran;
@@ -211,34 +203,23 @@ static int measure_cell(void *context, size_t index, size_t trial, double *value
 
 /* ---- what the caller does ---- */
 
-#define COUNTED_THREADS 64
-
-static int null_file;
-
-static void *post_in_thread(void *count)
-{
-	while (ferry_write(null_file, "x", 1) == 1)
-		++*(volatile long *)count;
-	return NULL;
-}
-
 /* Posts writes without end.  The runner stays awake, as it would at full speed. */
 static void post_calls(volatile long *count)
 {
-	/* Counting slows the calls down so far that they would not be posted otherwise. */
-	const struct ferry_flexsc_options options = { .spin_ns = LONG_MAX,
-						      .flags = FERRY_FLEXSC_POST_ALL };
-	struct ferry_thread *threads[COUNTED_THREADS];
+	const struct ferry_flexsc_options options = { .spin_ns = LONG_MAX };
+	const long args[] = { open("/dev/null", O_WRONLY | O_CLOEXEC), (long)"x", 1 };
+	long tickets[POSTED_AT_ONCE] = { 0 }, i;
 	struct ferry_flexsc *flexsc;
-	size_t i;
 
-	null_file = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (ferry_flexsc_start(&flexsc, &options))
 		return;
-	for (i = 0; i < COUNTED_THREADS; i++)
-		if (ferry_thread_spawn(&threads[i], flexsc, post_in_thread, (void *)count))
+	for (i = 0;; i++) {
+		if (i >= POSTED_AT_ONCE &&
+		    ferry_flexsc_wait(flexsc, tickets[i % POSTED_AT_ONCE]) != 1)
 			return;
-	ferry_thread_join(threads[0], NULL);
+		tickets[i % POSTED_AT_ONCE] = ferry_flexsc_post(flexsc, SYS_write, args, 3);
+		++*count;
+	}
 }
 
 /* ---- the bench ---- */
@@ -263,7 +244,7 @@ static int look_at_runner(void *context)
 	struct ferry_flexsc *flexsc;
 	long before;
 
-	if (!start_runners(session, 1, false, &flexsc))
+	if (!start_runners(session, 1, 1, &flexsc))
 		return EXIT_FOUND;
 	session->runner->in_kernel = ferry_flexsc_in_kernel(flexsc);
 	nanosleep(&settle, NULL);
@@ -303,20 +284,19 @@ static int measure(struct run *run)
 	return status;
 }
 
-/* Each trial of a cell of flexsc also starts and stops runners and threads. */
 static double seconds(const struct settings *common, double call_ns)
 {
 	const struct flexsc_settings *s = (const struct flexsc_settings *)common;
-	double runners = s->runners ? (double)s->runners : 2, total = 0;
+	double runners = s->runners ? (double)s->runners : 2, calls = (double)s->calls, total = 0;
 	size_t w, t;
 
 	for (w = 0; w < s->work.count; w++) {
 		double ns = s->work.of[w] + 2 * call_ns;
 
-		total += FLEXSC * (double)s->calls * ns;
+		total += PTHREADS * calls * ns;
 		for (t = 0; t < s->threads.count; t++)
-			total += runners * (fmax((double)s->calls, 4 * s->threads.of[t]) * ns +
-					    s->threads.of[t] * 6000 + 5e6);
+			total += (1 + runners) * (fmax(calls, MANY * s->threads.of[t]) * ns +
+						  s->threads.of[t] * START_NS);
 	}
 	return total * (double)(s->trials + 1) * (double)s->calls_made.count / 1e9;
 }
@@ -329,8 +309,8 @@ static const struct option_row options[] = {
 	CALLS_OPTION(AT(calls)),
 	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls_made), "the calls to make",
 	  .values = "write getpid" },
-	{ 'f', NUMBERS_OPTION, "threads", "N,...", "threads", AT(threads), "user-level threads", 1,
-	  100000 },
+	{ 'f', NUMBERS_OPTION, "threads", "N,...", "threads", AT(threads), "POSIX threads", 1,
+	  FERRY_FLEXSC_MAX_ENTRIES / POSTED_AT_ONCE },
 	{ 'o', NUMBER_OPTION, "runners", "N", "runners", AT(runners),
 	  "the most runners; by default as many as CPUs", 1, FERRY_FLEXSC_MAX_RUNNERS },
 	{ 'k', NUMBERS_OPTION, "work", "NS,...", "work_ns", AT(work), "work between two calls, ns",
@@ -342,7 +322,7 @@ static const struct flexsc_settings defaults = { .warmup = 1000,
 						 .calls = 5000,
 						 .calls_made = { { "write", "getpid" }, 2 },
 						 .work = { { 0, 75, 150, 300, 700, 2000 }, 6 },
-						 .threads = { { 1, 8, 64, 512, 10000 }, 5 } };
+						 .threads = { { 8, 64 }, 2 } };
 
 const struct bench flexsc_bench = {
 	.name = "flexsc",

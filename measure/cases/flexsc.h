@@ -11,7 +11,7 @@ struct flexsc_settings {
 	long calls; /* in a trial */
 	struct names calls_made;
 	struct sizes work;    /* ns between two calls */
-	struct sizes threads; /* user-level ones */
+	struct sizes threads; /* POSIX threads */
 	long runners;	      /* at most; 0: as many as there are CPUs */
 };
 
@@ -26,13 +26,12 @@ struct cell {
 	const char *call;
 	enum way way;
 	const char *way_name;
-	long threads, runners; /* of FLEXSC, else 0 */
+	long threads;	       /* of PTHREADS and FLEXSC, else 0 */
+	long runners;	       /* of FLEXSC, else 0 */
 	double work;	       /* ns */
 	long calls;	       /* in a trial */
-	double caller, others; /* CPU time, ns per call, means of the trials */
+	double caller, others; /* CPU time of all callers and of others, ns per call, means */
 	double latency[4];     /* 50 %, 90 %, 99 %, longest, ns */
-	bool has_phases;
-	double phases[PHASES]; /* ns per call, or NAN */
 };
 
 struct side;

@@ -60,6 +60,15 @@ static const struct cell *cell_at(const struct results *results, const char *cal
 	return find_cell(results, call, FLEXSC, results->threads, 1, work);
 }
 
+/* The cell of another way, with the usual number of threads if it has several. */
+static const struct cell *way_at(const struct results *results, const char *call, enum way way,
+				 double work)
+{
+	if (way == FLEXSC)
+		return cell_at(results, call, work);
+	return find_cell(results, call, way, way_has_threads(way) ? results->threads : 0, 0, work);
+}
+
 /* ---- where it is ahead ---- */
 
 /* Where the ratio crosses 1 between two cells. */
@@ -181,13 +190,13 @@ static void say_region(struct run *run, const struct results *results, const cha
 	}
 	if (!best) {
 		add_finding(run, call,
-			    "%s: with %ld user-level threads and one runner flexsc wins at no W "
+			    "%s: with %ld threads and one runner flexsc wins at no W "
 			    "that was measured by more than the noise.",
 			    call, results->threads);
 		return;
 	}
 	add_finding(run, call,
-		    "%s: with %ld user-level threads and one runner flexsc wins where the work "
+		    "%s: with %ld threads and one runner flexsc wins where the work "
 		    "between calls is W = %s ns%s: %.2f times the throughput of plain calls.",
 		    call, results->threads, joined(&won),
 		    won.count > 1 ? keep_text(", most at %.0f ns", best->work) : "",
@@ -217,15 +226,13 @@ static void say_where_plain_wins(struct run *run, const struct results *results,
 			threads.of[threads.count++] = s->threads.of[i];
 	if (work.count)
 		add_finding(run, call,
-			    "%s: with %ld user-level threads and one runner plain calls win at W "
+			    "%s: with %ld threads and one runner plain calls win at W "
 			    "= %s ns: there the runner is the slower side, or the call is a small "
 			    "part of the work.",
 			    call, results->threads, joined(&work));
 	if (threads.count)
 		add_finding(run, call,
-			    "%s: at W = %.0f ns plain calls win with these numbers of user-level "
-			    "threads: %s; they are too few to keep the caller busy, or more than "
-			    "the caches hold.",
+			    "%s: at W = %.0f ns plain calls win with these numbers of threads: %s.",
 			    call, results->work, joined(&threads));
 }
 
@@ -255,13 +262,13 @@ static void say_best(struct run *run, const struct results *results, const char 
 						 "batches",
 						 "io_uring",
 						 "io_uring with a polling thread",
-						 "two threads that make plain calls on two CPUs",
+						 "plain calls of several threads on two CPUs",
 						 "flexsc" };
 	const struct cell *flexsc = cell_at(results, call, results->work), *best = flexsc, *cell;
 	enum way way;
 
 	for (way = PLAIN; way < FLEXSC; way++) {
-		cell = find_cell(results, call, way, 0, 0, results->work);
+		cell = way_at(results, call, way, results->work);
 		if (cell && best && cell->summary.median < best->summary.median)
 			best = cell;
 	}
@@ -312,11 +319,6 @@ static const struct field fields[] = {
 	{ "latency_ns.p90", F_NUMBER, CELL(latency[1]), 0 },
 	{ "latency_ns.p99", F_NUMBER, CELL(latency[2]), CSV },
 	{ "latency_ns.max", F_NUMBER, CELL(latency[3]), 0 },
-	{ "phases_ns", F_OBJECT, CELL(has_phases), 0 },
-	{ "phases_ns.claim", F_NUMBER, CELL(phases[0]), CSV },
-	{ "phases_ns.find", F_NUMBER, CELL(phases[1]), CSV },
-	{ "phases_ns.run", F_NUMBER, CELL(phases[2]), CSV },
-	{ "phases_ns.see", F_NUMBER, CELL(phases[3]), CSV },
 };
 
 static const struct field gain_fields[] = {
@@ -351,23 +353,17 @@ static const struct column by_work[] = {
 	{ "BATCH", F_NUMBER, LINE(ways[BATCH]), 1 },
 	{ "URING", F_NUMBER, LINE(ways[URING]), 1 },
 	{ "SQPOLL", F_NUMBER, LINE(ways[SQPOLL]), 1 },
-	{ "PTHREADS", F_NUMBER, LINE(ways[PAIR]), 1 },
+	{ "PTHREADS", F_NUMBER, LINE(ways[PTHREADS]), 1 },
 	{ "FLEXSC", F_NUMBER, LINE(ways[FLEXSC]), 1 },
 	{ "RATIO", F_NUMBER, LINE(ratio), 2 },
 	{ "CPU", F_NUMBER, LINE(cpu), 2 },
 };
 
 static const struct column by_threads[] = {
-	{ "THREADS", F_COUNT, CELL(threads), 0 },
-	{ "RUNNERS", F_COUNT, CELL(runners), 0 },
-	{ "FLEXSC", F_NUMBER, CELL(summary.median), 1 },
-	{ "RATIO", F_NUMBER, CELL(ratio.ratio), 2 },
-	{ "P50", F_NUMBER, CELL(latency[0]), 0 },
+	{ "WAY", F_TEXT, CELL(way_name), 0 },	     { "THREADS", F_COUNT, CELL(threads), 0 },
+	{ "RUNNERS", F_OPTIONAL, CELL(runners), 0 }, { "TIME", F_NUMBER, CELL(summary.median), 1 },
+	{ "RATIO", F_NUMBER, CELL(ratio.ratio), 2 }, { "P50", F_NUMBER, CELL(latency[0]), 0 },
 	{ "P99", F_NUMBER, CELL(latency[2]), 0 },
-	{ "CLAIM", F_NUMBER, CELL(phases[0]), 0 },
-	{ "FIND", F_NUMBER, CELL(phases[1]), 0 },
-	{ "RUN", F_NUMBER, CELL(phases[2]), 0 },
-	{ "SEE", F_NUMBER, CELL(phases[3]), 0 },
 };
 
 /* What the page has besides: every cell. */
@@ -388,8 +384,8 @@ static const struct column throughput[] = {
 
 static const char throughput_note[] =
 	"TIME: of a call and its work. RATIO: throughput to that of plain calls. SURE: by more "
-	"than the noise. CPU: CPU time of the caller. OTHERS: that of the runners, of the second "
-	"thread, or of the thread of io_uring.";
+	"than the noise. CPU: CPU time of the callers. OTHERS: that of the runners, or of the "
+	"thread of io_uring.";
 
 static const struct column latencies[] = {
 	{ "CALL", F_TEXT, CELL(call), 0 },
@@ -401,17 +397,15 @@ static const struct column latencies[] = {
 	{ "P90", F_NUMBER, CELL(latency[1]), 0 },
 	{ "P99", F_NUMBER, CELL(latency[2]), 0 },
 	{ "MAX", F_NUMBER, CELL(latency[3]), 0 },
-	{ "CLAIM", F_NUMBER, CELL(phases[0]), 0 },
-	{ "FIND", F_NUMBER, CELL(phases[1]), 0 },
-	{ "RUN", F_NUMBER, CELL(phases[2]), 0 },
-	{ "SEE", F_NUMBER, CELL(phases[3]), 0 },
 };
 
-static const char note[] =
-	"PTHREADS: two threads that make plain calls, on two CPUs. RATIO: throughput to that of "
-	"plain calls. CPU: CPU time of both sides to that of plain calls. P50, P99: latency of a "
-	"call. CLAIM, FIND, RUN, SEE: its phases until there is an entry, until the runner finds "
-	"it, until it is made, until the caller goes on; taking these times is part of them.";
+static const char note[] = "PTHREADS: threads that make plain calls, on two CPUs. FLEXSC: as many "
+			   "threads that post, on "
+			   "one CPU, and a runner on the other. RATIO: throughput to that of plain "
+			   "calls. CPU: CPU time "
+			   "of both sides to that of plain calls. P50, P99: latency of a call; of "
+			   "a posted one, until its "
+			   "thread collects it.";
 
 static struct work_line line_of(const struct results *results, const char *call, double work)
 {
@@ -420,8 +414,7 @@ static struct work_line line_of(const struct results *results, const char *call,
 	enum way way;
 
 	for (way = PLAIN; way < WAYS; way++) {
-		cell = way == FLEXSC ? cell_at(results, call, work) :
-				       find_cell(results, call, way, 0, 0, work);
+		cell = way_at(results, call, way, work);
 		line.ways[way] = cell ? cell->summary.median : NAN;
 	}
 	cell = cell_at(results, call, work);
@@ -449,14 +442,14 @@ static void tabulate_by_work(struct run *run, const struct results *results, con
 
 static void tabulate_by_threads(struct run *run, const struct results *results, const char *call)
 {
-	struct table *table = add_table(run, by_threads, note, "%s by flexsc with W = %.0f, in %s",
+	struct table *table = add_table(run, by_threads, note, "%s by threads with W = %.0f, in %s",
 					call, results->work, clock_unit());
 	size_t i;
 
 	for (i = 0; i < results->count; i++) {
 		const struct cell *cell = &results->cells[i];
 
-		if (!strcmp(cell->call, call) && cell->way == FLEXSC && cell->work == results->work)
+		if (!strcmp(cell->call, call) && cell->threads && cell->work == results->work)
 			table_add(table, cell);
 	}
 }
@@ -477,8 +470,7 @@ static void tabulate(struct run *run, const struct results *results)
 			  clock_unit());
 	table->page_only = true;
 	table_add_all(table, cells);
-	table = add_table(run, latencies, note,
-			  "Latency of a call, and the means of its phases, in %s", clock_unit());
+	table = add_table(run, latencies, note, "Latency of a call, in %s", clock_unit());
 	table->page_only = true;
 	table_add_all(table, cells);
 }
@@ -501,7 +493,7 @@ void flexsc_conclude(struct run *run, struct cell cells[], size_t count,
 	if (!isnan(runner->caller_instructions))
 		add_finding(run, NULL,
 			    "From one posted write to the next the caller takes %.0f instructions, "
-			    "the switch to another thread and the loop around the call included.",
+			    "collecting an earlier one and the loop around both included.",
 			    runner->caller_instructions);
 	add_finding(run, NULL, "A runner without calls uses %.0f ns of CPU time in a second.",
 		    runner->idle_cpu);

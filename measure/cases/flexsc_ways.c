@@ -23,6 +23,9 @@
 /* Calls in a batch, and requests under way in a ring. */
 #define AT_ONCE 64
 
+/* Calls that a thread takes from the crew at a time. */
+#define SHARE 50
+
 /* Milliseconds until io_uring's thread sleeps: the least there is. */
 #define SQPOLL_IDLE_MS 1
 
@@ -128,35 +131,6 @@ static bool run_plain(struct job *job)
 		work(job->loops);
 	}
 	return true;
-}
-
-static void *run_half(void *argument)
-{
-	struct job *job = argument;
-
-	use_cpus(job->other_cpu, -1);
-	return run_plain(job) ? job : NULL;
-}
-
-/* Two threads, each on a CPU of its own. */
-static bool run_pair(struct job *job)
-{
-	struct job mine = *job, other = *job;
-	pthread_t thread;
-	void *ran;
-	bool ok;
-
-	other.calls = job->calls / 2;
-	mine.calls -= other.calls;
-	if (job->samples)
-		other.samples += mine.calls;
-	if (pthread_create(&thread, NULL, run_half, &other)) {
-		complain("bench: no thread can be started");
-		return false;
-	}
-	ok = run_plain(&mine);
-	pthread_join(thread, &ran);
-	return ok && ran;
 }
 
 static bool run_batch(struct job *job)
@@ -276,64 +250,183 @@ static bool run_ring(struct job *job, bool poll)
 	return result == 1 || complain_of(way, job, result);
 }
 
-/* ---- flexsc ---- */
+/* ---- time ---- */
 
-/* What the threads of a cell share. */
-struct crew {
-	struct job *job;
-	long left, taken; /* calls */
-	long bad;	  /* a result that is wrong, or 1 */
-};
-
-static void note_times(struct crew *crew, long sample)
+/* What other threads used: runners to the nanosecond, io_uring's to the kernel's tick. */
+static double others_ns(enum way way, const struct job *job)
 {
-	struct ferry_flexsc_times t = ferry_flexsc_times();
-	double *phases = crew->job->phases;
-
-	crew->job->samples[sample] = (double)(t.seen - t.asked);
-	phases[0] += (double)(t.posted - t.asked);
-	phases[1] += (double)(t.taken - t.posted);
-	phases[2] += (double)(t.run - t.taken);
-	phases[3] += (double)(t.seen - t.run);
+	if (way == FLEXSC)
+		return (double)ferry_flexsc_cpu_ns(job->flexsc);
+	if (way == URING || way == SQPOLL)
+		return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return 0;
 }
 
-static void *call_in_thread(void *argument)
+static double callers_ns(enum way way, const struct job *job)
+{
+	if (way_has_threads(way))
+		return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - others_ns(way, job);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void start_clock(enum way way, struct job *job)
+{
+	job->callers = -callers_ns(way, job);
+	job->others = -others_ns(way, job);
+	job->taken = -clock_now();
+}
+
+static void stop_clock(enum way way, struct job *job)
+{
+	job->taken += clock_now();
+	job->callers += callers_ns(way, job);
+	job->others += others_ns(way, job);
+}
+
+/* ---- several threads ---- */
+
+/* What the threads of a cell share.  Their start and their end do not count. */
+struct crew {
+	enum way way;
+	struct job *job;
+	long left;	   /* calls; atomic */
+	size_t unfinished; /* threads; atomic */
+	long bad;	   /* a result that is wrong; atomic */
+	bool has_failed;   /* BAD is one; atomic */
+	pthread_barrier_t start, end;
+};
+
+/* The calls from FIRST on that this thread is to make: how many. */
+static long take_share(struct crew *crew, long *first)
+{
+	long left = __atomic_fetch_sub(&crew->left, SHARE, __ATOMIC_RELAXED);
+
+	*first = crew->job->calls - left;
+	return left < SHARE ? left : SHARE;
+}
+
+static void check(struct crew *crew, long result)
+{
+	if (worked(crew->job, result))
+		return;
+	__atomic_store_n(&crew->bad, result, __ATOMIC_RELAXED);
+	__atomic_store_n(&crew->has_failed, true, __ATOMIC_RELEASE);
+}
+
+static void make_calls(struct crew *crew)
+{
+	const struct job *job = crew->job;
+	double start = 0;
+	long first, count, i, result;
+
+	while ((count = take_share(crew, &first)) > 0) {
+		for (i = first; i < first + count; i++) {
+			if (job->samples)
+				start = now_ns();
+			result = call_plainly(job);
+			if (job->samples)
+				job->samples[i] = now_ns() - start;
+			check(crew, result);
+			work(job->loops);
+		}
+	}
+}
+
+/* Calls that a thread has posted and not collected, in a circle. */
+struct posted {
+	unsigned int first, count;
+	struct {
+		long ticket, call;
+		double start;
+	} of[POSTED_AT_ONCE];
+};
+
+static void collect_oldest(struct crew *crew, struct posted *posted)
+{
+	const struct job *job = crew->job;
+	unsigned int i = posted->first;
+
+	check(crew, ferry_flexsc_wait(job->flexsc, posted->of[i].ticket));
+	if (job->samples)
+		job->samples[posted->of[i].call] = now_ns() - posted->of[i].start;
+	posted->first = (i + 1) % POSTED_AT_ONCE;
+	posted->count--;
+}
+
+static long post_call(const struct job *job)
+{
+	const long args[] = { null_file, (long)"x", 1 };
+
+	if (is_write(job))
+		return ferry_flexsc_post(job->flexsc, SYS_write, args, 3);
+	return ferry_flexsc_post(job->flexsc, SYS_getpid, NULL, 0);
+}
+
+static void post_calls(struct crew *crew)
+{
+	const struct job *job = crew->job;
+	struct posted posted = { 0 };
+	long first, count, i;
+	unsigned int at;
+
+	while ((count = take_share(crew, &first)) > 0) {
+		for (i = first; i < first + count; i++) {
+			if (posted.count == POSTED_AT_ONCE)
+				collect_oldest(crew, &posted);
+			at = (posted.first + posted.count++) % POSTED_AT_ONCE;
+			posted.of[at].call = i;
+			posted.of[at].start = job->samples ? now_ns() : 0;
+			posted.of[at].ticket = post_call(job);
+			work(job->loops);
+		}
+	}
+	while (posted.count)
+		collect_oldest(crew, &posted);
+}
+
+static void *run_in_crew(void *argument)
 {
 	struct crew *crew = argument;
-	struct job *job = crew->job;
-	long result, loops = job->loops;
-	bool write = is_write(job);
 
-	while (crew->left-- > 0) {
-		result = write ? ferry_write(null_file, "x", 1) : ferry_getpid();
-		if (!worked(job, result))
-			crew->bad = result;
-		if (job->samples)
-			note_times(crew, crew->taken++);
-		work(loops);
-	}
+	if (crew->way == PTHREADS)
+		use_cpus(crew->job->cpu, crew->job->other_cpu);
+	pthread_barrier_wait(&crew->start);
+	if (crew->way == FLEXSC)
+		post_calls(crew);
+	else
+		make_calls(crew);
+	if (!__atomic_sub_fetch(&crew->unfinished, 1, __ATOMIC_ACQ_REL))
+		stop_clock(crew->way, crew->job);
+	pthread_barrier_wait(&crew->end);
 	return NULL;
 }
 
-static bool run_flexsc(struct job *job)
+static bool run_crew(enum way way, struct job *job)
 {
-	struct crew crew = { .job = job, .left = job->calls, .bad = 1 };
-	struct ferry_thread **threads =
-		allocate((size_t)job->threads, sizeof(struct ferry_thread *));
-	long i, spawned = 0;
-	int error = 0;
+	struct crew crew = {
+		.way = way, .job = job, .left = job->calls, .unfinished = (size_t)job->threads
+	};
+	pthread_t *threads = allocate((size_t)job->threads, sizeof(*threads));
+	long i;
 
-	for (; spawned < job->threads && !error; spawned++)
-		error = ferry_thread_spawn(&threads[spawned], job->flexsc, call_in_thread, &crew);
-	if (error) {
-		complain("bench: no %ld user-level threads: %s", job->threads, strerror(-error));
-		spawned--;
-	}
-	for (i = 0; i < spawned; i++)
-		ferry_thread_join(threads[i], NULL);
+	pthread_barrier_init(&crew.start, NULL, (unsigned int)job->threads + 1);
+	pthread_barrier_init(&crew.end, NULL, (unsigned int)job->threads);
+	for (i = 0; i < job->threads; i++)
+		if (pthread_create(&threads[i], NULL, run_in_crew, &crew)) {
+			complain("bench: no %ld threads can be started", job->threads);
+			exit(EXIT_FOUND); /* those that run wait for the others */
+		}
+	start_clock(way, job);
+	pthread_barrier_wait(&crew.start);
+	for (i = 0; i < job->threads; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&crew.start);
+	pthread_barrier_destroy(&crew.end);
 	free(threads);
-	return !error && (crew.bad == 1 || complain_of(FLEXSC, job, crew.bad));
+	return !crew.has_failed || complain_of(way, job, crew.bad);
 }
+
+/* ---- each way ---- */
 
 const char *way_missing(enum way way, const char *call)
 {
@@ -349,18 +442,26 @@ const char *way_missing(enum way way, const char *call)
 	return NULL;
 }
 
-bool way_run(enum way way, struct job *job)
+static bool run_alone(enum way way, struct job *job)
 {
 	switch (way) {
 	case PLAIN:
 		return run_plain(job);
-	case PAIR:
-		return run_pair(job);
 	case BATCH:
 		return run_batch(job);
-	case FLEXSC:
-		return run_flexsc(job);
 	default:
 		return run_ring(job, way == SQPOLL);
 	}
+}
+
+bool way_run(enum way way, struct job *job)
+{
+	bool ran;
+
+	if (way_has_threads(way))
+		return run_crew(way, job);
+	start_clock(way, job);
+	ran = run_alone(way, job);
+	stop_clock(way, job);
+	return ran;
 }

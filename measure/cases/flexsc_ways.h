@@ -6,34 +6,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum way { PLAIN, BATCH, URING, SQPOLL, PAIR, FLEXSC, WAYS };
+enum way { PLAIN, BATCH, URING, SQPOLL, PTHREADS, FLEXSC, WAYS };
 
-/** "plain", "batch", "uring", "sqpoll", "pthreads" (two that make plain calls) or "flexsc". */
+/**
+ * "plain", "batch", "uring", "sqpoll", "pthreads" (POSIX threads that make plain calls) or "flexsc"
+ * (POSIX threads that post).
+ */
 const char *way_name(enum way way);
 
 /* Runners of flexsc, to be kept from cell to cell. */
 struct ferry_flexsc;
+
+/* Whether a way has several threads. */
+static inline bool way_has_threads(enum way way)
+{
+	return way >= PTHREADS;
+}
+
+/* Calls that a thread has posted and not collected, at most. */
+#define POSTED_AT_ONCE 16
 
 /* Calls to make; each is followed by the work. */
 struct job {
 	const char *call; /* "write" or "getpid" */
 	long calls;
 	long loops;   /* of the work: see work_loops() */
-	long threads; /* user-level ones, of FLEXSC */
+	long threads; /* of PTHREADS and FLEXSC */
 	struct ferry_flexsc *flexsc;
-	int other_cpu; /* for the thread of SQPOLL, and the second one of PAIR; or -1 */
+	int cpu, other_cpu; /* the caller's; for the thread of SQPOLL and half of PTHREADS, or -1 */
 
 	/* Latencies of the calls go to samples[calls], ns, unless it is NULL: slower. */
 	double *samples;
-	double phases[4]; /* of FLEXSC with samples: sums of claim, find, run, see, ns */
-};
 
-#define PHASES 4
+	/* What all calls took, ns: by the clock, in CPU time of the callers, and of other threads.
+	 */
+	double taken, callers, others;
+};
 
 /** Why this way cannot make the call here, as a constant sentence, or NULL. */
 const char *way_missing(enum way way, const char *call);
 
-/** Makes the calls; complains and returns false when one fails. */
+/** Makes the calls and times them; complains and returns false when one fails. */
 bool way_run(enum way way, struct job *job);
 
 /** Opens what the calls need, once in a process. */

@@ -9,7 +9,7 @@
 
 struct side *sides_of(const char *const servers[], size_t count)
 {
-	static const char *const names[BUILDS] = { "flexsc", "pthreads", "epoll" };
+	static const char *const names[BUILDS] = { "pthreads", "epoll" };
 	struct side *sides = share(count * BUILDS * sizeof(*sides));
 	size_t i;
 
@@ -47,57 +47,32 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 
 /* ---- comparing ---- */
 
-/* Without those that they are compared with, the other sides of a server are missing, too. */
-static void require_bases(struct side sides[])
-{
-	bool none = sides[BY_PTHREADS].missing || sides[BY_EVENTS].missing;
-	size_t i;
-
-	for (i = 0; i < BUILDS; i++)
-		if (!sides[i].missing && none) {
-			sides[i].missing = "there is nothing to compare it with";
-			sides[i].trials.count = 0;
-		}
-}
-
 void sides_compare(struct run *run, struct side sides[], size_t count)
 {
 	size_t i;
 
-	for (i = 0; i < count; i += BUILDS)
-		require_bases(&sides[i]);
 	compare_contestants(run, sides, count, sizeof(*sides));
 	for (i = 0; i < count; i++) {
-		struct side *side = &sides[i], *server = side - side->build;
+		struct side *side = &sides[i];
 
 		if (side->missing)
 			continue;
 		side->rate = 1e9 / side->summary.median;
-		side->cpu_ratio = side->cpu / server[BY_PTHREADS].cpu;
-		compare_trials(run, &side->trials, &server[BY_EVENTS].trials, &side->to_epoll);
+		side->cpu_ratio = side->cpu / sides[side->base].cpu;
 	}
 }
 
 /* ---- in words ---- */
 
-static void say_best(struct run *run, const struct side sides[])
+static void say_ratio(struct run *run, const struct side *side)
 {
-	static const char noise[] = " (within the noise)";
-	const struct side *best = NULL, *flexsc = &sides[BY_FLEXSC];
-	size_t i;
-
-	for (i = 0; i < BUILDS; i++)
-		if (!sides[i].missing && (!best || sides[i].rate > best->rate))
-			best = &sides[i];
-	if (!best || flexsc->missing)
+	if (side->missing || side->build == BY_PTHREADS)
 		return;
-	add_finding(run, best->server,
-		    "%s: %s serves most, %.0f requests per second. flexsc serves %.2f times as "
-		    "many as pthreads%s and %.2f times as many as epoll%s, for %.2f times the CPU "
-		    "time per request of pthreads.",
-		    best->server, best->build_name, best->rate, flexsc->ratio.ratio,
-		    flexsc->ratio.significant ? "" : noise, flexsc->to_epoll.ratio,
-		    flexsc->to_epoll.significant ? "" : noise, flexsc->cpu_ratio);
+	add_finding(run, side->server,
+		    "%s: %s serves %.2f times as many requests as a thread for each connection%s, "
+		    "for %.2f times the CPU time per request.",
+		    side->server, side->build_name, side->ratio.ratio,
+		    side->ratio.significant ? "" : " (within the noise)", side->cpu_ratio);
 }
 
 /* ---- records ---- */
@@ -114,9 +89,6 @@ static const struct field fields[] = {
 	{ "requests_per_s", F_NUMBER, SIDE(rate), CSV },
 	{ "cpu_ns", F_NUMBER, SIDE(cpu), CSV },
 	RATIO_FIELDS(struct side),
-	{ "epoll_ratio", F_NUMBER, SIDE(to_epoll.ratio), CSV },
-	{ "epoll_ratio_se", F_NUMBER, SIDE(to_epoll.se), CSV },
-	{ "epoll_significant", F_YES_NO, SIDE(to_epoll.significant), 0 },
 	{ "cpu_ratio", F_NUMBER, SIDE(cpu_ratio), CSV },
 };
 
@@ -129,9 +101,6 @@ static const struct column columns[] = {
 	{ "/PTHREADS", F_NUMBER, SIDE(ratio.ratio), 2 },
 	{ "+-", F_NUMBER, SIDE(ratio.se), 3, PAGE_ONLY },
 	{ "SURE", F_YES_NO, SIDE(ratio.significant), 0, PAGE_ONLY },
-	{ "/EPOLL", F_NUMBER, SIDE(to_epoll.ratio), 2 },
-	{ "+-", F_NUMBER, SIDE(to_epoll.se), 3, PAGE_ONLY },
-	{ "SURE", F_YES_NO, SIDE(to_epoll.significant), 0, PAGE_ONLY },
 	{ "CPU NS", F_NUMBER, SIDE(cpu), 0 },
 	{ "/PTHREADS", F_NUMBER, SIDE(cpu_ratio), 2 },
 };
@@ -141,8 +110,8 @@ void sides_conclude(struct run *run, struct side sides[], size_t count)
 	const struct records records = RECORDS("servers", fields, sides, count);
 	size_t i;
 
-	for (i = 0; i < count; i += BUILDS)
-		say_best(run, &sides[i]);
+	for (i = 0; i < count; i++)
+		say_ratio(run, &sides[i]);
 	add_contestants(run, records);
 	add_table_of(run, &records, columns, NULL,
 		     "requests per second, ns between two, and CPU time of the server for one");

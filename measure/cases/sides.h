@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Servers of the same kind side by side: on user-level threads, on a thread for each connection,
- * and on epoll.  `ferry bench servers` and the echo server of `ferry bench flexsc` are such.
- */
+/* Builds of the echo server side by side: a thread for each connection, and epoll. */
 #ifndef SIDES_H
 #define SIDES_H
 
 #include "measure/harness/bench.h"
 
-enum build { BY_FLEXSC, BY_PTHREADS, BY_EVENTS, BUILDS };
+enum build { BY_PTHREADS, BY_EVENTS, BUILDS };
 
-/* Called "http, pthreads"; trials are ns per request, and the base is that on pthreads. */
+/* Called "echo 1 of 8, pthreads"; trials are ns per request, and the base is that on pthreads. */
 struct side {
 	struct contestant;
-	const char *server; /* "http" */
+	const char *server; /* "echo 1 of 8" */
 	enum build build;
-	const char *build_name; /* "flexsc", "pthreads" or "epoll" */
+	const char *build_name; /* "pthreads" or "epoll" */
 	double cpu;		/* time of the server's, ns per request, mean of the trials */
 
 	/* Filled in by sides_compare(). */
-	double rate;		    /* requests per second */
-	struct comparison to_epoll; /* throughput to that of events */
-	double cpu_ratio;	    /* to that of pthreads */
+	double rate;	  /* requests per second */
+	double cpu_ratio; /* to that of pthreads */
 };
 
 /** The sides of COUNT servers, the BUILDS sides of each in a row; shared, and kept. */
@@ -35,7 +31,7 @@ int sides_measure(struct run *run, struct side sides[], size_t count,
 /** Compares them; for judge_run() to decide on. */
 void sides_compare(struct run *run, struct side sides[], size_t count);
 
-/** After judge_run(): says which is best, and adds the records "servers", a table and figures. */
+/** After judge_run(): compares in words, and adds the records "servers", a table and figures. */
 void sides_conclude(struct run *run, struct side sides[], size_t count);
 
 #endif /* SIDES_H */

@@ -2,13 +2,10 @@
 /*
  * flexsc under load, in separate parts:
  *
- *	stress calls N [SEED]	N calls, by user-level threads and by single calls of several kernel
- *				threads, with results that identify their call
+ *	stress calls N [SEED]	N calls of several threads, with results that identify their call
  *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
- *	stress threads N	N user-level threads at once; where each stack takes mappings
- *				of its own, no more than these allow
  *	stress blocked N	N calls that block at once, more than there are stand-ins
  *
  * Exit status 0, or 1 after a sentence on standard error.
@@ -33,8 +30,7 @@
 #include <ferry/rawcall.h>
 #include <ferry_flexsc.h>
 
-#define KERNEL_THREADS 3
-#define USER_THREADS 100
+#define THREADS 4
 
 /* For lseek(), whose result is its argument and so identifies the call. */
 static int file;
@@ -59,12 +55,6 @@ static struct ferry_flexsc *start(const struct ferry_flexsc_options *options)
 	return new;
 }
 
-static void stop(void)
-{
-	if (ferry_flexsc_stop(flexsc))
-		errx(1, "flexsc does not stop");
-}
-
 /* ---- calls ---- */
 
 struct caller {
@@ -81,37 +71,6 @@ static void check(long result, long expected)
 static long offset_for(struct caller *caller)
 {
 	return (long)(random_next(&caller->random) >> 2);
-}
-
-static void *call_in_thread(void *argument)
-{
-	struct caller *caller = argument;
-	long offset;
-
-	while (caller->calls--) {
-		offset = offset_for(caller);
-		check(ferry_thread_call3(SYS_lseek, file, offset, SEEK_SET), offset);
-		if (!(offset & 0xfff))
-			ferry_thread_yield();
-	}
-	return NULL;
-}
-
-static void run_user_threads(struct caller *caller)
-{
-	struct ferry_thread *threads[USER_THREADS];
-	struct caller callers[USER_THREADS];
-	int i, error;
-
-	for (i = 0; i < USER_THREADS; i++) {
-		callers[i].calls = caller->calls / USER_THREADS;
-		callers[i].random = random_next(&caller->random);
-		error = ferry_thread_spawn(&threads[i], flexsc, call_in_thread, &callers[i]);
-		if (error)
-			errx(1, "no user-level thread: %s", strerror(-error));
-	}
-	for (i = 0; i < USER_THREADS; i++)
-		ferry_thread_join(threads[i], NULL);
 }
 
 /* Several in progress at a time, collected in a different order than posted. */
@@ -134,12 +93,6 @@ static void run_single_calls(struct caller *caller)
 	}
 }
 
-static void *run_user_threads_there(void *caller)
-{
-	run_user_threads(caller);
-	return NULL;
-}
-
 static void *run_single_calls_there(void *caller)
 {
 	run_single_calls(caller);
@@ -148,26 +101,20 @@ static void *run_single_calls_there(void *caller)
 
 static void calls(long count, uint64_t seed)
 {
-	/* User-level threads make 19 of 20 calls, because the others are that much slower. */
-	struct caller callers[KERNEL_THREADS + 1] = {
-		{ count / 20 * 9, seed + 1 },
-		{ count / 20 * 10, seed + 2 },
-		{ count / 40, seed + 3 },
-		{ count / 40, seed + 4 },
-	};
 	static const struct ferry_flexsc_options two = { .runners = 2, .entries = 256 };
-	pthread_t threads[KERNEL_THREADS];
-	int i;
+	struct caller callers[THREADS];
+	pthread_t threads[THREADS];
+	uint64_t i;
 
 	file = memfd_create("stress", MFD_CLOEXEC);
 	flexsc = start(&two);
-	pthread_create(&threads[0], NULL, run_user_threads_there, &callers[1]);
-	pthread_create(&threads[1], NULL, run_single_calls_there, &callers[2]);
-	pthread_create(&threads[2], NULL, run_single_calls_there, &callers[3]);
-	run_user_threads(&callers[0]);
-	for (i = 0; i < KERNEL_THREADS; i++)
+	for (i = 0; i < THREADS; i++) {
+		callers[i] = (struct caller){ count / THREADS, seed + i };
+		pthread_create(&threads[i], NULL, run_single_calls_there, &callers[i]);
+	}
+	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	stop();
+	ferry_flexsc_stop(flexsc);
 }
 
 /* ---- restarts ---- */
@@ -202,14 +149,14 @@ static long pages_in_use(void)
 static void restart(void)
 {
 	static const struct ferry_flexsc_options two = { .runners = 2 };
-	struct caller caller = { USER_THREADS * 2, 1 };
+	struct caller caller = { 200, 1 };
 	int i;
 
 	flexsc = start(&two);
-	run_user_threads(&caller);
+	run_single_calls(&caller);
 	for (i = 0; i < 10; i++)
 		ferry_flexsc_post(flexsc, SYS_getpid, NULL, 0);
-	stop();
+	ferry_flexsc_stop(flexsc);
 }
 
 static void restarts(long count)
@@ -333,112 +280,30 @@ static void compare(long step, const struct action *action, long plain, long pos
 		errx(1, "call %ld, number %ld leaves other memory when posted", step, action->nr);
 }
 
-static struct differential {
-	long count;
-	uint64_t seed;
-	bool in_thread;
-} differential_run;
-
-static void *compare_calls(void *argument)
+static void differential(long count, uint64_t seed)
 {
 	static struct world worlds[2];
-	struct differential *run = argument;
-	uint64_t random[2] = { run->seed, run->seed };
+	uint64_t random[2] = { seed, seed };
 	struct action plain, posted;
-	long i, result, with_flexsc;
-	const long *a;
+	long i, result;
 
+	flexsc = start(NULL);
 	open_world(&worlds[0]);
 	open_world(&worlds[1]);
-	for (i = 0; i < run->count; i++) {
+	for (i = 0; i < count; i++) {
 		plain = random_action(&random[0], &worlds[0]);
 		posted = random_action(&random[1], &worlds[1]);
 		result = act_plainly(&plain);
-		a = posted.arg;
-		if (run->in_thread)
-			with_flexsc =
-				ferry_thread_call(posted.nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-		else
-			with_flexsc = ferry_flexsc_call(flexsc, posted.nr, a, 6);
-		compare(i, &posted, result, with_flexsc, worlds);
+		compare(i, &posted, result, ferry_flexsc_call(flexsc, posted.nr, posted.arg, 6),
+			worlds);
 	}
-	close(worlds[0].fd);
-	close(worlds[1].fd);
-	return NULL;
-}
-
-static void differential(long count, uint64_t seed)
-{
-	struct ferry_thread *thread;
-
-	flexsc = start(NULL);
-	differential_run = (struct differential){ count / 2, seed, false };
-	compare_calls(&differential_run);
-	differential_run.in_thread = true;
-	ferry_thread_spawn(&thread, flexsc, compare_calls, &differential_run);
-	ferry_thread_join(thread, NULL);
-	stop();
-}
-
-/* ---- threads ---- */
-
-#ifndef MADV_GUARD_INSTALL
-#define MADV_GUARD_INSTALL 102
-#endif
-
-static bool guards_split_mappings(void)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool split = madvise(page, size, MADV_GUARD_INSTALL);
-
-	munmap(page, size);
-	return split;
-}
-
-static void *call_once(void *argument)
-{
-	check(ferry_getpid(), getpid());
-	return argument;
-}
-
-static void threads(long count)
-{
-	struct ferry_thread **all;
-	long i;
-	int error;
-	void *value;
-
-	if (guards_split_mappings() && count > 30000)
-		count = 30000;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	all = calloc((size_t)count, sizeof(*all));
-	if (!all)
-		err(1, "no memory");
-	flexsc = start(NULL);
-	for (i = 0; i < count; i++) {
-		error = ferry_thread_spawn(&all[i], flexsc, call_once, (void *)i);
-		if (error)
-			errx(1, "no user-level thread %ld: %s", i, strerror(-error));
-	}
-	for (i = 0; i < count; i++) {
-		ferry_thread_join(all[i], &value);
-		check((long)value, i);
-	}
-	free(all);
-	stop();
+	ferry_flexsc_stop(flexsc);
 }
 
 /* ---- blocked ---- */
 
 /* Of one file: only the first, which is of another open, can hold the lock. */
 static int locked, waiting;
-
-static void *take_lock(void *argument)
-{
-	check(ferry_thread_call3(SYS_flock, waiting, LOCK_SH, 0), 0);
-	return argument;
-}
 
 static void open_lock(void)
 {
@@ -451,32 +316,50 @@ static void open_lock(void)
 	unlink(path);
 }
 
+/* Collects those that are done: how many are left. */
+static long poll_locks(long tickets[], long count, long left)
+{
+	long i, result;
+
+	for (i = 0; i < count; i++) {
+		if (tickets[i] < 0 || !ferry_flexsc_poll(flexsc, tickets[i], &result))
+			continue;
+		check(result, 0);
+		tickets[i] = -1;
+		left--;
+	}
+	return left;
+}
+
 static void blocked(long count)
 {
 	static const struct ferry_flexsc_options two = {
 		.runners = 2,
+		.entries = 4096,
 		.standins = FERRY_FLEXSC_MAX_STANDINS,
 	};
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	struct ferry_thread **threads = calloc((size_t)count, sizeof(*threads));
-	long i;
+	long *tickets = calloc((size_t)count, sizeof(*tickets)), left = count, i;
 
-	if (!threads)
+	if (!tickets)
 		err(1, "no memory");
 	open_lock();
 	flexsc = start(&two);
-	for (i = 0; i < count; i++)
-		if (ferry_thread_spawn(&threads[i], flexsc, take_lock, NULL))
-			errx(1, "no user-level thread");
-	/* Other threads still run meanwhile, and while calls wait for a stand-in. */
+	for (i = 0; i < count; i++) {
+		tickets[i] =
+			ferry_flexsc_post(flexsc, SYS_flock, (const long[]){ waiting, LOCK_SH }, 2);
+		if (tickets[i] < 0)
+			errx(1, "call %ld is not posted: %s", i, strerror((int)-tickets[i]));
+	}
+	/* Those behind a blocked call move while there are stand-ins, and stay where they are then.
+	 */
 	while (running_threads() < FERRY_FLEXSC_MAX_STANDINS)
-		ferry_thread_sleep(1000000);
-	ferry_thread_sleep(20000000);
+		check(poll_locks(tickets, count, left), left);
+	check(poll_locks(tickets, count, left), left);
 	flock(locked, LOCK_UN);
-	for (i = 0; i < count; i++)
-		ferry_thread_join(threads[i], NULL);
-	free(threads);
-	stop();
+	while (left)
+		left = poll_locks(tickets, count, left);
+	free(tickets);
+	ferry_flexsc_stop(flexsc);
 }
 
 int main(int argc, char *argv[])
@@ -485,10 +368,9 @@ int main(int argc, char *argv[])
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : (uint64_t)time(NULL);
 
-	if (count < 1 || !strstr("calls restarts kills differential threads blocked", part)) {
+	if (count < 1 || !strstr("calls restarts kills differential blocked", part)) {
 		fprintf(stderr,
-			"Usage: stress calls|restarts|kills|differential|threads|blocked COUNT"
-			" [SEED]\n");
+			"Usage: stress calls|restarts|kills|differential|blocked COUNT [SEED]\n");
 		return 2;
 	}
 	printf("seed %llu\n", (unsigned long long)seed);
@@ -499,8 +381,6 @@ int main(int argc, char *argv[])
 		restarts(count);
 	else if (!strcmp(part, "kills"))
 		kills(count, seed);
-	else if (!strcmp(part, "threads"))
-		threads(count);
 	else if (!strcmp(part, "blocked"))
 		blocked(count);
 	else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""flexsc on aarch64, in emulation: its own stack switch and weaker memory order.
+"""flexsc on aarch64, in emulation: its weaker memory order.
 
 The emulator runs on this machine's processor, whose order is stronger than that of
 aarch64: what a real one may reorder, it does not.

@@ -40,8 +40,9 @@ static struct ferry_flexsc *start(void)
 
 /* ---- what a thread does to itself, by libc, as programs do ---- */
 
-/* From now on CALL of this thread fails with EPERM. */
-static void filter(long call)
+/* From now on CALL of this thread fails with EPERM.  FLEXSC installs the filter, unless it is NULL.
+ */
+static void filter_by(struct ferry_flexsc *flexsc, long call)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -50,9 +51,18 @@ static void filter(long call)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	const long args[] = { SECCOMP_SET_MODE_FILTER, 0, (long)&program };
 
 	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	if (flexsc)
+		CHILD_ASSERT(!ferry_flexsc_call(flexsc, SYS_seccomp, args, 3));
+	else
+		CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void filter(long call)
+{
+	filter_by(NULL, call);
 }
 
 static void forbid_open(void)
@@ -82,18 +92,11 @@ static void become_nobody(void)
 
 static void (*restriction)(void);
 
-static void *open_secret(void *argument)
+static long open_secret(struct ferry_flexsc *flexsc)
 {
-	(void)argument;
-	return (void *)ferry_openat(AT_FDCWD, secret, O_RDONLY | O_CLOEXEC, 0);
-}
+	const long args[] = { AT_FDCWD, (long)secret, O_RDONLY | O_CLOEXEC, 0 };
 
-static void *restrict_and_open(void *argument)
-{
-	if ((long)open_secret(NULL) < 0)
-		return (void *)-1000L;
-	restriction();
-	return open_secret(argument);
+	return ferry_flexsc_call(flexsc, SYS_openat, args, 4);
 }
 
 static bool is_refused(long result)
@@ -101,36 +104,28 @@ static bool is_refused(long result)
 	return result == -EPERM || result == -EACCES;
 }
 
-static void open_restricted(void *(*function)(void *argument))
-{
-	const long args[] = { AT_FDCWD, (long)secret, O_RDONLY | O_CLOEXEC, 0 };
-	struct ferry_flexsc *flexsc = start();
-	struct ferry_thread *thread;
-	void *result;
-
-	if (function == open_secret)
-		restriction();
-	CHILD_ASSERT(!ferry_thread_spawn(&thread, flexsc, function, NULL));
-	CHILD_ASSERT(!ferry_thread_join(thread, &result));
-	CHILD_ASSERT(is_refused((long)result));
-	CHILD_ASSERT(is_refused(ferry_flexsc_call(flexsc, SYS_openat, args, 4)));
-}
-
 static void open_after_restriction(void)
 {
-	open_restricted(open_secret);
+	struct ferry_flexsc *flexsc = start();
+
+	restriction();
+	CHILD_ASSERT(is_refused(open_secret(flexsc)));
 }
 
-static void open_after_restriction_in_thread(void)
+static void open_before_and_after_restriction(void)
 {
-	open_restricted(restrict_and_open);
+	struct ferry_flexsc *flexsc = start();
+
+	CHILD_ASSERT(open_secret(flexsc) >= 0);
+	restriction();
+	CHILD_ASSERT(is_refused(open_secret(flexsc)));
 }
 
 static void check_restriction(void (*what)(void))
 {
 	restriction = what;
 	ASSERT_IN_CHILD(open_after_restriction);
-	ASSERT_IN_CHILD(open_after_restriction_in_thread);
+	ASSERT_IN_CHILD(open_before_and_after_restriction);
 }
 
 static void a_filter_binds_posted_calls(void **state)
@@ -157,28 +152,15 @@ static void another_user_binds_posted_calls(void **state)
 
 static int null;
 
-static void *write_null(void *argument)
+static long write_null(struct ferry_flexsc *flexsc)
 {
-	(void)argument;
-	return (void *)ferry_write(null, "x", 1);
-}
-
-static long result_of(struct ferry_flexsc *flexsc, void *(*function)(void *argument))
-{
-	struct ferry_thread *thread;
-	void *result;
-
-	CHILD_ASSERT(!ferry_thread_spawn(&thread, flexsc, function, NULL));
-	CHILD_ASSERT(!ferry_thread_join(thread, &result));
-	return (long)result;
+	return ferry_flexsc_call(flexsc, SYS_write, (const long[]){ null, (long)"x", 1 }, 3);
 }
 
 static void *write_filtered(void *flexsc)
 {
 	filter(SYS_write);
-	CHILD_ASSERT(result_of(flexsc, write_null) == -EPERM);
-	CHILD_ASSERT(ferry_flexsc_call(flexsc, SYS_write, (const long[]){ null, (long)"x", 1 },
-				       3) == -EPERM);
+	CHILD_ASSERT(write_null(flexsc) == -EPERM);
 	return NULL;
 }
 
@@ -188,10 +170,10 @@ static void write_in_filtered_thread(void)
 	struct ferry_flexsc *flexsc = start();
 	pthread_t thread;
 
-	CHILD_ASSERT(result_of(flexsc, write_null) == 1);
+	CHILD_ASSERT(write_null(flexsc) == 1);
 	CHILD_ASSERT(!pthread_create(&thread, NULL, write_filtered, flexsc));
 	CHILD_ASSERT(!pthread_join(thread, NULL));
-	CHILD_ASSERT(result_of(flexsc, write_null) == 1);
+	CHILD_ASSERT(write_null(flexsc) == 1);
 }
 
 static void a_thread_is_compared_before_its_first_post(void **state)
@@ -200,17 +182,14 @@ static void a_thread_is_compared_before_its_first_post(void **state)
 	ASSERT_IN_CHILD(write_in_filtered_thread);
 }
 
-static void *filter_and_declare(void *argument)
-{
-	CHILD_ASSERT(write_null(NULL) == (void *)1);
-	filter(SYS_write);
-	ferry_flexsc_confined();
-	return write_null(argument);
-}
-
 static void write_after_declaration(void)
 {
-	CHILD_ASSERT(result_of(start(), filter_and_declare) == -EPERM);
+	struct ferry_flexsc *flexsc = start();
+
+	CHILD_ASSERT(write_null(flexsc) == 1);
+	filter(SYS_write);
+	ferry_flexsc_confined();
+	CHILD_ASSERT(write_null(flexsc) == -EPERM);
 }
 
 static void a_thread_may_declare_its_restrictions(void **state)
@@ -219,26 +198,13 @@ static void a_thread_may_declare_its_restrictions(void **state)
 	ASSERT_IN_CHILD(write_after_declaration);
 }
 
-static void *filter_by_ferry(void *argument)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
-
-	CHILD_ASSERT(write_null(NULL) == (void *)1);
-	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHILD_ASSERT(!ferry_thread_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program, 0,
-					0, 0));
-	return write_null(argument);
-}
-
 static void write_after_filtering_by_ferry(void)
 {
-	CHILD_ASSERT(result_of(start(), filter_by_ferry) == -EPERM);
+	struct ferry_flexsc *flexsc = start();
+
+	CHILD_ASSERT(write_null(flexsc) == 1);
+	filter_by(flexsc, SYS_write);
+	CHILD_ASSERT(write_null(flexsc) == -EPERM);
 }
 
 static void restrictions_by_ferry_are_noticed(void **state)
@@ -254,10 +220,10 @@ static void open_as_nobody(void)
 {
 	struct ferry_flexsc *flexsc = start();
 
-	CHILD_ASSERT(result_of(flexsc, write_null) == 1);
+	CHILD_ASSERT(write_null(flexsc) == 1);
 	CHILD_ASSERT(!setuid(65534));
-	CHILD_ASSERT(result_of(flexsc, write_null) == 1);
-	CHILD_ASSERT(is_refused(result_of(flexsc, open_secret)));
+	CHILD_ASSERT(write_null(flexsc) == 1);
+	CHILD_ASSERT(is_refused(open_secret(flexsc)));
 }
 
 static void setuid_binds_all_threads(void **state)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the protocol and what is above it with spin: all holds, and omissions are detected."""
+"""Checks the protocol, and the tickets above it, with spin: all holds, and omissions are detected."""
 
 import re
 import subprocess
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 PROTOCOL = Path(__file__).with_name("protocol.pml")
-RINGS = Path(__file__).with_name("ring.pml")
 TICKETS = Path(__file__).with_name("tickets.pml")
 
 POSTING = ["-DCALLS_1=1"]
@@ -36,14 +35,6 @@ WRONG = {
     "no membarrier and no light fences": [*POSTING, "-DFENCES", "-DWITHOUT_LIGHT_FENCE"],
 }
 
-WRONG_RINGS = {
-    "only the oldest calls are collected": ["-DOLDEST_ONLY"],
-    "no runner takes over": ["-DWITHOUT_RELIEF"],
-    "a bell that has rung is waited for": ["-DRUNG_IS_IGNORED"],
-    "held-up rings have no bell": ["-DNO_BELL_IN_HELD_UP_RINGS"],
-    "a withdrawn bell counts as posted": ["-DWITHDRAWN_BELL_STAYS"],
-}
-
 WRONG_TICKETS = {
     "a call that is begun is moved": ["-DBEGUN_IS_IGNORED"],
     "a call that cannot be moved is not given back": ["-DNOT_GIVEN_BACK"],
@@ -67,15 +58,6 @@ def errors(folder: Path, options: list[str], model: Path = PROTOCOL) -> int:
 @pytest.mark.parametrize("name", RIGHT)
 def test_no_wake_up_is_lost_and_each_call_runs_once(name: str, tmp_path: Path) -> None:
     assert errors(tmp_path, RIGHT[name]) == 0
-
-
-def test_every_finished_call_is_collected(tmp_path: Path) -> None:
-    assert errors(tmp_path, [], RINGS) == 0
-
-
-@pytest.mark.parametrize("name", WRONG_RINGS)
-def test_threads_that_hang_are_noticed_when(name: str, tmp_path: Path) -> None:
-    assert errors(tmp_path, WRONG_RINGS[name], RINGS) > 0
 
 
 def test_every_ticket_leads_to_its_own_result(tmp_path: Path) -> None:
