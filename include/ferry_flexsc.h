@@ -116,9 +116,9 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
  * to its counter when it is made, so that an event loop may wait for it among other descriptors.
  * Once it is readable, read it first and then poll all tickets: a signal may also mean that a call
  * is stuck behind one that blocks, and polling has it made by another runner.  A thread watches for
- * that.  To have a batch signal it, append
- * a write of the number 1, a uint64_t.  The descriptor is O_NONBLOCK, and ferry_flexsc_stop()
- * closes it.  Signalling takes one more call per call.  Returns -errno if there is none.
+ * that.  To have a batch signal it, append a write of the number 1, a uint64_t.  The descriptor is
+ * O_NONBLOCK, and ferry_flexsc_stop() closes it.  Signalling takes one more call per call.  Returns
+ * -errno if there is none.
  */
 int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc);
 
@@ -136,8 +136,9 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result);
 
 /**
  * Collects a call: returns its result, and the ticket is void.  Spins first, then sleeps.  If
- * the runner sleeps in another call, the calling thread makes the call.  Returns -EINVAL for a
- * ticket that is void and has not been given out again, and for a number that is not a ticket.
+ * the runner sleeps in another call, the calling thread makes the call if it has posted it, and
+ * another runner does otherwise.  Returns -EINVAL for a ticket that is void and has not been given
+ * out again, and for a number that is not a ticket.
  */
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket);
 
@@ -156,9 +157,9 @@ const char *ferry_direct_name(long nr);
 
 /**
  * Declares that the calling thread has restricted itself, or has descriptors or namespaces of
- * its own, since its first posted call: from now on it makes all its calls itself.  Restrictions by
- * ferry's functions need no declaration, nor do those that apply to all threads, for example by
- * setuid(3) or with SECCOMP_FILTER_FLAG_TSYNC.
+ * its own, since its first posted call: from now on it makes all its calls itself.  Restrictions
+ * by ferry's functions need no declaration, nor do those that apply to all threads, for example
+ * by setuid(3) or with SECCOMP_FILTER_FLAG_TSYNC.
  */
 void ferry_flexsc_confined(void);
 

@@ -244,18 +244,14 @@ class Cell(Measurement):
 
 
 class Side(Measurement):
-    """A server in one of its builds."""
+    """The echo server in one of its builds."""
 
     server: str
-    build: Literal["flexsc", "pthreads", "epoll"]
+    build: Literal["pthreads", "epoll"]
     requests_per_s: Positive
     cpu_ns: NotNegative
     ratio: Positive
     cpu_ratio: NotNegative
-
-
-class Servers(Run):
-    servers: list[Side] = field(default_factory=list)
 
 
 class Flexsc(Run):
@@ -291,5 +287,4 @@ KINDS: dict[str, type[Run]] = {
     "files": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,
-    "servers": Servers,
 }

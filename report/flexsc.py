@@ -15,11 +15,11 @@ MOST_RUNNERS, MOST_THREADS = 4, 8  # in a figure; the table has all
 MOST_CPU = 5.0  # times that of plain calls; longer bars would hide the others
 TIMES = "times the throughput of plain calls"
 WAYS = {"plain": "plain calls", "batch": "batches", "uring": "io_uring"}
-WAYS |= {"sqpoll": "SQPOLL", "pthreads": "two threads", "flexsc": "flexsc"}
+WAYS |= {"sqpoll": "SQPOLL", "pthreads": "plain calls of as many threads", "flexsc": "flexsc"}
 STYLES = {"batch": ("grey", "s"), "uring": ("blue", "D"), "sqpoll": ("yellow", "X")}
 STYLES |= {"pthreads": ("ink", "*")}
 RUNNER_STYLES = [("orange", "o"), ("purple", "^"), ("green", "v"), ("light", "P")]
-SIDES = [("green", "the caller's thread"), ("orange", "runners, or the thread of io_uring")]
+SIDES = [("green", "the callers' threads"), ("orange", "runners, or the thread of io_uring")]
 
 
 def cpu(cell: Cell) -> float:
@@ -46,8 +46,9 @@ class Call:
         self.threads = min(threads, key=lambda one: abs(one - USUAL_THREADS))
         self.work = min(works, key=lambda one: abs(one - USUAL_WORK))
         self.runners = some(sorted(runners), MOST_RUNNERS)
-        # The ways that have no threads, at the usual work; plain calls first
-        self.others = [c for c in cells if c.way != "flexsc" and c.work_ns == self.work]
+        # The other ways, at the usual work and with the usual threads; plain calls first
+        others = [c for c in cells if c.way != "flexsc" and c.work_ns == self.work]
+        self.others = [c for c in others if c.threads in (None, self.threads)]
 
     def by_threads(self, runners: int) -> list[Cell]:
         """Of flexsc, at the usual work."""
@@ -97,7 +98,7 @@ def draw_threads(name: str, call: Call) -> Panel:
             colour, _ = STYLES[cell.way]
             ratios = [cell.ratio] * 2
             lines.append(Line(WAYS[cell.way], colour, "", [*call.ends], ratios, style="--"))
-    return draw_lines(name, TIMES, "user-level threads", lines, base=lines[0])
+    return draw_lines(name, TIMES, "threads", lines, base=lines[0])
 
 
 def draw_work(name: str, call: Call) -> Panel:
@@ -116,7 +117,7 @@ def gain_figure(name: str, call: Call) -> Figure:
         name=f"{name}-gain",
         title=f"{call.name}: throughput beside plain calls",
         panels=[draw_threads(f"{name}-threads", call), draw_work(f"{name}-work", call)],
-        note=f"Over the user-level threads, at W = {time(call.work)}, and over W, the work "
+        note=f"Over the threads, at W = {time(call.work)}, and over W, the work "
         f"between two calls, with {counted(call.threads, 'thread')}. Lines named by runners "
         "are flexsc, shaded where it is ahead with the fewest; the throughput includes the work. "
         "Marks: medians of the ratios; dots: every trial, those beyond the scale at its edge. "
@@ -160,5 +161,5 @@ def section(name: str, run: Flexsc) -> Section:
     return Section(
         topic="flexsc",
         title="posted calls beside plain ones",
-        figures=figures + servers.section(name, run).figures,
+        figures=figures + ([servers.figure(name, run.servers)] if run.servers else []),
     )

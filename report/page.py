@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from . import apps, batch, flexsc, pagefault, rows, servers, trace
+from . import apps, batch, flexsc, pagefault, rows, trace
 from .circumstances import Facts, cautions, places, run_facts
 from .conclusion import HEADINGS, of_folder
 from .document import (
@@ -26,7 +26,6 @@ from .document import (
     Pagefault,
     Rows,
     Run,
-    Servers,
     Table,
 )
 from .drawing import CSS
@@ -44,7 +43,6 @@ SECTIONS: dict[type[Run], Callable[[str, Any], Section]] = {
     Apps: apps.section,
     Flexsc: flexsc.section,
     Pagefault: pagefault.section,
-    Servers: servers.section,
 }
 EMULATED = "user-mode-linux"  # the warning that ratios from there carry
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Servers side by side: those of `ferry bench servers`, and the echo of `ferry bench flexsc`."""
+"""The builds of the echo server of `ferry bench flexsc` side by side."""
 
 from collections.abc import Sequence
 
 from .charts import Bar, draw_bars
-from .document import Flexsc, Servers, Side
-from .section import Figure, Section
+from .document import Side
+from .section import Figure
 from .words import significant, time, unit
 
-COLOURS = {"flexsc": "orange", "pthreads": "green", "epoll": "blue"}
+COLOURS = {"pthreads": "green", "epoll": "blue"}
 
 
 def label(side: Side) -> str:
@@ -37,15 +37,7 @@ def figure(name: str, sides: Sequence[Side]) -> Figure:
         ],
         key=[(colour, build) for build, colour in COLOURS.items()],
         note="Medians of the trials on the left, means on the right; after each figure, its "
-        "multiple of that of pthreads. The clients have a CPU of their own, or share two with the "
-        "server where it is a mere echo; their CPU time does not count.",
+        "multiple of that of pthreads. The client shares two CPUs with the server; its CPU time does "
+        "not count.",
         about={side.server for side in sides},
-    )
-
-
-def section(name: str, run: Servers | Flexsc) -> Section:
-    return Section(
-        topic="servers",
-        title="an HTTP server and a cache, three builds of each",
-        figures=[figure(name, run.servers)] if run.servers else [],
     )

@@ -26,12 +26,11 @@ RUNS = {
         "--work",
         "100",
         "--threads",
-        "1,16",
+        "2,16",
         "--runners",
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16", "--sizes", "4"],
-    "servers": ["--trials", "1", "--seconds", "1", "--app", "http"],
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -49,7 +48,7 @@ ONLY_IN = {
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",
-    "servers": "flexsc servers",
+    "servers": "flexsc",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "apps", "directory", "trials"}
@@ -62,7 +61,6 @@ SETTINGS_OF_OTHERS |= {
     "threads",
     "runners",
     "memory_mib",
-    "seconds",
 }
 
 
@@ -114,7 +112,7 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("chain", "apps", "files", "flexsc", "pagefault", "servers")
+        bench: run(bench) for bench in ("chain", "apps", "files", "flexsc", "pagefault")
     }
 
 
@@ -225,7 +223,7 @@ def test_touches(documents: dict[str, Any]) -> None:
 def test_servers(documents: dict[str, Any]) -> None:
     unmeasured = {"name", "server", "build", "available", "reason"}
     assert all(side["available"] for side in documents["flexsc"]["servers"])
-    for side in documents["flexsc"]["servers"] + documents["servers"]["servers"]:
+    for side in documents["flexsc"]["servers"]:
         assert set(side) == (described(SERVERS) if side["available"] else unmeasured)
 
 

@@ -33,12 +33,11 @@ SHORT = {
         "--work",
         "0,150,2000",
         "--threads",
-        "1,16",
+        "2,16",
         "--runners",
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16"],
-    "servers": ["--trials", "4", "--seconds", "1", "--app", "http"],
 }
 
 

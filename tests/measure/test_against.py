@@ -83,7 +83,6 @@ def test_people_see_both_runs_and_what_was_not_alike(ferry: Ferry, earlier: Path
         "files",
         "flexsc",
         "pagefault",
-        "servers",
     ],
 )
 def test_every_bench_can_be_compared(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Ferry, Result
 
-BENCHES = "crossing, batch, dispatch, chain, apps, files, flexsc, pagefault and servers"
+BENCHES = "crossing, batch, dispatch, chain, apps, files, flexsc and pagefault"
 
 
 def refused(done: Result, *words: str) -> None:
@@ -54,10 +54,6 @@ def refused(done: Result, *words: str) -> None:
         (["flexsc", "--threads", "0,1"], ["--threads", "'0'", "from 1 to"]),
         (["flexsc", "--work", "-1"], ["--work", "'-1'"]),
         (["flexsc", "--runners", "65"], ["--runners", "from 1 to 64"]),
-        (["servers", "--app", "total"], ["'total'", "http and cache"]),
-        (["servers", "--seconds", "0"], ["--seconds", "'0'", "from 1 to"]),
-        (["servers", "--warmup", "5"], ["servers takes no --warmup"]),
-        (["servers", "--examples", "/nowhere"], ["--examples DIRECTORY"]),
         (["pagefault", "--memory", "3"], ["--memory", "'3'", "from 4 to"]),
         (["pagefault", "--memory", "2G"], ["--memory", "'2G'"]),
         (["pagefault", "--memory", "16777216"], ["leaves", "16777216 MiB"]),

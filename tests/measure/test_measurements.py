@@ -6,12 +6,8 @@ import ctypes
 import io
 import json
 import re
-import shutil
-import signal
 import struct
 import subprocess
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +26,6 @@ ROWS = {
     "files": "comparisons",
     "flexsc": "cells",
     "pagefault": "touches",
-    "servers": "servers",
 }
 BENCHES = list(ROWS)
 Documents = dict[str, Any]
@@ -154,97 +149,35 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
         latency = cell["latency_ns"]
         assert 0 < latency["p50"] <= latency["p90"] <= latency["p99"] <= latency["max"]
         assert cell["caller_cpu_ns"] > 0
-        if cell["way"] != "flexsc":
-            assert cell["phases_ns"] is None
-            continue
-        assert all(phase >= 0 for phase in cell["phases_ns"].values())
+        assert (cell["threads"] is not None) == (cell["way"] in ("pthreads", "flexsc"))
+        assert (cell["runners"] is not None) == (cell["way"] == "flexsc")
     # The kernel counts this time in ticks, and a cell may take less than one.
     posted = [cell["other_cpu_ns"] for cell in cells if cell["way"] == "flexsc"]
     assert min(posted) >= 0
     assert max(posted) > 0
 
 
-@pytest.mark.parametrize("bench", ["flexsc", "servers"])
-def test_builds_of_a_server_are_compared(bench: str, documents: Documents) -> None:
-    sides = documents[bench]["servers"]
-    assert len(sides) == (9 if bench == "flexsc" else 3)
+def test_builds_of_the_echo_server_are_compared(documents: Documents) -> None:
+    sides = documents["flexsc"]["servers"]
+    assert len(sides) == 6
     # The client of 1,000 requests may see the time of two running threads a tick (10 ms) late.
-    late = 2 * 10e6 / 1000 if bench == "flexsc" else 0
+    late = 2 * 10e6 / 1000
     for server in {side["server"] for side in sides}:
         builds = {side["build"]: side for side in sides if side["server"] == server}
-        assert set(builds) == {"flexsc", "pthreads", "epoll"}
+        assert set(builds) == {"pthreads", "epoll"}
         trials = {build: np.array(side["trials_ns"]) for build, side in builds.items()}
         for build, side in builds.items():
             assert len(trials[build]) == 4
             assert side["requests_per_s"] == pytest.approx(1e9 / side["median"], rel=1e-6)
-            for key, base in (("ratio", "pthreads"), ("epoll_ratio", "epoll")):
-                ratio = np.median(trials[base] / trials[build])
-                assert side[key] == pytest.approx(ratio, rel=1e-6)
+            ratio = np.median(trials["pthreads"] / trials[build])
+            assert side["ratio"] == pytest.approx(ratio, rel=1e-6)
             # Two CPUs at most work for a request.
             assert 0 < side["cpu_ns"] < 2.2 * trials[build].max() + late
             share = side["cpu_ns"] / builds["pthreads"]["cpu_ns"]
             assert side["cpu_ratio"] == pytest.approx(share, rel=1e-6)
-        best = max(sides, key=lambda side: (side["server"] == server, side["requests_per_s"]))
-        texts = [one["text"] for one in documents[bench]["findings"] if one["about"] == server]
-        assert len(texts) == 1
-        assert texts[0].startswith(f"{server}: {best['build']} serves most, ")
-
-
-def test_the_cache_takes_its_load(ferry: Ferry) -> None:
-    words = ("servers", "--app", "cache", "--trials", "1", "--seconds", "1")
-    document = json.loads(ferry(*words, "--json", "-").stdout)
-    assert [side["reason"] for side in document["servers"]] == [None] * 3
-    assert all(side["requests_per_s"] > 100 for side in document["servers"])
-
-
-def test_a_load_generator_that_is_missing_is_named(
-    ferry: Ferry, environment: dict[str, str], tmp_path: Path
-) -> None:
-    nowhere = environment | {"PATH": str(tmp_path)}
-    done = ferry("servers", "--trials", "1", "--json", "-", env=nowhere)
-    reasons = {side["server"]: side["reason"] for side in json.loads(done.stdout)["servers"]}
-    assert reasons == {
-        "http": "its load generator, wrk, is not installed",
-        "cache": "its load generator, memcaslap, is not installed",
-    }
-
-
-def processes_of(directory: Path) -> list[str]:
-    """The command lines that name a file below DIRECTORY."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:  # it ended
-            continue
-        if str(directory) in line and "bench" not in line:
-            found.append(line)
-    return found
-
-
-def soon(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 20
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_no_server_outlives_the_bench(
-    number: int, ferry_path: Path, environment: dict[str, str], tmp_path: Path
-) -> None:
-    shutil.copytree(ferry_path.parent.parent / "examples" / "servers", tmp_path / "servers")
-    words = ["servers", "--app", "http", "--seconds", "60", "--examples", str(tmp_path)]
-    with subprocess.Popen(
-        [ferry_path, "bench", *words],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as bench:
-        assert soon(lambda: bool(processes_of(tmp_path)))
-        bench.send_signal(number)
-        assert soon(lambda: not processes_of(tmp_path))
-        bench.wait(20)
+        found = documents["flexsc"]["findings"]
+        (text,) = [one["text"] for one in found if one["about"] == server]
+        assert f"epoll serves {builds['epoll']['ratio']:.2f} times" in text
 
 
 def test_touches_are_compared_with_a_fault_a_page(documents: Documents) -> None:

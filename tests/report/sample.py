@@ -284,7 +284,7 @@ def flexsc(
             cells.append(cell("write", way, work, times, base))
         missing: Json = {"call": "getpid", "way": "uring", "threads": None, "runners": None}
         cells.append(absent("getpid uring", "", "no such request", work_ns=work, **missing))
-    echo = [one for one in servers("echo 1 of 8", trials=trials)["servers"] if one["available"]]
+    echo = sides("echo 1 of 8", trials)
     run = common("flexsc", started) | {"cells": cells, "servers": echo}
     for about in ("write", "echo 1 of 8"):
         run["findings"].append({"about": about, "text": f"A finding about {about}."})
@@ -303,22 +303,14 @@ def side(server: str, build: str, trials: Sequence[float], base: Sequence[float]
     }
 
 
-def servers(server: str = "http", started: str = "2001-02-03T04:11:06Z", trials: int = 5) -> Json:
-    """Of the cache there is nothing."""
+def sides(server: str, trials: int) -> list[Json]:
     random = Random(7)
-    gains = {"flexsc": 1.25, "pthreads": 1.0, "epoll": 1.11}
+    gains = {"pthreads": 1.0, "epoll": 1.11}
     base = noisy(random, 9000.0, trials)
-    sides = [
+    return [
         side(server, build, noisy(random, 9000.0 / gain, trials), base)
         for build, gain in gains.items()
     ]
-    missing = [
-        absent(f"cache, {build}", "", "it is not installed", server="cache", build=build)
-        for build in gains
-    ]
-    run = common("servers", started) | {"servers": sides + missing}
-    run["findings"].append({"about": server, "text": f"A finding about {server}."})
-    return run
 
 
 def touch(order: str, way: str, trials: Sequence[float], pages: float, size: int = 0) -> Json:
@@ -371,5 +363,4 @@ def all_benches() -> dict[str, Json]:
         "files": files(),
         "flexsc": flexsc(),
         "pagefault": pagefault(),
-        "servers": servers(),
     }

@@ -6,7 +6,7 @@
  *	stress restarts N	N starts and stops, with calls in progress in between
  *	stress kills N [SEED]	N children that are killed at a random moment
  *	stress differential N [SEED]	N random calls, made plainly and posted
- *	stress blocked N	N calls that block at once, more than there are stand-ins
+ *	stress blocked N	N calls that block at once, twice as many as there may be stand-ins
  *
  * Exit status 0, or 1 after a sentence on standard error.
  */
@@ -333,26 +333,23 @@ static long poll_locks(long tickets[], long count, long left)
 
 static void blocked(long count)
 {
-	static const struct ferry_flexsc_options two = {
-		.runners = 2,
-		.entries = 4096,
-		.standins = FERRY_FLEXSC_MAX_STANDINS,
-	};
+	const struct ferry_flexsc_options options = { .entries = 4096,
+						      .standins = (unsigned int)count / 2 };
 	long *tickets = calloc((size_t)count, sizeof(*tickets)), left = count, i;
 
 	if (!tickets)
 		err(1, "no memory");
 	open_lock();
-	flexsc = start(&two);
+	flexsc = start(&options);
 	for (i = 0; i < count; i++) {
 		tickets[i] =
 			ferry_flexsc_post(flexsc, SYS_flock, (const long[]){ waiting, LOCK_SH }, 2);
 		if (tickets[i] < 0)
 			errx(1, "call %ld is not posted: %s", i, strerror((int)-tickets[i]));
 	}
-	/* Those behind a blocked call move while there are stand-ins, and stay where they are then.
+	/* Calls behind a blocked one move while there are stand-ins, and stay where they are then.
 	 */
-	while (running_threads() < FERRY_FLEXSC_MAX_STANDINS)
+	while (running_threads() < count / 2)
 		check(poll_locks(tickets, count, left), left);
 	check(poll_locks(tickets, count, left), left);
 	flock(locked, LOCK_UN);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks the protocol, and the tickets above it, with spin: all holds, and omissions are detected."""
+"""Checks the protocol, and tickets above it, with spin: all holds, omissions are detected."""
 
 import re
 import subprocess
