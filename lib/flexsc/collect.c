@@ -11,6 +11,12 @@
 #define LOOK_AGAIN_NS 1000000000L
 #define LOOK_AT_RUNNER_NS 1000000L
 
+/*
+ * Steps of spinning between two looks at the clock, which are crossings in user-mode Linux: about
+ * 10 us, in which a runner makes tens of calls.
+ */
+#define STEPS 256
+
 /* In a child, entries of calls under way read as FREE. */
 static bool is_over(const struct runner *runner, const struct ferry_entry *entry)
 {
@@ -166,7 +172,7 @@ static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runn
 
 	for (steps = 1; !is_over(runner, entry); steps++) {
 		pause_briefly();
-		if (steps % 16)
+		if (steps % STEPS)
 			continue;
 		if (!start)
 			start = clock_ns();

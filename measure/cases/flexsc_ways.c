@@ -341,16 +341,25 @@ struct posted {
 	} of[POSTED_AT_ONCE];
 };
 
-static void collect_oldest(struct crew *crew, struct posted *posted)
+static void collect(struct crew *crew, struct posted *posted, unsigned int index)
 {
 	const struct job *job = crew->job;
-	unsigned int i = posted->first;
+	unsigned int i = (posted->first + index) % POSTED_AT_ONCE;
 
 	check(crew, ferry_flexsc_wait(job->flexsc, posted->of[i].ticket));
 	if (job->samples)
 		job->samples[posted->of[i].call] = now_ns() - posted->of[i].start;
-	posted->first = (i + 1) % POSTED_AT_ONCE;
-	posted->count--;
+}
+
+/* The youngest first: then the others are done, and no entry is looked at before it is. */
+static void collect_oldest(struct crew *crew, struct posted *posted, unsigned int count)
+{
+	unsigned int i = count;
+
+	while (i--)
+		collect(crew, posted, i);
+	posted->first = (posted->first + count) % POSTED_AT_ONCE;
+	posted->count -= count;
 }
 
 static long post_call(const struct job *job)
@@ -372,7 +381,7 @@ static void post_calls(struct crew *crew)
 	while ((count = take_share(crew, &first)) > 0) {
 		for (i = first; i < first + count; i++) {
 			if (posted.count == POSTED_AT_ONCE)
-				collect_oldest(crew, &posted);
+				collect_oldest(crew, &posted, POSTED_AT_ONCE / 2);
 			at = (posted.first + posted.count++) % POSTED_AT_ONCE;
 			posted.of[at].call = i;
 			posted.of[at].start = job->samples ? now_ns() : 0;
@@ -380,8 +389,7 @@ static void post_calls(struct crew *crew)
 			work(job->loops);
 		}
 	}
-	while (posted.count)
-		collect_oldest(crew, &posted);
+	collect_oldest(crew, &posted, posted.count);
 }
 
 static void *run_in_crew(void *argument)
