@@ -37,7 +37,7 @@ def figure(name: str, sides: Sequence[Side]) -> Figure:
         ],
         key=[(colour, build) for build, colour in COLOURS.items()],
         note="Medians of the trials on the left, means on the right; after each figure, its "
-        "multiple of that of pthreads. The client shares two CPUs with the server; its CPU time does "
-        "not count.",
+        "multiple of that of pthreads. The client shares two CPUs with the server; its CPU time "
+        "does not count.",
         about={side.server for side in sides},
     )

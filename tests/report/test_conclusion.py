@@ -126,9 +126,9 @@ def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
 def test_all_benches_together_fit_a_screen(tmp_path: Path) -> None:
     every = sample.crossing(), sample.batch(), sample.flexsc(), sample.pagefault()
     conclude(tmp_path, *every, files(2.0, True))
-    lines = read_conclusion(tmp_path, {"servers": "wrk is missing"})
+    lines = read_conclusion(tmp_path, {"apps": "bc is missing"})
     assert len(lines) == len(as_text(lines)) <= 15
-    assert "wrk is missing" in as_json(lines)
+    assert "bc is missing" in as_json(lines)
     assert lines[-1].text.startswith("build/cli/ferry trace ")
 
 
