@@ -8,7 +8,7 @@
 #define CGROUP "/sys/fs/cgroup/ferry-exhaustion"
 #define LIMIT (16UL << 20)
 
-static void address_space_may_run_out(void **state)
+TEST(address_space_may_run_out)
 {
 	const struct rlimit limit = { 1, 1 };
 	struct ferry_slot calls[] = {
@@ -20,7 +20,6 @@ static void address_space_may_run_out(void **state)
 	struct ferry_slot *lazy = new_page(); /* these pages are mapped, but not yet in memory */
 	long *rets = new_page();
 
-	(void)state;
 	expect_equal(run_batch(rets, calls, 4), 3);
 	expect_equal(rets[0], 0);
 	expect_equal(rets[1], -ENOMEM);
@@ -93,11 +92,10 @@ static void write_too_many_results(void *arg)
 	(void)arg;
 }
 
-static void a_batch_without_memory_for_its_results_is_killed(void **state)
+TEST(a_batch_without_memory_for_its_results_is_killed)
 {
 	pid_t pid;
 
-	(void)state;
 	make_cgroup("memory.max", LIMIT);
 	pid = child_start(write_too_many_results, NULL);
 	expect_killed_by(pid, SIGKILL);
@@ -123,11 +121,10 @@ static void read_too_much(void *arg)
 	run_batch(rets, calls, 64);
 }
 
-static void a_batch_whose_calls_want_too_much_is_killed(void **state)
+TEST(a_batch_whose_calls_want_too_much_is_killed)
 {
 	pid_t pid;
 
-	(void)state;
 	make_cgroup("memory.max", LIMIT);
 	pid = child_start(read_too_much, NULL);
 	expect_killed_by(pid, SIGKILL);
@@ -135,12 +132,11 @@ static void a_batch_whose_calls_want_too_much_is_killed(void **state)
 }
 
 /* Above memory.high the kernel slows a task down when it leaves a call. */
-static void a_batch_over_the_high_mark_goes_on(void **state)
+TEST(a_batch_over_the_high_mark_goes_on)
 {
 	pid_t pid;
 	int status;
 
-	(void)state;
 	make_cgroup("memory.high", LIMIT);
 	pid = child_start(write_too_many_results, NULL);
 	usleep(300000);
@@ -149,12 +145,3 @@ static void a_batch_over_the_high_mark_goes_on(void **state)
 	expect(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
 	remove_cgroup();
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(address_space_may_run_out),
-	cmocka_unit_test(a_batch_without_memory_for_its_results_is_killed),
-	cmocka_unit_test(a_batch_whose_calls_want_too_much_is_killed),
-	cmocka_unit_test(a_batch_over_the_high_mark_goes_on),
-};
-
-GROUP(exhaustion_group, tests);

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "tests/lib/conformance/group.h"
+#include "tests/lib/conformance/contract/suite.h"
 #include "tests/lib/differential/random.h"
 
 /** FERRY_SYSCALL or FERRY_DEVICE: the engine under attack. */
@@ -49,18 +49,5 @@ void expect_killed_by(pid_t pid, int sig);
 
 /** Starts a thread, or fails. */
 pthread_t thread_start(void *(*body)(void *), void *arg);
-
-extern const struct group exhaustion_group;
-extern const struct group interrupts_group;
-extern const struct group kills_group;
-extern const struct group large_group;
-extern const struct group neighbours_group;
-extern const struct group nesting_group;
-extern const struct group racing_group;
-extern const struct group sandboxes_group;
-extern const struct group taskwork_group;
-extern const struct group tracers_group;
-extern const struct group undermining_group;
-extern const struct group userfault_group;
 
 #endif /* HOSTILE_H */

@@ -10,7 +10,7 @@
 
 #include <ferry/loop.h>
 
-#include "tests/lib/conformance/filter.h"
+#include "tests/lib/conformance/contract/filter.h"
 #include "hostile.h"
 
 static long handled;
@@ -114,7 +114,7 @@ static void forget(long rets[SLOTS])
 
 /* ---- signals from slots ---- */
 
-static void a_signal_at_any_boundary_changes_no_result(void **state)
+TEST(a_signal_at_any_boundary_changes_no_result)
 {
 	struct ferry_slot calls[SLOTS];
 	long kernels[SLOTS];
@@ -123,7 +123,6 @@ static void a_signal_at_any_boundary_changes_no_result(void **state)
 	long last;
 	int i;
 
-	(void)state;
 	file = memory_file();
 	catch_signal(SIGUSR1, SA_RESTART);
 	for (i = 0; i < SLOTS; i++) {
@@ -167,7 +166,7 @@ static void *send_signals(void *arg)
 	return NULL;
 }
 
-static void every_signal_is_handled_once(void **state)
+TEST(every_signal_is_handled_once)
 {
 	int rounds = times(2000, 100000);
 	pthread_t self = pthread_self();
@@ -178,7 +177,6 @@ static void every_signal_is_handled_once(void **state)
 	sigset_t none;
 	long last;
 
-	(void)state;
 	patience(600);
 	file = memory_file();
 	make_program(calls);
@@ -204,7 +202,7 @@ static void every_signal_is_handled_once(void **state)
 
 #define WAITS 30
 
-static void calls_that_wait_end_as_they_would_alone(void **state)
+TEST(calls_that_wait_end_as_they_would_alone)
 {
 	static const struct timespec moment = { 0, 200000 };
 	int rounds = times(50, 2000);
@@ -216,7 +214,6 @@ static void calls_that_wait_end_as_they_would_alone(void **state)
 	int ends[2];
 	int i;
 
-	(void)state;
 	patience(600);
 	expect(!pipe2(ends, O_CLOEXEC));
 	nothing = (struct pollfd){ .fd = ends[0], .events = POLLIN };
@@ -264,7 +261,7 @@ static void sleep_confined(void *arg)
 }
 
 /* A call made again from the start would find an invalid time. */
-static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
+TEST(a_sleep_goes_on_after_a_stop_without_another_batch)
 {
 	struct timespec *time =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -272,7 +269,6 @@ static void a_sleep_goes_on_after_a_stop_without_another_batch(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	expect(time != MAP_FAILED);
 	expect(!pipe2(ready, O_CLOEXEC));
 	time->tv_sec = 1;
@@ -335,25 +331,14 @@ static void be_tampered_with(void *arg)
 }
 
 /* It may make its own batch continue elsewhere or die, but harm nothing else. */
-static void a_handler_that_moves_the_position_harms_only_itself(void **state)
+TEST(a_handler_that_moves_the_position_harms_only_itself)
 {
 	uint64_t rounds = (uint64_t)times(100, 5000);
 	int status;
 
-	(void)state;
 	patience(600);
 	while (rounds--) {
 		status = in_child(be_tampered_with, &rounds);
 		expect(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV));
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_signal_at_any_boundary_changes_no_result),
-	cmocka_unit_test(every_signal_is_handled_once),
-	cmocka_unit_test(calls_that_wait_end_as_they_would_alone),
-	cmocka_unit_test(a_sleep_goes_on_after_a_stop_without_another_batch),
-	cmocka_unit_test(a_handler_that_moves_the_position_harms_only_itself),
-};
-
-GROUP(interrupts_group, tests);

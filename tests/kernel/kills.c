@@ -52,12 +52,11 @@ static void wait_from(void *arg)
 	run_batch(rets, calls + first, (unsigned long)(WAITS - first));
 }
 
-static void a_kill_ends_every_call_that_waits(void **state)
+TEST(a_kill_ends_every_call_that_waits)
 {
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < WAITS; i++) {
 		pid = child_start(wait_from, &i);
 		expect_asleep(pid);
@@ -66,14 +65,13 @@ static void a_kill_ends_every_call_that_waits(void **state)
 	}
 }
 
-static void a_thousand_kills_leave_nobody_behind(void **state)
+TEST(a_thousand_kills_leave_nobody_behind)
 {
 	struct random random = random_new(1);
 	int rounds = times(150, 1000);
 	int first;
 	pid_t pid;
 
-	(void)state;
 	patience(1200);
 	while (rounds--) {
 		first = (int)random_below(&random, WAITS);
@@ -123,14 +121,13 @@ static void run_threads(void *arg)
 	hurry(NULL);
 }
 
-static void a_kill_ends_all_threads(void **state)
+TEST(a_kill_ends_all_threads)
 {
 	int rounds = times(20, 200);
 	int ends[2];
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	patience(600);
 	expect(!pipe2(ends, O_CLOEXEC));
 	while (rounds--) {
@@ -140,11 +137,3 @@ static void a_kill_ends_all_threads(void **state)
 		expect_killed_by(pid, SIGKILL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_kill_ends_every_call_that_waits),
-	cmocka_unit_test(a_thousand_kills_leave_nobody_behind),
-	cmocka_unit_test(a_kill_ends_all_threads),
-};
-
-GROUP(kills_group, tests);

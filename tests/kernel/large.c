@@ -16,12 +16,11 @@ static void make_arrays(void)
 	expect(calls != MAP_FAILED && rets != MAP_FAILED);
 }
 
-static void a_million_slots_run(void **state)
+TEST(a_million_slots_run)
 {
 	const long pid = getpid();
 	unsigned long i;
 
-	(void)state;
 	make_arrays();
 	for (i = 0; i < MANY; i++)
 		calls[i] = i % 2 ? SLOT(SYS_getpid) : SLOT(-1);
@@ -31,11 +30,10 @@ static void a_million_slots_run(void **state)
 	expect_equal(rets[MANY], 0);
 }
 
-static void a_million_slots_can_be_jumped_over(void **state)
+TEST(a_million_slots_can_be_jumped_over)
 {
 	unsigned long i;
 
-	(void)state;
 	make_arrays();
 	for (i = 0; i < MANY; i += SHRT_MAX + 1UL)
 		calls[i] = jumping(SLOT(-1), SHRT_MAX, -1, -1);
@@ -51,14 +49,13 @@ static void run_for_ever(void *arg)
 		run_batch(rets, calls, MANY);
 }
 
-static void a_million_slots_can_be_killed_anywhere(void **state)
+TEST(a_million_slots_can_be_killed_anywhere)
 {
 	struct random random = random_new(1);
 	int rounds = times(20, 500);
 	unsigned long i;
 	pid_t pid;
 
-	(void)state;
 	patience(600);
 	make_arrays();
 	for (i = 0; i < MANY; i++)
@@ -70,11 +67,3 @@ static void a_million_slots_can_be_killed_anywhere(void **state)
 		expect_killed_by(pid, SIGKILL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_million_slots_run),
-	cmocka_unit_test(a_million_slots_can_be_jumped_over),
-	cmocka_unit_test(a_million_slots_can_be_killed_anywhere),
-};
-
-GROUP(large_group, tests);

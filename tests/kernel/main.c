@@ -10,6 +10,7 @@
 #include <ferry/batchcall.h>
 
 #include "hostile.h"
+#include "tests/lib/conformance/run.h"
 
 #define EXIT_SKIPPED 77
 
@@ -29,35 +30,7 @@ static int probe_kernel(const char **why)
 	return ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0) < 0 ? -ENOSYS : 0;
 }
 
-static const struct way kernel = { "kernel", probe_kernel, run_in_kernel };
-
-static long run_on_device(long rets[], const struct ferry_slot calls[], unsigned long ncall,
-			  long flags, long size)
-{
-	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, flags, size);
-}
-
-static int probe_device(const char **why)
-{
-	return ferry_engine_probe(FERRY_DEVICE, why);
-}
-
-static const struct way device = { "device", probe_device, run_on_device };
-
-static const struct named_group groups[] = {
-	{ "exhaustion", &exhaustion_group },
-	{ "interrupts", &interrupts_group },
-	{ "kills", &kills_group },
-	{ "large", &large_group },
-	{ "neighbours", &neighbours_group },
-	{ "nesting", &nesting_group },
-	{ "racing", &racing_group },
-	{ "sandboxes", &sandboxes_group },
-	{ "taskwork", &taskwork_group },
-	{ "tracers", &tracers_group },
-	{ "undermining", &undermining_group },
-	{ "userfault", &userfault_group },
-};
+static const struct way kernel = { .name = "kernel", .run = run_in_kernel, .probe = probe_kernel };
 
 static int usage(FILE *to, int status)
 {
@@ -104,11 +77,11 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc || (engine != FERRY_SYSCALL && engine != FERRY_DEVICE))
 		return usage(stderr, 2);
-	way = engine == FERRY_DEVICE ? &device : &kernel;
-	if (way->probe(&why)) {
+	way = engine == FERRY_DEVICE ? way_by_name("device") : &kernel;
+	if (way_probe(&why)) {
 		printf("skipped: %s\n", why);
 		return EXIT_SKIPPED;
 	}
 	printf("seed: %" PRIu64 "\n", seed);
-	return groups_run(way->name, groups, ARRAY_SIZE(groups), filter) ? 1 : 0;
+	return tests_run(way->name, filter) ? 1 : 0;
 }

@@ -3,7 +3,7 @@
 #include <spawn.h>
 
 #include "hostile.h"
-#include "tests/lib/conformance/workload.h"
+#include "tests/lib/conformance/contract/workload.h"
 
 #define RUNNERS 2
 
@@ -47,13 +47,12 @@ static void spawn_true(void)
 	expect_equal(status, 0);
 }
 
-static void others_may_fork_and_spawn_meanwhile(void **state)
+TEST(others_may_fork_and_spawn_meanwhile)
 {
 	pthread_t runners[RUNNERS];
 	int rounds = times(15, 500);
 	int i;
 
-	(void)state;
 	patience(600);
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (i = 0; i < RUNNERS; i++)
@@ -106,12 +105,11 @@ static void abort_all(void *arg)
 	abort();
 }
 
-static void others_may_end_the_process(void **state)
+TEST(others_may_end_the_process)
 {
 	int rounds = times(10, 200);
 	int status;
 
-	(void)state;
 	patience(600);
 	while (rounds--) {
 		status = in_child(execute, NULL);
@@ -129,14 +127,13 @@ static void *wait_cancellable(void *arg)
 	return wait_for_ever(arg);
 }
 
-static void others_may_cancel_the_thread(void **state)
+TEST(others_may_cancel_the_thread)
 {
 	pthread_t thread;
 	void *result;
 	int ends[2];
 	int i;
 
-	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	for (i = 0; i < 20; i++) {
 		thread = thread_start(wait_cancellable, &ends[0]);
@@ -146,11 +143,3 @@ static void others_may_cancel_the_thread(void **state)
 		expect(result == PTHREAD_CANCELED);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(others_may_fork_and_spawn_meanwhile),
-	cmocka_unit_test(others_may_end_the_process),
-	cmocka_unit_test(others_may_cancel_the_thread),
-};
-
-GROUP(neighbours_group, tests);

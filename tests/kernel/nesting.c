@@ -2,14 +2,13 @@
 /* A batch within a batch, by any of its numbers, gives -ENOSYS. */
 #include "hostile.h"
 
-static void no_batch_runs_within_a_batch(void **state)
+TEST(no_batch_runs_within_a_batch)
 {
 	static const short numbers[] = { FERRY_NR_BATCH, FERRY_NR_BATCH_ALIAS };
 	long inner_ret = UNTOUCHED;
 	struct ferry_slot inner = SLOT(SYS_getpid);
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		struct ferry_slot calls[] = {
 			SLOT(numbers[i], &inner_ret, &inner, 1, 0, 64),
@@ -24,21 +23,13 @@ static void no_batch_runs_within_a_batch(void **state)
 }
 
 /* A batch that runs its own slots does not loop for ever. */
-static void a_batch_does_not_run_itself(void **state)
+TEST(a_batch_does_not_run_itself)
 {
 	struct guarded batch = guarded_new(2, AT_END);
 	const long results[] = { -ENOSYS, -ENOSYS };
 
-	(void)state;
 	batch.calls[0] = SLOT(FERRY_NR_BATCH, batch.rets, batch.calls, 2, 0, 64);
 	batch.calls[1] = SLOT(FERRY_NR_BATCH_ALIAS, batch.rets, batch.calls, 2, 0, 64);
 	expect_equal(run_batch(batch.rets, batch.calls, 2), 1);
 	expect_rets(&batch, results);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_batch_runs_within_a_batch),
-	cmocka_unit_test(a_batch_does_not_run_itself),
-};
-
-GROUP(nesting_group, tests);

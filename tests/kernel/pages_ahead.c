@@ -10,9 +10,10 @@
 #include <sys/stat.h>
 #include <sys/swap.h>
 
-#include "tests/lib/conformance/group.h"
+#include "tests/lib/conformance/contract/suite.h"
+#include "tests/lib/conformance/contract/write_file.h"
+#include "tests/lib/conformance/run.h"
 #include "tests/lib/differential/random.h"
-#include "write_file.h"
 
 #define EXIT_SKIPPED 77
 #define CGROUP "/sys/fs/cgroup/ferry-pages-ahead"
@@ -164,11 +165,10 @@ static void remove_cgroup(void)
 	expect(access(CGROUP, F_OK));
 }
 
-static void a_limit_within_a_batch_is_no_error(void **state)
+TEST(a_limit_within_a_batch_is_no_error)
 {
 	int before = complaints();
 
-	(void)state;
 	make_cgroup("memory.max");
 	reap(child_start(touch_until_the_limit, NULL), 0);
 	expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 0);
@@ -186,12 +186,11 @@ static long free_memory(void)
 #define LIMITED 300
 
 /* Each process frees the rest of a chunk of pages that the limit did not allow. */
-static void what_a_limit_refuses_is_not_lost(void **state)
+TEST(what_a_limit_refuses_is_not_lost)
 {
 	long free_before = 0;
 	int i;
 
-	(void)state;
 	alarm(0);
 	make_cgroup("memory.max");
 	/* Shortens the lists of each CPU, which otherwise keep tens of megabytes. */
@@ -276,13 +275,12 @@ static void remove_both_cgroups(void)
 	remove_cgroup();
 }
 
-static void pages_ahead_reach_no_limit(void **state)
+TEST(pages_ahead_reach_no_limit)
 {
 	static const char *const events[] = { "high ", "max ", "oom ", "oom_kill " };
 	int before = complaints();
 	size_t i, k;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(within_half); i++) {
 		run_sparsely(&within_half[i]);
 		for (k = 0; k < ARRAY_SIZE(events); k++)
@@ -305,11 +303,10 @@ static bool are_pages_ahead_clean(void)
 	return clean > 0;
 }
 
-static void pages_ahead_are_dropped_at_a_limit(void **state)
+TEST(pages_ahead_are_dropped_at_a_limit)
 {
 	int before = complaints();
 
-	(void)state;
 	if (!are_pages_ahead_clean())
 		suite_skip("this CPU does not maintain the dirty bit");
 	run_sparsely(&beyond_half);
@@ -331,12 +328,11 @@ static void touch_too_much(void *pages)
 	_exit(0);
 }
 
-static void who_uses_too_much_is_killed(void **state)
+TEST(who_uses_too_much_is_killed)
 {
 	int before = complaints();
 	long pages;
 
-	(void)state;
 	for (pages = 1; pages <= WINDOW; pages *= 8) {
 		make_cgroup("memory.max");
 		reap(child_start(touch_too_much, (void *)pages), SIGKILL);
@@ -361,12 +357,11 @@ static void touch_all_memory(void *pages)
 	_exit(0);
 }
 
-static void the_oom_killer_gets_all_back(void **state)
+TEST(the_oom_killer_gets_all_back)
 {
 	long free_before = number_in("/proc/meminfo", "MemFree:");
 	int before = complaints();
 
-	(void)state;
 	if (number_in("/proc/meminfo", "MemTotal:") > 2L << 20)
 		suite_skip("this machine has too much memory to fill it");
 	reap(child_start(touch_all_memory, (void *)64L), SIGKILL);
@@ -377,14 +372,13 @@ static void the_oom_killer_gets_all_back(void **state)
 
 /* ---- accounting ---- */
 
-static void committed_memory_stays(void **state)
+TEST(committed_memory_stays)
 {
 	char *map = mmap(NULL, WINDOW * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
 	long before = number_in("/proc/meminfo", "Committed_AS:");
 	size_t i;
 
-	(void)state;
 	expect_equal(multi_page_alloc(WINDOW), 0);
 	for (i = 0; i < WINDOW; i++)
 		map[i * PAGE] = 1;
@@ -439,12 +433,11 @@ static void use_memory_at_random(void *arg)
 #define AT_ONCE 8
 #define LAG 2048 /* KiB: half a page for each of the processes */
 
-static void a_thousand_processes_leave_nothing(void **state)
+TEST(a_thousand_processes_leave_nothing)
 {
 	long anonymous = number_in("/proc/meminfo", "AnonPages:");
 	int before = complaints(), started = 0, running = 0, status, i;
 
-	(void)state;
 	alarm(0);
 	while (started < PROCESSES || running) {
 		if (started < PROCESSES && running < AT_ONCE) {
@@ -493,13 +486,12 @@ static bool is_in_swap(const char *page)
 	return entry >> 62 & 1;
 }
 
-static void pages_in_swap_stay_there(void **state)
+TEST(pages_in_swap_stay_there)
 {
 	char *map = map_pages(WINDOW);
 	int before = complaints();
 	int i;
 
-	(void)state;
 	swap_on();
 	for (i = 0; i < 16; i += 2)
 		memset(map + i * PAGE, i + 1, PAGE);
@@ -554,45 +546,26 @@ static void expect_device_writes_stay(char *map)
 	expect_equal(munmap(map, WINDOW * PAGE), 0);
 }
 
-static void what_a_device_writes_stays(void **state)
+TEST(what_a_device_writes_stays)
 {
 	char *map = map_pages(WINDOW);
 
-	(void)state;
 	expect_equal(multi_page_alloc(64), 0);
 	map[0] = 1;
 	expect_device_writes_stay(map);
 }
 
-static void what_a_device_writes_after_madv_free_stays(void **state)
+TEST(what_a_device_writes_after_madv_free_stays)
 {
 	char *map = map_pages(WINDOW);
 
-	(void)state;
 	memset(map, 1, 64 * PAGE);
 	expect_equal(madvise(map, 64 * PAGE, MADV_FREE), 0);
 	expect_device_writes_stay(map);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_limit_within_a_batch_is_no_error),
-	cmocka_unit_test(what_a_limit_refuses_is_not_lost),
-	cmocka_unit_test(pages_ahead_reach_no_limit),
-	cmocka_unit_test(pages_ahead_are_dropped_at_a_limit),
-	cmocka_unit_test(who_uses_too_much_is_killed),
-	cmocka_unit_test(the_oom_killer_gets_all_back),
-	cmocka_unit_test(committed_memory_stays),
-	cmocka_unit_test(a_thousand_processes_leave_nothing),
-	cmocka_unit_test(pages_in_swap_stay_there),
-	cmocka_unit_test(what_a_device_writes_stays),
-	cmocka_unit_test(what_a_device_writes_after_madv_free_stays),
-};
-
-GROUP(pages_ahead_group, tests);
-
 int main(int argc, char **argv)
 {
-	static const struct named_group groups[] = { { "pages ahead", &pages_ahead_group } };
 	const char *filter = NULL;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -609,5 +582,5 @@ int main(int argc, char **argv)
 	}
 	seed = argc == 2 ? strtoull(argv[1], NULL, 0) : any_seed();
 	printf("seed: %llu\n", (unsigned long long)seed);
-	return groups_run("kernel", groups, ARRAY_SIZE(groups), filter) ? 1 : 0;
+	return tests_run("kernel", filter) ? 1 : 0;
 }

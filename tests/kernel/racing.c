@@ -163,7 +163,7 @@ static void *run_many(void *arg)
 	return NULL;
 }
 
-static void all_results_can_be_explained_while_slots_and_results_are_rewritten(void **state)
+TEST(all_results_can_be_explained_while_slots_and_results_are_rewritten)
 {
 	struct random random = random_new(1);
 	int rounds = times(10000, 500000);
@@ -171,7 +171,6 @@ static void all_results_can_be_explained_while_slots_and_results_are_rewritten(v
 	pthread_t writers[WRITERS];
 	long i;
 
-	(void)state;
 	patience(600);
 	shared = guarded_new(SLOTS, AT_END);
 	fill_palette(&random);
@@ -246,7 +245,7 @@ static void note_fault(int sig, siginfo_t *info, void *context)
 	siglongjmp(after_fault, sig);
 }
 
-static void memory_that_comes_and_goes_ends_batches_and_nothing_else(void **state)
+TEST(memory_that_comes_and_goes_ends_batches_and_nothing_else)
 {
 	const struct sigaction action = { .sa_sigaction = note_fault, .sa_flags = SA_SIGINFO };
 	volatile int rounds = times(300, 20000);
@@ -254,7 +253,6 @@ static void memory_that_comes_and_goes_ends_batches_and_nothing_else(void **stat
 	char *end;
 	long last;
 
-	(void)state;
 	patience(600);
 	fleeting_calls = mmap(NULL, calls_size(), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -278,10 +276,3 @@ static void memory_that_comes_and_goes_ends_batches_and_nothing_else(void **stat
 	for (; end < (char *)fleeting_rets + PAGES * PAGE; end++)
 		expect_equal(*end, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_results_can_be_explained_while_slots_and_results_are_rewritten),
-	cmocka_unit_test(memory_that_comes_and_goes_ends_batches_and_nothing_else),
-};
-
-GROUP(racing_group, tests);

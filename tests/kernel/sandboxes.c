@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#include "tests/lib/conformance/filter.h"
+#include "tests/lib/conformance/contract/filter.h"
 #include "hostile.h"
 
 #define SLOTS 24
@@ -160,7 +160,7 @@ static void expect_same(const struct trial *trial, const struct outcome *loop,
 	expect_equal(kernel->written, loop->written);
 }
 
-static void filters_do_to_a_batch_what_they_do_to_the_loop(void **state)
+TEST(filters_do_to_a_batch_what_they_do_to_the_loop)
 {
 	struct random random = random_new(1);
 	int rounds = times(150, 10000);
@@ -169,7 +169,6 @@ static void filters_do_to_a_batch_what_they_do_to_the_loop(void **state)
 	struct outcome kernel;
 	int i;
 
-	(void)state;
 	patience(1200);
 	memset(&trial, 0, sizeof(trial));
 	trial.file = memory_file();
@@ -227,19 +226,11 @@ static void run_while_filter_comes(void *arg)
 	pthread_join(thread, NULL);
 }
 
-static void a_filter_from_another_thread_binds_from_some_slot_on(void **state)
+TEST(a_filter_from_another_thread_binds_from_some_slot_on)
 {
 	int rounds = times(20, 500);
 
-	(void)state;
 	patience(600);
 	while (rounds--)
 		expect_child(run_while_filter_comes, NULL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(filters_do_to_a_batch_what_they_do_to_the_loop),
-	cmocka_unit_test(a_filter_from_another_thread_binds_from_some_slot_on),
-};
-
-GROUP(sandboxes_group, tests);

@@ -17,7 +17,7 @@
 
 /* ---- the last close of a file ---- */
 
-static void a_pipe_ends_with_its_last_writer(void **state)
+TEST(a_pipe_ends_with_its_last_writer)
 {
 	int closed[2];
 	int replaced[2];
@@ -25,7 +25,6 @@ static void a_pipe_ends_with_its_last_writer(void **state)
 	char byte;
 	int file = memory_file();
 
-	(void)state;
 	expect(!pipe2(closed, O_CLOEXEC) && !pipe2(replaced, O_CLOEXEC) &&
 	       !pipe2(ranged, O_CLOEXEC));
 
@@ -40,11 +39,10 @@ static void a_pipe_ends_with_its_last_writer(void **state)
 	expect_batch(calls, 5, 0, 0, replaced[1], 0, 0, 0);
 }
 
-static void a_pipe_breaks_with_its_last_reader(void **state)
+TEST(a_pipe_breaks_with_its_last_reader)
 {
 	int ends[2];
 
-	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	expect(!pipe2(ends, O_CLOEXEC));
 	const struct ferry_slot calls[] = {
@@ -55,12 +53,11 @@ static void a_pipe_breaks_with_its_last_reader(void **state)
 	expect_batch(calls, 2, 1, 0, -EPIPE);
 }
 
-static void a_socket_ends_with_its_peer(void **state)
+TEST(a_socket_ends_with_its_peer)
 {
 	int sockets[2];
 	char byte;
 
-	(void)state;
 	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
 	const struct ferry_slot calls[] = {
 		SLOT(SYS_close, sockets[1]),
@@ -70,13 +67,12 @@ static void a_socket_ends_with_its_peer(void **state)
 	expect_batch(calls, 2, 0, 0, -EPIPE);
 }
 
-static void a_lock_goes_with_its_file(void **state)
+TEST(a_lock_goes_with_its_file)
 {
 	char path[] = "/dev/shm/taskwork.XXXXXX";
 	int locked = mkostemp(path, O_CLOEXEC);
 	int other = open(path, O_RDWR | O_CLOEXEC);
 
-	(void)state;
 	expect(locked >= 0 && other >= 0);
 	unlink(path);
 	expect(!flock(locked, LOCK_EX));
@@ -89,7 +85,7 @@ static void a_lock_goes_with_its_file(void **state)
 }
 
 /* A descriptor in a queued message is closed with the socket that holds it. */
-static void a_descriptor_in_a_message_goes_with_its_socket(void **state)
+TEST(a_descriptor_in_a_message_goes_with_its_socket)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "";
 	struct iovec data = { "x", 1 };
@@ -102,7 +98,6 @@ static void a_descriptor_in_a_message_goes_with_its_socket(void **state)
 	int ends[2];
 	char byte;
 
-	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
 	header->cmsg_level = SOL_SOCKET;
@@ -119,13 +114,12 @@ static void a_descriptor_in_a_message_goes_with_its_socket(void **state)
 	expect_batch(calls, 4, 1, 0, 0, 0, 0);
 }
 
-static void a_file_system_is_free_after_its_last_file(void **state)
+TEST(a_file_system_is_free_after_its_last_file)
 {
 	char path[] = "/dev/shm/taskwork.XXXXXX";
 	char name[100];
 	int file;
 
-	(void)state;
 	expect(mkdtemp(path));
 	if (mount("taskwork", path, "tmpfs", 0, NULL)) {
 		rmdir(path);
@@ -173,9 +167,8 @@ static void complete_between_slots(unsigned int flags)
 	io_uring_queue_exit(&ring);
 }
 
-static void io_uring_completes_before_the_next_slot(void **state)
+TEST(io_uring_completes_before_the_next_slot)
 {
-	(void)state;
 	complete_between_slots(0);
 	complete_between_slots(IORING_SETUP_COOP_TASKRUN);
 }
@@ -188,7 +181,7 @@ static struct rseq *own_rseq(void)
 }
 
 /* A thread knows its CPU as long as no other thread moves it. */
-static void the_cpu_number_is_right_in_the_next_slot(void **state)
+TEST(the_cpu_number_is_right_in_the_next_slot)
 {
 	static const unsigned long masks[] = { 1, 2 };
 	struct ferry_slot calls[8];
@@ -196,7 +189,6 @@ static void the_cpu_number_is_right_in_the_next_slot(void **state)
 	long rets[8];
 	int i;
 
-	(void)state;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		suite_skip("there is one CPU only");
 	if (!__rseq_size || own_rseq()->cpu_id > 1000)
@@ -212,16 +204,3 @@ static void the_cpu_number_is_right_in_the_next_slot(void **state)
 		expect_equal((int)seen[i], i % 2);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_pipe_ends_with_its_last_writer),
-	cmocka_unit_test(a_pipe_breaks_with_its_last_reader),
-	cmocka_unit_test(a_socket_ends_with_its_peer),
-	cmocka_unit_test(a_lock_goes_with_its_file),
-	cmocka_unit_test(a_descriptor_in_a_message_goes_with_its_socket),
-	cmocka_unit_test(a_file_system_is_free_after_its_last_file),
-	cmocka_unit_test(io_uring_completes_before_the_next_slot),
-	cmocka_unit_test(the_cpu_number_is_right_in_the_next_slot),
-};
-
-GROUP(taskwork_group, tests);

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "hostile.h"
-#include "tests/lib/conformance/workload.h"
+#include "tests/lib/conformance/contract/workload.h"
 
 static int *go_on; /* shared with the traced process */
 
@@ -88,19 +88,17 @@ static void come_and_go(unsigned long how)
 	end_traced(pid);
 }
 
-static void tracers_may_come_and_go(void **state)
+TEST(tracers_may_come_and_go)
 {
-	(void)state;
 	patience(600);
 	come_and_go(PTRACE_SEIZE);
 	come_and_go(PTRACE_ATTACH);
 }
 
-static void a_tracer_may_step_through_batches(void **state)
+TEST(a_tracer_may_step_through_batches)
 {
 	pid_t pid = start_traced();
 
-	(void)state;
 	patience(600);
 	attach(pid, PTRACE_SEIZE);
 	step(pid, PTRACE_SINGLESTEP, (unsigned long)times(2000, 50000));
@@ -123,13 +121,12 @@ static void trace_until_killed(void *arg)
 }
 
 /* The kernel resumes the traced process wherever it is. */
-static void a_tracer_may_die(void **state)
+TEST(a_tracer_may_die)
 {
 	struct random random = random_new(1);
 	struct task task = { start_traced(), 0 };
 	int rounds = times(30, 1000);
 
-	(void)state;
 	patience(600);
 	while (rounds--) {
 		task.steps = random_below(&random, 20);
@@ -154,13 +151,12 @@ static void send_itself_fatal_signals(void *arg)
 	expect_batch(calls, 3, getppid(), 0, getpid(), 0);
 }
 
-static void a_tracer_may_keep_what_would_be_fatal(void **state)
+TEST(a_tracer_may_keep_what_would_be_fatal)
 {
 	pid_t pid = child_start(send_itself_fatal_signals, NULL);
 	int signals = 0;
 	int status;
 
-	(void)state;
 	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
 		signals++;
 		expect(!ptrace(PTRACE_CONT, pid, NULL, NULL));
@@ -189,12 +185,11 @@ static bool can_emulate(pid_t pid)
 	return !ptrace(PTRACE_SYSEMU, pid, NULL, NULL) && waitpid(pid, NULL, 0) == pid;
 }
 
-static void a_tracer_may_emulate_calls(void **state)
+TEST(a_tracer_may_emulate_calls)
 {
 	int rounds = times(20, 500);
 	pid_t pid;
 
-	(void)state;
 	patience(600);
 	while (rounds--) {
 		pid = child_start(be_emulated, NULL);
@@ -210,13 +205,3 @@ static void a_tracer_may_emulate_calls(void **state)
 		expect_killed_by(pid, SIGKILL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(tracers_may_come_and_go),
-	cmocka_unit_test(a_tracer_may_step_through_batches),
-	cmocka_unit_test(a_tracer_may_die),
-	cmocka_unit_test(a_tracer_may_keep_what_would_be_fatal),
-	cmocka_unit_test(a_tracer_may_emulate_calls),
-};
-
-GROUP(tracers_group, tests);

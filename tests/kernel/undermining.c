@@ -58,13 +58,12 @@ static bool reads_what_cannot_be_read(void)
 	return write(file, page, 1) == 1;
 }
 
-static void a_batch_that_takes_its_slots_away_ends_there(void **state)
+TEST(a_batch_that_takes_its_slots_away_ends_there)
 {
 	void *page = new_page();
 	void *file_page;
 	int file = memory_file();
 
-	(void)state;
 	expect_end_after(page, SLOT(SYS_munmap, page, PAGE));
 	page = new_page();
 	if (!reads_what_cannot_be_read())
@@ -76,13 +75,12 @@ static void a_batch_that_takes_its_slots_away_ends_there(void **state)
 	expect_end_after(file_page, SLOT(SYS_ftruncate, file, 0));
 }
 
-static void a_batch_that_moves_its_slots_away_ends_there(void **state)
+TEST(a_batch_that_moves_its_slots_away_ends_there)
 {
 	struct ferry_slot *calls = new_page();
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	char *elsewhere = new_page();
 
-	(void)state;
 	calls[0] = SLOT(SYS_getpid);
 	calls[1] = SLOT(SYS_mremap, calls, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere);
 	calls[2] = SLOT(SYS_getpid);
@@ -92,7 +90,7 @@ static void a_batch_that_moves_its_slots_away_ends_there(void **state)
 }
 
 /* Slots are fetched one at a time; the content at that time runs. */
-static void a_batch_may_map_other_slots_over_its_own(void **state)
+TEST(a_batch_may_map_other_slots_over_its_own)
 {
 	struct ferry_slot *calls = new_page();
 	struct ferry_slot others[3] = { SLOT(-1), SLOT(-1), SLOT(SYS_getppid) };
@@ -100,7 +98,6 @@ static void a_batch_may_map_other_slots_over_its_own(void **state)
 	int file = memory_file();
 	long rets[3];
 
-	(void)state;
 	expect_equal(write(file, others, sizeof(others)), sizeof(others));
 	calls[0] = SLOT(SYS_getpid);
 	calls[1] = SLOT(SYS_mmap, calls, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
@@ -109,13 +106,12 @@ static void a_batch_may_map_other_slots_over_its_own(void **state)
 	expect_bytes(rets, results, sizeof(results));
 }
 
-static void a_batch_may_punch_a_hole_into_its_slots(void **state)
+TEST(a_batch_may_punch_a_hole_into_its_slots)
 {
 	int file = memory_file();
 	struct ferry_slot *calls;
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
-	(void)state;
 	/* Zeros are read(0, NULL, 0). */
 	expect_equal(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0), 0);
 	expect(!ftruncate(file, PAGE));
@@ -138,11 +134,10 @@ static void expect_fault_after(long *rets, struct ferry_slot undermine)
 	expect_fault(rets, calls, 3, &rets[1]);
 }
 
-static void a_batch_that_takes_its_results_away_faults(void **state)
+TEST(a_batch_that_takes_its_results_away_faults)
 {
 	long *rets = new_page();
 
-	(void)state;
 	expect_fault_after(rets, SLOT(SYS_munmap, rets, PAGE));
 	rets = new_page();
 	expect_fault_after(rets, SLOT(SYS_mprotect, rets, PAGE, PROT_READ));
@@ -152,27 +147,25 @@ static void a_batch_that_takes_its_results_away_faults(void **state)
 	expect_fault_after(rets, SLOT(SYS_mprotect, rets, PAGE, PROT_NONE));
 }
 
-static void a_batch_may_forget_its_results(void **state)
+TEST(a_batch_may_forget_its_results)
 {
 	long *rets = new_page();
 	const struct ferry_slot calls[] = { SLOT(SYS_getpid),
 					    SLOT(SYS_madvise, rets, PAGE, MADV_DONTNEED),
 					    SLOT(SYS_getpid) };
 
-	(void)state;
 	expect_equal(run_batch(rets, calls, 3), 2);
 	expect_equal(rets[0], 0);
 	expect_equal(rets[1], 0);
 	expect_equal(rets[2], getpid());
 }
 
-static void a_batch_may_take_everything_away(void **state)
+TEST(a_batch_may_take_everything_away)
 {
 	char *both = new_page();
 	struct ferry_slot *calls = (struct ferry_slot *)both;
 	long *rets = (long *)(both + PAGE / 2);
 
-	(void)state;
 	calls[0] = SLOT(SYS_getpid);
 	calls[1] = SLOT(SYS_munmap, both, PAGE);
 	expect_fault(rets, calls, 3, &rets[1]);
@@ -180,7 +173,7 @@ static void a_batch_may_take_everything_away(void **state)
 
 /* ---- descriptors ---- */
 
-static void a_batch_may_close_what_it_uses(void **state)
+TEST(a_batch_may_close_what_it_uses)
 {
 	int file = memory_file();
 	int copy = dup(file);
@@ -198,13 +191,12 @@ static void a_batch_may_close_what_it_uses(void **state)
 	long rets[ARRAY_SIZE(calls)];
 	const long results[] = { 1, 0, -EBADF, 1, 0, -EBADF, -EBADF, getpid() };
 
-	(void)state;
 	expect_equal(run_batch(rets, calls, ARRAY_SIZE(calls)), ARRAY_SIZE(calls) - 1);
 	if (memcmp(rets, results, sizeof(results)) != 0 || byte != 'a')
 		_exit(3); /* no descriptor is left for a message */
 }
 
-static void a_batch_may_forbid_itself_descriptors(void **state)
+TEST(a_batch_may_forbid_itself_descriptors)
 {
 	const struct rlimit none = { 0, 0 };
 	const struct ferry_slot calls[] = {
@@ -214,7 +206,6 @@ static void a_batch_may_forbid_itself_descriptors(void **state)
 	};
 	long rets[3];
 
-	(void)state;
 	expect_equal(run_batch(rets, calls, 3), 2);
 	expect_equal(rets[0], 0);
 	expect_equal(rets[1], -EMFILE);
@@ -224,7 +215,7 @@ static void a_batch_may_forbid_itself_descriptors(void **state)
 /* ---- thread state ---- */
 
 /* The memory at %fs is unmapped for a while, but nothing runs in user space meanwhile. */
-static void a_batch_may_change_the_base_of_fs(void **state)
+TEST(a_batch_may_change_the_base_of_fs)
 {
 	unsigned long base = 0;
 	unsigned long seen = 0;
@@ -238,7 +229,6 @@ static void a_batch_may_change_the_base_of_fs(void **state)
 	struct ferry_slot run[ARRAY_SIZE(calls)];
 	long rets[ARRAY_SIZE(calls)];
 
-	(void)state;
 	memcpy(run, calls, sizeof(calls));
 	run[3].arg[0] = (long)&run[4].arg[1];
 	expect_equal(run_batch(rets, run, ARRAY_SIZE(run)), ARRAY_SIZE(run) - 1);
@@ -248,18 +238,3 @@ static void a_batch_may_change_the_base_of_fs(void **state)
 	errno = 7; /* thread-local */
 	expect_equal(errno, 7);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_batch_that_takes_its_slots_away_ends_there),
-	cmocka_unit_test(a_batch_that_moves_its_slots_away_ends_there),
-	cmocka_unit_test(a_batch_may_map_other_slots_over_its_own),
-	cmocka_unit_test(a_batch_may_punch_a_hole_into_its_slots),
-	cmocka_unit_test(a_batch_that_takes_its_results_away_faults),
-	cmocka_unit_test(a_batch_may_forget_its_results),
-	cmocka_unit_test(a_batch_may_take_everything_away),
-	cmocka_unit_test(a_batch_may_close_what_it_uses),
-	cmocka_unit_test(a_batch_may_forbid_itself_descriptors),
-	cmocka_unit_test(a_batch_may_change_the_base_of_fs),
-};
-
-GROUP(undermining_group, tests);

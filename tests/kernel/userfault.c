@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#include "tests/lib/conformance/filter.h"
+#include "tests/lib/conformance/contract/filter.h"
 #include "hostile.h"
 
 #define PAGES 4
@@ -79,12 +79,11 @@ static void *serve_late(void *arg)
 	return NULL;
 }
 
-static void slots_may_come_late(void **state)
+TEST(slots_may_come_late)
 {
 	static long rets[SLOTS];
 	size_t i;
 
-	(void)state;
 	make_region();
 	thread_start(serve_late, NULL);
 	expect_equal(run_batch(rets, (struct ferry_slot *)region, SLOTS), SLOTS - 1);
@@ -93,13 +92,12 @@ static void slots_may_come_late(void **state)
 	expect_equal(served, PAGES);
 }
 
-static void room_for_results_may_come_late(void **state)
+TEST(room_for_results_may_come_late)
 {
 	const size_t count = PAGES * PAGE / sizeof(long);
 	struct ferry_slot *calls;
 	size_t i;
 
-	(void)state;
 	make_region();
 	calls = mmap(NULL, count * sizeof(*calls), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -150,15 +148,13 @@ static void run_zero_slots(void *(*thread)(void *))
 		expect_equal(rets[i], 0);
 }
 
-static void a_server_may_give_up_meanwhile(void **state)
+TEST(a_server_may_give_up_meanwhile)
 {
-	(void)state;
 	run_zero_slots(unregister);
 }
 
-static void a_server_may_close_its_descriptor_meanwhile(void **state)
+TEST(a_server_may_close_its_descriptor_meanwhile)
 {
-	(void)state;
 	run_zero_slots(close_it);
 }
 
@@ -207,11 +203,10 @@ static void confine_itself_late(void *arg)
 	_exit(rets[1] == 0 && rets[2] == 1 && rets[3] == 2 && handled == 1 ? 0 : 3);
 }
 
-static void a_signal_over_the_installation_of_a_filter_is_no_call(void **state)
+TEST(a_signal_over_the_installation_of_a_filter_is_no_call)
 {
 	int file = memory_file();
 
-	(void)state;
 	open_userfaultfd();
 	expect_child(confine_itself_late, &file);
 	expect_equal(lseek(file, 0, SEEK_END), 3);
@@ -288,9 +283,8 @@ static void dispatch_late(void *arg)
 	_exit(dispatched == SYS_getppid && handled == 1 ? 0 : 3);
 }
 
-static void a_signal_over_the_start_of_user_dispatch_is_no_call(void **state)
+TEST(a_signal_over_the_start_of_user_dispatch_is_no_call)
 {
-	(void)state;
 	open_userfaultfd();
 	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector))
 		suite_skip("this kernel has no syscall user dispatch");
@@ -329,13 +323,12 @@ static void wait_for_operand(void *arg)
 	run_batch(rets, calls, 2);
 }
 
-static void what_never_comes_is_waited_for_until_death(void **state)
+TEST(what_never_comes_is_waited_for_until_death)
 {
 	static const child_fn bodies[] = { wait_for_slots, wait_for_room, wait_for_operand };
 	size_t i;
 	pid_t pid;
 
-	(void)state;
 	open_userfaultfd();
 	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
 		pid = child_start(bodies[i], NULL);
@@ -346,15 +339,3 @@ static void what_never_comes_is_waited_for_until_death(void **state)
 		expect_killed_by(pid, SIGKILL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(slots_may_come_late),
-	cmocka_unit_test(room_for_results_may_come_late),
-	cmocka_unit_test(a_server_may_give_up_meanwhile),
-	cmocka_unit_test(a_server_may_close_its_descriptor_meanwhile),
-	cmocka_unit_test(a_signal_over_the_installation_of_a_filter_is_no_call),
-	cmocka_unit_test(a_signal_over_the_start_of_user_dispatch_is_no_call),
-	cmocka_unit_test(what_never_comes_is_waited_for_until_death),
-};
-
-GROUP(userfault_group, tests);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "device.h"
+#include "tests/lib/conformance/run.h"
 
 #define EXIT_SKIPPED 77
 
@@ -49,11 +50,10 @@ static void run_audited(void *fd)
 	expect_equal(ret, getpid());
 }
 
-static void an_audited_task_is_refused(void **state)
+TEST(an_audited_task_is_refused)
 {
 	int fd = device_open();
 
-	(void)state;
 	expect_device_runs(fd);
 	if (enable_audit())
 		suite_skip("audit cannot be enabled here");
@@ -62,12 +62,11 @@ static void an_audited_task_is_refused(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_audited_task_is_refused) };
 	const char *why;
 
 	if (ferry_engine_probe(FERRY_DEVICE, &why)) {
 		printf("skipped: %s\n", why);
 		return EXIT_SKIPPED;
 	}
-	return cmocka_run_group_tests_name("audit", tests, NULL, NULL) ? 1 : 0;
+	return tests_run("audit", NULL) ? 1 : 0;
 }

@@ -17,7 +17,7 @@ static struct ferry_slot close_all(void)
 	return SLOT(SYS_close_range, FIRST, ~0U, 0);
 }
 
-static void a_batch_outlives_its_descriptor(void **state)
+TEST(a_batch_outlives_its_descriptor)
 {
 	int fd = device_open();
 	const struct ferry_slot calls[] = {
@@ -29,7 +29,6 @@ static void a_batch_outlives_its_descriptor(void **state)
 	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 4);
 
-	(void)state;
 	expect_equal(device_run(fd, &args), 3);
 	expect_equal(rets[0], 0);
 	expect_equal(rets[1], -EBADF);
@@ -38,7 +37,7 @@ static void a_batch_outlives_its_descriptor(void **state)
 }
 
 /* The restarted ioctl finds no device; the position is in the arguments. */
-static void the_position_survives_the_descriptor(void **state)
+TEST(the_position_survives_the_descriptor)
 {
 	int fd = device_open();
 	const struct ferry_slot calls[] = {
@@ -50,7 +49,6 @@ static void the_position_survives_the_descriptor(void **state)
 	struct ferry_batch_args args = device_args(rets, calls, 3);
 	const unsigned long before_kill = FERRY_BATCH_RESUME | 1UL << FERRY_RESUME_SHIFT;
 
-	(void)state;
 	count_signals();
 	expect_equal(device_run(fd, &args), -EBADF);
 	/* A task that was preempted leaves the ioctl for its restartable sequence. */
@@ -88,19 +86,17 @@ static void run_with_signals(struct ferry_slot undo)
 	expect_equal(signals_seen, 3);
 }
 
-static void the_library_goes_on_where_a_batch_closed_everything(void **state)
+TEST(the_library_goes_on_where_a_batch_closed_everything)
 {
-	(void)state;
 	run_with_signals(close_all());
 }
 
-static void the_library_goes_on_where_its_number_is_another_file(void **state)
+TEST(the_library_goes_on_where_its_number_is_another_file)
 {
-	(void)state;
 	run_with_signals(SLOT(SYS_dup2, 0, 1000));
 }
 
-static void the_library_loops_where_no_descriptor_is_to_be_had(void **state)
+TEST(the_library_loops_where_no_descriptor_is_to_be_had)
 {
 	const struct rlimit none = { FIRST, FIRST };
 	const struct ferry_slot calls[] = {
@@ -111,7 +107,6 @@ static void the_library_loops_where_no_descriptor_is_to_be_had(void **state)
 	};
 	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
-	(void)state;
 	count_signals();
 	expect_equal(run_on_library(rets, calls, 4), 3);
 	expect_equal(rets[3], getpid());
@@ -130,27 +125,15 @@ static void *close_it_again_and_again(void *stop)
 	return NULL;
 }
 
-static void another_thread_closes_it_meanwhile(void **state)
+TEST(another_thread_closes_it_meanwhile)
 {
 	pthread_t thread;
 	int stop = 0;
 	int i;
 
-	(void)state;
 	expect(!pthread_create(&thread, NULL, close_it_again_and_again, &stop));
 	for (i = 0; i < 2000; i++)
 		expect_library_runs();
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	expect(!pthread_join(thread, NULL));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_batch_outlives_its_descriptor),
-	cmocka_unit_test(the_position_survives_the_descriptor),
-	cmocka_unit_test(the_library_goes_on_where_a_batch_closed_everything),
-	cmocka_unit_test(the_library_goes_on_where_its_number_is_another_file),
-	cmocka_unit_test(the_library_loops_where_no_descriptor_is_to_be_had),
-	cmocka_unit_test(another_thread_closes_it_meanwhile),
-};
-
-GROUP(closing_group, tests);

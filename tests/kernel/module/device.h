@@ -5,7 +5,7 @@
 
 #include <sys/ioctl.h>
 
-#include "tests/lib/conformance/group.h"
+#include "tests/lib/conformance/contract/suite.h"
 
 #include <linux/ferry.h>
 
@@ -61,11 +61,5 @@ void expect_library_runs(void);
 /** Starts counting SIGUSR1. */
 void count_signals(void);
 extern volatile sig_atomic_t signals_seen;
-
-extern const struct group interface_group;
-extern const struct group sharing_group;
-extern const struct group closing_group;
-extern const struct group sandbox_group;
-extern const struct group watchers_group;
 
 #endif /* DEVICE_H */

@@ -5,18 +5,17 @@
 #define NR_IOCTL_32 54
 #define NR_IOCTL_X32 (0x40000000 + 514)
 
-static void a_query_tells_version_and_features(void **state)
+TEST(a_query_tells_version_and_features)
 {
 	struct ferry_batch_args args = { .flags = FERRY_BATCH_QUERY };
 	long answer = device_run(device_open(), &args);
 
-	(void)state;
 	expect_equal(answer & FERRY_VERSION_MASK, FERRY_ABI_VERSION);
 	expect_equal(answer >> FERRY_FEATURE_SHIFT, FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD);
 	expect_equal(args.flags, FERRY_BATCH_QUERY);
 }
 
-static void bad_arguments_have_the_errors_of_batch(void **state)
+TEST(bad_arguments_have_the_errors_of_batch)
 {
 	const struct ferry_slot slot = SLOT(SYS_getpid);
 	long ret = UNTOUCHED;
@@ -24,7 +23,6 @@ static void bad_arguments_have_the_errors_of_batch(void **state)
 	struct ferry_batch_args args;
 	int fd = device_open();
 
-	(void)state;
 	expect_equal(device_run(fd, NULL), -EFAULT);
 	expect_equal(device_run(fd, (void *)-PAGE), -EFAULT);
 	args = good;
@@ -48,7 +46,7 @@ static void bad_arguments_have_the_errors_of_batch(void **state)
 	expect_equal(ret, UNTOUCHED);
 }
 
-static void other_commands_are_none_of_its_own(void **state)
+TEST(other_commands_are_none_of_its_own)
 {
 	static const unsigned long commands[] = { 0, TCGETS, FIONREAD, FERRY_IOC_BATCH ^ 0x100,
 						  FERRY_IOC_BATCH ^ 0x10000 };
@@ -57,7 +55,6 @@ static void other_commands_are_none_of_its_own(void **state)
 	char byte;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		expect(ferry_rawcall(SYS_ioctl, fd, (long)commands[i], (long)&args, 0, 0, 0) < 0);
 	expect_equal(ferry_rawcall(SYS_read, fd, (long)&byte, 1, 0, 0, 0), -EINVAL);
@@ -83,29 +80,27 @@ static void query_as_32_bit(void *arg)
 	expect_equal(answer, -ENOTTY);
 }
 
-static void a_32_bit_caller_is_refused(void **state)
+TEST(a_32_bit_caller_is_refused)
 {
 	int status = in_child(query_as_32_bit, NULL);
 
-	(void)state;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
 		suite_skip("this kernel has no 32-bit calls");
 	expect_equal(status, 0);
 }
 
-static void an_x32_caller_is_refused(void **state)
+TEST(an_x32_caller_is_refused)
 {
 	struct ferry_batch_args args = { .flags = FERRY_BATCH_QUERY };
 	long answer = ferry_rawcall(NR_IOCTL_X32, device_open(), (long)FERRY_IOC_BATCH, (long)&args,
 				    0, 0, 0);
 
-	(void)state;
 	expect(answer == -ENOTTY || answer == -ENOSYS);
 }
 
 /* ---- a batch within a batch ---- */
 
-static void no_batch_runs_within_a_batch(void **state)
+TEST(no_batch_runs_within_a_batch)
 {
 	const struct ferry_slot inner_slot = SLOT(SYS_getpid);
 	long inner_ret = UNTOUCHED;
@@ -119,7 +114,6 @@ static void no_batch_runs_within_a_batch(void **state)
 	long rets[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 3);
 
-	(void)state;
 	expect_equal(device_run(fd, &args), 2);
 	expect_equal(rets[0], -ENOSYS);
 	expect_equal(rets[1], -ENOSYS);
@@ -128,14 +122,13 @@ static void no_batch_runs_within_a_batch(void **state)
 	expect_device_runs(fd);
 }
 
-static void a_batch_does_not_run_itself(void **state)
+TEST(a_batch_does_not_run_itself)
 {
 	struct ferry_batch_args args;
 	int fd = device_open();
 	const struct ferry_slot slot = SLOT(SYS_ioctl, fd, FERRY_IOC_BATCH, &args);
 	long ret = UNTOUCHED;
 
-	(void)state;
 	args = device_args(&ret, &slot, 1);
 	expect_equal(device_run(fd, &args), 0);
 	expect_equal(ret, -ENOSYS);
@@ -143,7 +136,7 @@ static void a_batch_does_not_run_itself(void **state)
 
 /* ---- the position across a restart ---- */
 
-static void after_signals_flags_are_0_again(void **state)
+TEST(after_signals_flags_are_0_again)
 {
 	const struct ferry_slot calls[] = {
 		SLOT(SYS_kill, getpid(), SIGUSR1),
@@ -154,7 +147,6 @@ static void after_signals_flags_are_0_again(void **state)
 	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	struct ferry_batch_args args = device_args(rets, calls, 4);
 
-	(void)state;
 	count_signals();
 	expect_equal(device_run(device_open(), &args), 3);
 	expect_equal(args.flags, 0);
@@ -181,25 +173,10 @@ static void lose_the_position(void *arg)
 	device_run(device_open(), args);
 }
 
-static void a_batch_whose_position_cannot_be_kept_ends_by_sigsegv(void **state)
+TEST(a_batch_whose_position_cannot_be_kept_ends_by_sigsegv)
 {
 	int file = memory_file();
 
-	(void)state;
 	expect_killed(lose_the_position, &file, SIGSEGV);
 	expect_equal(lseek(file, 0, SEEK_END), 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_query_tells_version_and_features),
-	cmocka_unit_test(bad_arguments_have_the_errors_of_batch),
-	cmocka_unit_test(other_commands_are_none_of_its_own),
-	cmocka_unit_test(a_32_bit_caller_is_refused),
-	cmocka_unit_test(an_x32_caller_is_refused),
-	cmocka_unit_test(no_batch_runs_within_a_batch),
-	cmocka_unit_test(a_batch_does_not_run_itself),
-	cmocka_unit_test(after_signals_flags_are_0_again),
-	cmocka_unit_test(a_batch_whose_position_cannot_be_kept_ends_by_sigsegv),
-};
-
-GROUP(interface_group, tests);

@@ -4,16 +4,11 @@
  * whose console is watched.  Exits with 77 if there is no device.
  */
 #include "device.h"
+#include "tests/lib/conformance/run.h"
 
 #define EXIT_SKIPPED 77
 
 volatile sig_atomic_t signals_seen;
-
-static const struct named_group groups[] = {
-	{ "interface", &interface_group }, { "sharing", &sharing_group },
-	{ "closing", &closing_group },	   { "sandbox", &sandbox_group },
-	{ "watchers", &watchers_group },
-};
 
 void expect_library_runs(void)
 {
@@ -56,5 +51,5 @@ int main(int argc, char **argv)
 		printf("skipped: %s\n", why);
 		return EXIT_SKIPPED;
 	}
-	return groups_run("device", groups, ARRAY_SIZE(groups), argv[1]) ? 1 : 0;
+	return tests_run("device", argv[1]) ? 1 : 0;
 }

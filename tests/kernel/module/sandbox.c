@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 
 #include "device.h"
-#include "tests/lib/conformance/filter.h"
+#include "tests/lib/conformance/contract/filter.h"
 
 #define FORBIDDEN "/dev/shm/ferry-forbidden"
 
@@ -33,12 +33,11 @@ static void break_out(void *engine)
 	ferry_batch_on(*(enum ferry_engine *)engine, rets, calls, 3, 0, 0);
 }
 
-static void a_forbidden_call_kills_a_batch(void **state)
+TEST(a_forbidden_call_kills_a_batch)
 {
 	static enum ferry_engine engines[] = { FERRY_DEVICE, FERRY_AUTO };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(engines); i++)
 		expect_killed(break_out, &engines[i], SIGSYS);
 	expect_equal(access(FORBIDDEN, F_OK), -1);
@@ -57,11 +56,10 @@ static void break_out_raw(void *fd)
 	expect_equal(ret, UNTOUCHED);
 }
 
-static void the_module_makes_no_call_of_a_filtered_task(void **state)
+TEST(the_module_makes_no_call_of_a_filtered_task)
 {
 	int fd = device_open();
 
-	(void)state;
 	expect_child(break_out_raw, &fd);
 	expect_equal(access(FORBIDDEN, F_OK), -1);
 }
@@ -93,9 +91,8 @@ static void live_in_container(void *arg)
 	}
 }
 
-static void a_container_refuses_what_it_refuses_alone(void **state)
+TEST(a_container_refuses_what_it_refuses_alone)
 {
-	(void)state;
 	expect_child(live_in_container, NULL);
 	expect_equal(access(FORBIDDEN, F_OK), -1);
 }
@@ -124,11 +121,10 @@ static void confine_itself(void *fd)
 	expect_equal(rets[2], UNTOUCHED);
 }
 
-static void a_slots_filter_binds_the_next_slot(void **state)
+TEST(a_slots_filter_binds_the_next_slot)
 {
 	int fd = device_open();
 
-	(void)state;
 	expect_child(confine_itself, &fd);
 	expect_killed(confine_itself, NULL, SIGSYS);
 	expect_equal(access(FORBIDDEN, F_OK), -1);
@@ -190,21 +186,10 @@ static void run_while_it_comes(void *arg)
 	expect(!pthread_join(thread, NULL));
 }
 
-static void another_threads_filter_binds_the_running_batch(void **state)
+TEST(another_threads_filter_binds_the_running_batch)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < 20; i++)
 		expect_child(run_while_it_comes, NULL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_forbidden_call_kills_a_batch),
-	cmocka_unit_test(the_module_makes_no_call_of_a_filtered_task),
-	cmocka_unit_test(a_container_refuses_what_it_refuses_alone),
-	cmocka_unit_test(a_slots_filter_binds_the_next_slot),
-	cmocka_unit_test(another_threads_filter_binds_the_running_batch),
-};
-
-GROUP(sandbox_group, tests);

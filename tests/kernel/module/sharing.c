@@ -10,12 +10,11 @@ static void run_on(void *arg)
 	expect_device_runs(*(int *)arg);
 }
 
-static void a_child_can_use_its_parents(void **state)
+TEST(a_child_can_use_its_parents)
 {
 	int fd = device_open();
 	int copy = dup(fd);
 
-	(void)state;
 	expect_child(run_on, &fd);
 	expect_child(run_on, &copy);
 	close(fd);
@@ -31,11 +30,10 @@ static void run_after_exec(void *arg)
 	execl("/proc/self/exe", "module_tests", "--use", text, NULL);
 }
 
-static void it_lives_through_exec(void **state)
+TEST(it_lives_through_exec)
 {
 	int fd = device_open();
 
-	(void)state;
 	expect_child(run_after_exec, &fd);
 }
 
@@ -83,14 +81,13 @@ static void use_what_comes(void *arg)
 	expect_device_runs(receive(*(int *)arg));
 }
 
-static void it_can_be_passed_on(void **state)
+TEST(it_can_be_passed_on)
 {
 	int ends[2];
 	pid_t child;
 	int status;
 	int fd;
 
-	(void)state;
 	expect(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 	child = child_start(use_what_comes, &ends[1]);
 	fd = device_open();
@@ -108,9 +105,8 @@ static void run_library(void *arg)
 	expect_library_runs();
 }
 
-static void the_library_works_after_fork(void **state)
+TEST(the_library_works_after_fork)
 {
-	(void)state;
 	expect_library_runs();
 	expect_child(run_library, NULL);
 	expect_library_runs();
@@ -146,14 +142,13 @@ static void *run_often(void *arg)
 	return arg;
 }
 
-static void threads_share_one_descriptor_out_of_the_way(void **state)
+TEST(threads_share_one_descriptor_out_of_the_way)
 {
 	pthread_t threads[4];
 	int before = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int after;
 	size_t i;
 
-	(void)state;
 	close(before);
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		expect(!pthread_create(&threads[i], NULL, run_often, NULL));
@@ -164,13 +159,3 @@ static void threads_share_one_descriptor_out_of_the_way(void **state)
 	expect_equal(after, before);
 	close(after);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_child_can_use_its_parents),
-	cmocka_unit_test(it_lives_through_exec),
-	cmocka_unit_test(it_can_be_passed_on),
-	cmocka_unit_test(the_library_works_after_fork),
-	cmocka_unit_test(threads_share_one_descriptor_out_of_the_way),
-};
-
-GROUP(sharing_group, tests);

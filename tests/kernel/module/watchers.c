@@ -26,13 +26,12 @@ static void be_traced(void *fd)
 	expect_refused(*(int *)fd);
 }
 
-static void a_traced_task_is_refused(void **state)
+TEST(a_traced_task_is_refused)
 {
 	int fd = device_open();
 	pid_t child = child_start(be_traced, &fd);
 	int status;
 
-	(void)state;
 	expect_equal(waitpid(child, &status, 0), child);
 	expect(WIFSTOPPED(status));
 	do
@@ -98,7 +97,7 @@ static int follow(pid_t child, long numbers[], int room)
 }
 
 /* The call is not made again: it continues, and so does the batch. */
-static void a_sleep_goes_on_under_a_tracer(void **state)
+TEST(a_sleep_goes_on_under_a_tracer)
 {
 	pid_t child = child_start(sleep_in_batch, NULL);
 	bool restarted = false;
@@ -107,7 +106,6 @@ static void a_sleep_goes_on_under_a_tracer(void **state)
 	int count;
 	int i;
 
-	(void)state;
 	wait_for_the_sleep(child);
 	expect(!ptrace(PTRACE_SEIZE, child, NULL, (void *)PTRACE_O_TRACESYSGOOD));
 	expect(!ptrace(PTRACE_INTERRUPT, child, NULL, NULL));
@@ -131,11 +129,10 @@ static void be_dispatched(void *fd)
 	expect_refused(*(int *)fd);
 }
 
-static void a_task_with_user_dispatch_is_refused(void **state)
+TEST(a_task_with_user_dispatch_is_refused)
 {
 	int fd = device_open();
 
-	(void)state;
 	be_dispatched(&fd);
 }
 
@@ -148,11 +145,10 @@ static void expect_written(const char *path, const char *text)
 	close(file);
 }
 
-static void traced_system_calls_are_not_missed(void **state)
+TEST(traced_system_calls_are_not_missed)
 {
 	int fd = device_open();
 
-	(void)state;
 	if (access(EVENTS, W_OK))
 		suite_skip("there is no " EVENTS);
 	expect_written(EVENTS, "1");
@@ -160,12 +156,3 @@ static void traced_system_calls_are_not_missed(void **state)
 	expect_written(EVENTS, "0");
 	expect_device_runs(fd);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_traced_task_is_refused),
-	cmocka_unit_test(a_sleep_goes_on_under_a_tracer),
-	cmocka_unit_test(a_task_with_user_dispatch_is_refused),
-	cmocka_unit_test(traced_system_calls_are_not_missed),
-};
-
-GROUP(watchers_group, tests);

@@ -22,7 +22,7 @@
 #include <linux/seccomp.h>
 
 #include "program.h"
-#include "tests/kernel/write_file.h"
+#include "tests/lib/conformance/contract/write_file.h"
 #include "weather.h"
 
 #define MOST_FILTERS 3 /* each costs every later call some time */

@@ -2,8 +2,8 @@
 /* Credentials: a change by one slot applies to the next ones. */
 #include <sys/socket.h>
 
-#include "groups.h"
-#include "workload.h"
+#include "contract/suite.h"
+#include "contract/workload.h"
 
 #define NOBODY 65534
 
@@ -41,11 +41,10 @@ static void skip_unless_root(void)
 		suite_skip("only root can give rights away");
 }
 
-static void a_slot_that_drops_rights_binds_the_next(void **state)
+TEST(a_slot_that_drops_rights_binds_the_next)
 {
 	int file;
 
-	(void)state;
 	skip_unless_root();
 	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the terminator is there already */
 	memcpy(secret + sizeof(secret) - 7, "XXXXXX", 6);
@@ -91,12 +90,11 @@ static void send_as_two(void *arg)
 	}
 }
 
-static void messages_carry_the_sender_of_their_time(void **state)
+TEST(messages_carry_the_sender_of_their_time)
 {
 	const int on = 1;
 	int fds[2];
 
-	(void)state;
 	skip_unless_root();
 	expect(!socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
 	expect(!setsockopt(fds[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)));
@@ -105,10 +103,3 @@ static void messages_carry_the_sender_of_their_time(void **state)
 	close(fds[0]);
 	close(fds[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_slot_that_drops_rights_binds_the_next),
-	cmocka_unit_test(messages_carry_the_sender_of_their_time),
-};
-
-GROUP(credentials_group, tests);

@@ -3,8 +3,8 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
-#include "groups.h"
-#include "workload.h"
+#include "contract/suite.h"
+#include "contract/workload.h"
 
 static void expect_lowest_numbers(void)
 {
@@ -39,9 +39,8 @@ static void number_descriptors(void *arg)
 	expect_lowest_numbers();
 }
 
-static void new_descriptors_get_the_lowest_free_numbers(void **state)
+TEST(new_descriptors_get_the_lowest_free_numbers)
 {
-	(void)state;
 	expect_child(number_descriptors, NULL);
 	expect_child(in_new_thread, number_descriptors);
 }
@@ -69,9 +68,8 @@ static void close_all_within_a_batch(void *arg)
 	run_writes();
 }
 
-static void a_batch_may_close_every_descriptor(void **state)
+TEST(a_batch_may_close_every_descriptor)
 {
-	(void)state;
 	expect_child(close_all_within_a_batch, NULL);
 	expect_child(in_new_thread, close_all_within_a_batch);
 }
@@ -92,9 +90,8 @@ static void reuse_numbers(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 0);
 }
 
-static void numbers_reused_by_the_program_are_the_programs(void **state)
+TEST(numbers_reused_by_the_program_are_the_programs)
 {
-	(void)state;
 	expect_child(reuse_numbers, NULL);
 	expect_child(in_new_thread, reuse_numbers);
 }
@@ -119,9 +116,8 @@ static void exhaust_descriptors(void *arg)
 	run_writes_on(null);
 }
 
-static void batches_run_without_a_free_descriptor(void **state)
+TEST(batches_run_without_a_free_descriptor)
 {
-	(void)state;
 	expect_child(exhaust_descriptors, NULL);
 	expect_child(in_new_thread, exhaust_descriptors);
 }
@@ -142,19 +138,8 @@ static void leave_one_descriptor(void *arg)
 	expect_batch(calls, 4, 4, 0, 4, -EMFILE, 0);
 }
 
-static void the_last_descriptor_is_the_programs(void **state)
+TEST(the_last_descriptor_is_the_programs)
 {
-	(void)state;
 	expect_child(leave_one_descriptor, NULL);
 	expect_child(in_new_thread, leave_one_descriptor);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(new_descriptors_get_the_lowest_free_numbers),
-	cmocka_unit_test(a_batch_may_close_every_descriptor),
-	cmocka_unit_test(numbers_reused_by_the_program_are_the_programs),
-	cmocka_unit_test(batches_run_without_a_free_descriptor),
-	cmocka_unit_test(the_last_descriptor_is_the_programs),
-};
-
-GROUP(descriptors_group, tests);

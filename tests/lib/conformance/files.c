@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "groups.h"
+#include "contract/suite.h"
 
 /* ---- extreme counts and offsets; the reference is the same call made alone ---- */
 
@@ -15,7 +15,7 @@ static const long odd_counts[] = {
 	1L << 47,   LONG_MAX,	-1,	    LONG_MIN,	 (1L << 32) - 4096,
 };
 
-static void counts_are_whole_words(void **state)
+TEST(counts_are_whole_words)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct ferry_slot calls[4 * ARRAY_SIZE(odd_counts)];
@@ -23,7 +23,6 @@ static void counts_are_whole_words(void **state)
 	static char byte;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		static const short numbers[] = { SYS_write, SYS_read, SYS_pwrite64, SYS_pread64 };
 		short nr = numbers[i / ARRAY_SIZE(odd_counts)];
@@ -36,7 +35,7 @@ static void counts_are_whole_words(void **state)
 	close(null);
 }
 
-static void offsets_are_whole_words_and_negative_ones_refused(void **state)
+TEST(offsets_are_whole_words_and_negative_ones_refused)
 {
 	static const long offsets[] = { 0,	  1,	    5,	      6,
 					7,	  -1,	    -2,	      INT_MIN,
@@ -48,7 +47,6 @@ static void offsets_are_whole_words_and_negative_ones_refused(void **state)
 	char byte;
 	size_t i;
 
-	(void)state;
 	expect_equal(write(file, "abcdef", 6), 6);
 	lseek(file, 2, SEEK_SET);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
@@ -103,7 +101,7 @@ static void expect_odd_one(struct ferry_slot good, int arg, long value)
 	}
 }
 
-static void odd_arguments_within_a_run_count_for_their_slot_alone(void **state)
+TEST(odd_arguments_within_a_run_count_for_their_slot_alone)
 {
 	static const long offsets[] = { -1, -2, LONG_MIN, LONG_MAX, 1L << 32, 60, 64 };
 	static unsigned char buffer[8];
@@ -112,7 +110,6 @@ static void odd_arguments_within_a_run_count_for_their_slot_alone(void **state)
 	int file = disk_file();
 	size_t i;
 
-	(void)state;
 	expect_equal(write(file, pattern(64), 64), 64);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		expect_odd_one(SLOT(SYS_pread64, file, buffer, 8, 0), 3, offsets[i]);
@@ -130,7 +127,7 @@ static void odd_arguments_within_a_run_count_for_their_slot_alone(void **state)
 	close(file);
 }
 
-static void descriptors_are_the_low_32_bits(void **state)
+TEST(descriptors_are_the_low_32_bits)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const long high = 1L << 32;
@@ -138,7 +135,6 @@ static void descriptors_are_the_low_32_bits(void **state)
 	long results[40];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		calls[i] = SLOT(SYS_write, null + high * (long)(i % 3), "x", 1);
 		results[i] = 1;
@@ -170,7 +166,7 @@ static void expect_refusals(short nr, int fd, void *buffer, size_t size, long of
 	expect_equal(ferry_rawcall(nr, fd, (long)buffer, (long)size, offset, 0, 0), error);
 }
 
-static void errors_are_those_of_the_calls(void **state)
+TEST(errors_are_those_of_the_calls)
 {
 	int reader = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int writer = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -180,7 +176,6 @@ static void errors_are_those_of_the_calls(void **state)
 	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	char byte = 0;
 
-	(void)state;
 	expect_refusals(SYS_write, reader, &byte, 1, 0, -EBADF);
 	expect_refusals(SYS_pwrite64, reader, &byte, 1, 0, -EBADF);
 	expect_refusals(SYS_read, writer, &byte, 1, 0, -EBADF);
@@ -201,13 +196,12 @@ static void errors_are_those_of_the_calls(void **state)
 	close(zero);
 }
 
-static void pipes_sockets_and_counters_have_no_offsets(void **state)
+TEST(pipes_sockets_and_counters_have_no_offsets)
 {
 	int ends[2];
 	int counter = eventfd(3, EFD_NONBLOCK | EFD_CLOEXEC);
 	long value;
 
-	(void)state;
 	expect(!pipe2(ends, O_NONBLOCK | O_CLOEXEC));
 	expect_equal(write(ends[1], "data", 4), 4);
 	expect_refusals(SYS_pread64, ends[0], &value, 1, 0, -ESPIPE);
@@ -222,7 +216,7 @@ static void pipes_sockets_and_counters_have_no_offsets(void **state)
 	close(counter);
 }
 
-static void bad_buffers_in_the_middle_fail_alone(void **state)
+TEST(bad_buffers_in_the_middle_fail_alone)
 {
 	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	unsigned char *map =
@@ -232,7 +226,6 @@ static void bad_buffers_in_the_middle_fail_alone(void **state)
 	unsigned char byte;
 	int i;
 
-	(void)state;
 	expect(map != MAP_FAILED);
 	expect(!mprotect(map + PAGE, PAGE, PROT_NONE));
 	for (i = 0; i < 100; i++) {
@@ -255,7 +248,7 @@ static void bad_buffers_in_the_middle_fail_alone(void **state)
 
 /* ---- descriptors opened and closed in the middle of a run ---- */
 
-static void a_descriptor_closed_within_a_run_is_gone_behind_it(void **state)
+TEST(a_descriptor_closed_within_a_run_is_gone_behind_it)
 {
 	int file = memory_file();
 	int kept = fcntl(file, F_DUPFD_CLOEXEC, 100);
@@ -263,7 +256,6 @@ static void a_descriptor_closed_within_a_run_is_gone_behind_it(void **state)
 	long results[80];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 80; i++) {
 		calls[i] = SLOT(SYS_write, file, "x", 1);
 		results[i] = i < 40 ? 1 : -EBADF;
@@ -275,7 +267,7 @@ static void a_descriptor_closed_within_a_run_is_gone_behind_it(void **state)
 	close(kept);
 }
 
-static void a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it(void **state)
+TEST(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it)
 {
 	int first = memory_file();
 	int second = memory_file();
@@ -284,7 +276,6 @@ static void a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it(void **
 	long results[81];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 81; i++) {
 		calls[i] = SLOT(SYS_write, fd, "x", 1);
 		results[i] = 1;
@@ -299,7 +290,7 @@ static void a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it(void **
 	close(fd);
 }
 
-static void status_flags_changed_within_a_run_hold_behind_it(void **state)
+TEST(status_flags_changed_within_a_run_hold_behind_it)
 {
 	int file = memory_file();
 	struct ferry_slot calls[64];
@@ -307,7 +298,6 @@ static void status_flags_changed_within_a_run_hold_behind_it(void **state)
 	char got[8];
 	int i;
 
-	(void)state;
 	expect_equal(write(file, "0123456789", 10), 10);
 	for (i = 0; i < 64; i++) {
 		calls[i] = SLOT(SYS_pwrite64, file, "x", 1, 0);
@@ -325,11 +315,10 @@ static void status_flags_changed_within_a_run_hold_behind_it(void **state)
 
 /* ---- offsets ---- */
 
-static void seeks_within_a_run_move_what_follows(void **state)
+TEST(seeks_within_a_run_move_what_follows)
 {
 	size_t kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
 		unsigned char got[64];
@@ -360,7 +349,7 @@ static void seeks_within_a_run_move_what_follows(void **state)
 	}
 }
 
-static void descriptors_of_one_description_share_its_offset(void **state)
+TEST(descriptors_of_one_description_share_its_offset)
 {
 	int file = disk_file();
 	int twin = dup(file);
@@ -369,7 +358,6 @@ static void descriptors_of_one_description_share_its_offset(void **state)
 	unsigned char got[90];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 90; i++) {
 		calls[i] = SLOT(SYS_write, i % 3 ? file : twin, pattern(90) + i, 1);
 		results[i] = 1;
@@ -382,11 +370,10 @@ static void descriptors_of_one_description_share_its_offset(void **state)
 	close(twin);
 }
 
-static void writes_with_o_append_go_to_the_end(void **state)
+TEST(writes_with_o_append_go_to_the_end)
 {
 	size_t kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
 		struct ferry_slot calls[70];
@@ -409,11 +396,10 @@ static void writes_with_o_append_go_to_the_end(void **state)
 	}
 }
 
-static void what_was_written_can_be_read_in_the_same_run(void **state)
+TEST(what_was_written_can_be_read_in_the_same_run)
 {
 	size_t kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
 		struct ferry_slot calls[200];
@@ -434,7 +420,7 @@ static void what_was_written_can_be_read_in_the_same_run(void **state)
 }
 
 /* A file whose pages are not in memory: reads that have to wait keep their order. */
-static void files_that_are_not_cached_are_read_in_order(void **state)
+TEST(files_that_are_not_cached_are_read_in_order)
 {
 	int file = disk_file();
 	struct ferry_slot calls[65];
@@ -442,7 +428,6 @@ static void files_that_are_not_cached_are_read_in_order(void **state)
 	static unsigned char got[64 * 512];
 	int i;
 
-	(void)state;
 	expect_equal(write(file, pattern(sizeof(got)), sizeof(got)), sizeof(got));
 	expect(!fsync(file));
 	for (i = 0; i < 64; i++) {
@@ -460,7 +445,7 @@ static void files_that_are_not_cached_are_read_in_order(void **state)
 
 /* ---- vectors ---- */
 
-static void vectors_are_read_and_written_whole(void **state)
+TEST(vectors_are_read_and_written_whole)
 {
 	int file = disk_file();
 	unsigned char got[3][8];
@@ -473,7 +458,6 @@ static void vectors_are_read_and_written_whole(void **state)
 		SLOT(SYS_readv, file, in, 3),	      SLOT(SYS_preadv2, file, in, 3, 0, 0, 0x10000),
 	};
 
-	(void)state;
 	expect_batch(calls, 7, 16, 16, 16, 16, -EINVAL, -EFAULT, 16, -EOPNOTSUPP);
 	expect_bytes(got[0], pattern(16), 8);
 	expect_bytes(got[2], pattern(16) + 8, 8);
@@ -510,11 +494,10 @@ static void write_beyond_the_limit(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 100);
 }
 
-static void writes_beyond_rlimit_fsize_fail_and_signal_each_time(void **state)
+TEST(writes_beyond_rlimit_fsize_fail_and_signal_each_time)
 {
 	size_t kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
 
@@ -537,11 +520,10 @@ static void write_beyond_the_limit_unprepared(void *arg)
 	run_batch(rets, calls, 40);
 }
 
-static void sigxfsz_kills_by_default(void **state)
+TEST(sigxfsz_kills_by_default)
 {
 	int file = memory_file();
 
-	(void)state;
 	expect_killed(write_beyond_the_limit_unprepared, &file, SIGXFSZ);
 	expect_equal(lseek(file, 0, SEEK_END), 10);
 	close(file);
@@ -549,7 +531,7 @@ static void sigxfsz_kills_by_default(void **state)
 
 /* ---- calls other than reads and writes ---- */
 
-static void other_calls_on_files_work_in_between(void **state)
+TEST(other_calls_on_files_work_in_between)
 {
 	int file = disk_file();
 	struct stat status;
@@ -568,7 +550,6 @@ static void other_calls_on_files_work_in_between(void **state)
 	};
 	long allocated = ferry_rawcall(SYS_fallocate, file, 0, 0, 200, 0, 0);
 
-	(void)state;
 	expect(!ftruncate(file, 0));
 	expect_batch(calls, 9, 64, 0, 0, 0, 6, allocated, 0, 0, -EINVAL, -EINVAL);
 	expect_equal(status.st_size, 10);
@@ -576,7 +557,7 @@ static void other_calls_on_files_work_in_between(void **state)
 	close(file);
 }
 
-static void direct_io_follows_the_same_rules(void **state)
+TEST(direct_io_follows_the_same_rules)
 {
 	const char *directory = getenv("TMPDIR");
 	int file = open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC,
@@ -587,7 +568,6 @@ static void direct_io_follows_the_same_rules(void **state)
 	long results[30];
 	int i;
 
-	(void)state;
 	if (file < 0)
 		suite_skip("no O_DIRECT or no O_TMPFILE here");
 	memcpy(pages, pattern(10 * PAGE), 10 * PAGE);
@@ -605,28 +585,3 @@ static void direct_io_follows_the_same_rules(void **state)
 	munmap(pages, 20 * PAGE);
 	close(file);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(counts_are_whole_words),
-	cmocka_unit_test(offsets_are_whole_words_and_negative_ones_refused),
-	cmocka_unit_test(odd_arguments_within_a_run_count_for_their_slot_alone),
-	cmocka_unit_test(descriptors_are_the_low_32_bits),
-	cmocka_unit_test(errors_are_those_of_the_calls),
-	cmocka_unit_test(pipes_sockets_and_counters_have_no_offsets),
-	cmocka_unit_test(bad_buffers_in_the_middle_fail_alone),
-	cmocka_unit_test(a_descriptor_closed_within_a_run_is_gone_behind_it),
-	cmocka_unit_test(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it),
-	cmocka_unit_test(status_flags_changed_within_a_run_hold_behind_it),
-	cmocka_unit_test(seeks_within_a_run_move_what_follows),
-	cmocka_unit_test(descriptors_of_one_description_share_its_offset),
-	cmocka_unit_test(writes_with_o_append_go_to_the_end),
-	cmocka_unit_test(what_was_written_can_be_read_in_the_same_run),
-	cmocka_unit_test(files_that_are_not_cached_are_read_in_order),
-	cmocka_unit_test(vectors_are_read_and_written_whole),
-	cmocka_unit_test(writes_beyond_rlimit_fsize_fail_and_signal_each_time),
-	cmocka_unit_test(sigxfsz_kills_by_default),
-	cmocka_unit_test(other_calls_on_files_work_in_between),
-	cmocka_unit_test(direct_io_follows_the_same_rules),
-};
-
-GROUP(files_group, tests);

@@ -3,32 +3,11 @@
  * The conformance suite: checks that every engine named on the command line, or all of
  * them, does what batch(2) promises.  Exits with 77 if none of them is available.
  */
-#include "groups.h"
-#include "suite.h"
+#include "contract/suite.h"
+#include "contract/suite.h"
+#include "run.h"
 
 #define EXIT_SKIPPED 77
-
-static const struct named_group groups[] = {
-	{ "jumps", &jumps_group },
-	{ "numbers", &numbers_group },
-	{ "arguments", &arguments_group },
-	{ "forwarding", &forwarding_group },
-	{ "wordcopy", &wordcopy_group },
-	{ "selfmodify", &selfmodify_group },
-	{ "memory", &memory_group },
-	{ "files", &files_group },
-	{ "runs", &runs_group },
-	{ "sockets", &sockets_group },
-	{ "descriptors", &descriptors_group },
-	{ "signals", &signals_group },
-	{ "interruptions", &interruptions_group },
-	{ "processes", &processes_group },
-	{ "threads", &threads_group },
-	{ "seccomp", &seccomp_group },
-	{ "credentials", &credentials_group },
-	{ "tracing", &tracing_group },
-	{ "traps", &traps_group },
-};
 
 /* The number of tests that failed on engine NAME, or -1 if it is not available. */
 static int run_on(const char *name, const char *filter)
@@ -36,11 +15,11 @@ static int run_on(const char *name, const char *filter)
 	const char *why;
 
 	way = way_by_name(name);
-	if (way->probe(&why)) {
+	if (way_probe(&why)) {
 		printf("engine %s skipped: %s\n", name, why);
 		return -1;
 	}
-	return groups_run(name, groups, ARRAY_SIZE(groups), filter);
+	return tests_run(name, filter);
 }
 
 static int usage(FILE *to, int status)

@@ -2,8 +2,8 @@
 /* Processes: engines inherited by fork, shared by vfork, and used on both sides. */
 #include <sched.h>
 
-#include "groups.h"
-#include "workload.h"
+#include "contract/suite.h"
+#include "contract/workload.h"
 
 static void run_some(void *arg)
 {
@@ -14,11 +14,10 @@ static void run_some(void *arg)
 		run_writes();
 }
 
-static void a_child_runs_batches_on_what_it_inherited(void **state)
+TEST(a_child_runs_batches_on_what_it_inherited)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < 20; i++) {
 		run_writes();
 		expect_child(run_some, NULL);
@@ -42,11 +41,10 @@ static void run_on_both_sides(void *arg)
 	run_some(NULL);
 }
 
-static void parent_and_child_run_batches_at_once(void **state)
+TEST(parent_and_child_run_batches_at_once)
 {
 	int generations = 3;
 
-	(void)state;
 	run_on_both_sides(&generations);
 }
 
@@ -68,11 +66,10 @@ static void write_elsewhere(void *arg)
 	expect_equal(lseek(own, 0, SEEK_END), 64);
 }
 
-static void descriptors_of_a_child_are_its_own(void **state)
+TEST(descriptors_of_a_child_are_its_own)
 {
 	int file = memory_file();
 
-	(void)state;
 	run_writes();
 	expect_child(write_elsewhere, &file);
 	expect_equal(lseek(file, 0, SEEK_END), 0);
@@ -96,12 +93,11 @@ static void outlive_parent(void *arg)
 	expect_equal(write(fds[1], &byte, 1), 1);
 }
 
-static void a_child_outlives_the_parent_that_made_the_engine(void **state)
+TEST(a_child_outlives_the_parent_that_made_the_engine)
 {
 	int fds[4];
 	char byte;
 
-	(void)state;
 	expect(!pipe2(fds, O_CLOEXEC) && !pipe2(fds + 2, O_CLOEXEC));
 	expect_child(outlive_parent, fds);
 	close(fds[3]);
@@ -141,7 +137,7 @@ static void share_memory(int flags)
 		expect_equal(waitpid(pid, &status, 0), pid);
 		expect_equal(status, 0);
 		expect(child_was_right);
-		expect_equal(way->probe(&why), probed);
+		expect_equal(way_probe(&why), probed);
 		run_writes();
 	}
 	close(null_fd);
@@ -154,23 +150,12 @@ static void share_memory_fresh(void *arg)
 	share_memory(CLONE_VM | CLONE_VFORK | CLONE_FILES);
 }
 
-static void a_vfork_child_runs_batches(void **state)
+TEST(a_vfork_child_runs_batches)
 {
 	const char *why;
 
-	(void)state;
-	probed = way->probe(&why);
+	probed = way_probe(&why);
 	run_writes();
 	share_memory_fresh(NULL);
 	expect_child(in_new_thread, share_memory_fresh);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_child_runs_batches_on_what_it_inherited),
-	cmocka_unit_test(parent_and_child_run_batches_at_once),
-	cmocka_unit_test(descriptors_of_a_child_are_its_own),
-	cmocka_unit_test(a_child_outlives_the_parent_that_made_the_engine),
-	cmocka_unit_test(a_vfork_child_runs_batches),
-};
-
-GROUP(processes_group, tests);

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-#include "groups.h"
+#include "contract/suite.h"
 
 #define LONGEST 300
 
@@ -36,9 +36,8 @@ static void write_to_null(int n)
 	close(null);
 }
 
-static void writes_to_dev_null(void **state)
+TEST(writes_to_dev_null)
 {
-	(void)state;
 	for_each_length(write_to_null);
 }
 
@@ -58,9 +57,8 @@ static void read_from_zero(int n)
 	close(zero);
 }
 
-static void reads_of_dev_zero(void **state)
+TEST(reads_of_dev_zero)
 {
-	(void)state;
 	for_each_length(read_from_zero);
 }
 
@@ -95,9 +93,8 @@ static void write_then_read_each(int n)
 	}
 }
 
-static void writes_and_preads_of_regular_files(void **state)
+TEST(writes_and_preads_of_regular_files)
 {
-	(void)state;
 	for_each_length(write_then_read_each);
 }
 
@@ -124,9 +121,8 @@ static void read_across_the_end(int n)
 	close(file);
 }
 
-static void reads_across_the_end_of_a_file(void **state)
+TEST(reads_across_the_end_of_a_file)
 {
-	(void)state;
 	for_each_length(read_across_the_end);
 }
 
@@ -149,9 +145,8 @@ static void pread_across_the_end(int n)
 	close(file);
 }
 
-static void preads_at_and_across_the_end_of_a_file(void **state)
+TEST(preads_at_and_across_the_end_of_a_file)
 {
-	(void)state;
 	for_each_length(pread_across_the_end);
 }
 
@@ -174,9 +169,8 @@ static void overwrite(int n)
 	close(file);
 }
 
-static void the_last_of_overlapping_pwrites_stands(void **state)
+TEST(the_last_of_overlapping_pwrites_stands)
 {
-	(void)state;
 	for_each_length(overwrite);
 }
 
@@ -198,9 +192,8 @@ static void read_into_one_buffer(int n)
 	close(file);
 }
 
-static void the_last_of_preads_into_overlapping_buffers_stands(void **state)
+TEST(the_last_of_preads_into_overlapping_buffers_stands)
 {
-	(void)state;
 	for_each_length(read_into_one_buffer);
 }
 
@@ -225,9 +218,8 @@ static void copy_by_one_byte(int n)
 	close(to);
 }
 
-static void one_buffer_carries_bytes_between_files(void **state)
+TEST(one_buffer_carries_bytes_between_files)
 {
-	(void)state;
 	for_each_length(copy_by_one_byte);
 }
 
@@ -251,9 +243,8 @@ static void through_a_pipe(int n)
 	close(ends[1]);
 }
 
-static void writes_and_reads_of_a_pipe(void **state)
+TEST(writes_and_reads_of_a_pipe)
 {
-	(void)state;
 	for_each_length(through_a_pipe);
 }
 
@@ -285,9 +276,8 @@ static void fill_and_drain(int n)
 	close(ends[0]);
 }
 
-static void a_nonblocking_pipe_that_fills_up_gives_eagain(void **state)
+TEST(a_nonblocking_pipe_that_fills_up_gives_eagain)
 {
-	(void)state;
 	for_each_length(fill_and_drain);
 }
 
@@ -314,9 +304,8 @@ static void count_events(int n)
 	close(counter);
 }
 
-static void eventfds_add_and_reset(void **state)
+TEST(eventfds_add_and_reset)
 {
-	(void)state;
 	for_each_length(count_events);
 }
 
@@ -347,9 +336,8 @@ static void jump_about(int n)
 	close(file);
 }
 
-static void slots_skipped_within_a_run_do_nothing(void **state)
+TEST(slots_skipped_within_a_run_do_nothing)
 {
-	(void)state;
 	for_each_length(jump_about);
 }
 
@@ -378,9 +366,8 @@ static void end_halfway(int n)
 	close(zero);
 }
 
-static void nothing_runs_behind_a_slot_that_ends_the_batch(void **state)
+TEST(nothing_runs_behind_a_slot_that_ends_the_batch)
 {
-	(void)state;
 	for_each_length(end_halfway);
 }
 
@@ -404,9 +391,8 @@ static void read_until_empty(int n)
 	close(ends[0]);
 }
 
-static void reads_until_the_end_of_the_data_stop_there(void **state)
+TEST(reads_until_the_end_of_the_data_stop_there)
 {
-	(void)state;
 	for_each_length(read_until_empty);
 }
 
@@ -429,7 +415,7 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-static void blocking_reads_wait_for_another_thread(void **state)
+TEST(blocking_reads_wait_for_another_thread)
 {
 	int data[2] = { -1, -1 };
 	int acks[2] = { -1, -1 };
@@ -438,7 +424,6 @@ static void blocking_reads_wait_for_another_thread(void **state)
 	void *failed;
 	int i;
 
-	(void)state;
 	expect(!pipe2(data, O_CLOEXEC) && !pipe2(acks, O_CLOEXEC));
 	fds[0] = data[1];
 	fds[1] = acks[0];
@@ -472,7 +457,7 @@ static void *trickle(void *arg)
 	return NULL;
 }
 
-static void a_run_of_blocking_reads_takes_what_comes_in_order(void **state)
+TEST(a_run_of_blocking_reads_takes_what_comes_in_order)
 {
 	int ends[2];
 	pthread_t thread;
@@ -480,7 +465,6 @@ static void a_run_of_blocking_reads_takes_what_comes_in_order(void **state)
 	void *failed;
 	int i;
 
-	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	for (i = 0; i < FED; i++) {
 		calls[i] = SLOT(SYS_read, ends[0], &values[i], 4);
@@ -508,7 +492,7 @@ static void *drain(void *arg)
 	return (void *)total;
 }
 
-static void blocking_writes_to_a_full_pipe_wait_for_room(void **state)
+TEST(blocking_writes_to_a_full_pipe_wait_for_room)
 {
 	static unsigned char page[PAGE];
 	int ends[2];
@@ -516,7 +500,6 @@ static void blocking_writes_to_a_full_pipe_wait_for_room(void **state)
 	void *total;
 	int i;
 
-	(void)state;
 	expect(!pipe2(ends, O_CLOEXEC));
 	expect(fcntl(ends[1], F_SETPIPE_SZ, PAGE) > 0);
 	for (i = 0; i < 100; i++) {
@@ -530,25 +513,3 @@ static void blocking_writes_to_a_full_pipe_wait_for_room(void **state)
 	expect_equal(total, 100 * (PAGE - 1));
 	close(ends[0]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(writes_to_dev_null),
-	cmocka_unit_test(reads_of_dev_zero),
-	cmocka_unit_test(writes_and_preads_of_regular_files),
-	cmocka_unit_test(reads_across_the_end_of_a_file),
-	cmocka_unit_test(preads_at_and_across_the_end_of_a_file),
-	cmocka_unit_test(the_last_of_overlapping_pwrites_stands),
-	cmocka_unit_test(the_last_of_preads_into_overlapping_buffers_stands),
-	cmocka_unit_test(one_buffer_carries_bytes_between_files),
-	cmocka_unit_test(writes_and_reads_of_a_pipe),
-	cmocka_unit_test(a_nonblocking_pipe_that_fills_up_gives_eagain),
-	cmocka_unit_test(eventfds_add_and_reset),
-	cmocka_unit_test(slots_skipped_within_a_run_do_nothing),
-	cmocka_unit_test(nothing_runs_behind_a_slot_that_ends_the_batch),
-	cmocka_unit_test(reads_until_the_end_of_the_data_stop_there),
-	cmocka_unit_test(blocking_reads_wait_for_another_thread),
-	cmocka_unit_test(a_run_of_blocking_reads_takes_what_comes_in_order),
-	cmocka_unit_test(blocking_writes_to_a_full_pipe_wait_for_room),
-};
-
-GROUP(runs_group, tests);

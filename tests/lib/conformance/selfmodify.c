@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Programs that are rewritten by their own calls and results. */
-#include "groups.h"
+#include "contract/suite.h"
 
 /* A file that contains SLOTS. */
 static int file_of(const struct ferry_slot slots[], size_t count)
@@ -11,14 +11,13 @@ static int file_of(const struct ferry_slot slots[], size_t count)
 	return file;
 }
 
-static void a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with(void **state)
+TEST(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with)
 {
 	const struct ferry_slot over = jumping(SLOT(-1, 1, 2, 3), -1, -1, -1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(4, AT_END);
 	const long results[] = { 64, UNTOUCHED, UNTOUCHED, 3 };
 
-	(void)state;
 	batch.calls[0] = jumping(SLOT(SYS_pread64, file, batch.calls, 64, 0), -1, -1, 2);
 	batch.calls[1] = result_of(1);
 	batch.calls[2] = result_of(2);
@@ -29,14 +28,13 @@ static void a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with(void **
 	close(file);
 }
 
-static void a_read_over_a_later_slot_is_honoured(void **state)
+TEST(a_read_over_a_later_slot_is_honoured)
 {
 	const struct ferry_slot over = jumping(result_of(77), 0, 0, 1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(5, AT_END);
 	const long results[] = { 64, 1, 77, UNTOUCHED, 4 };
 
-	(void)state;
 	batch.calls[0] = SLOT(SYS_pread64, file, &batch.calls[2], 64, 0);
 	batch.calls[1] = result_of(1);
 	batch.calls[2] = SLOT(SYS_exit_group, 1);
@@ -47,14 +45,13 @@ static void a_read_over_a_later_slot_is_honoured(void **state)
 	close(file);
 }
 
-static void a_read_over_a_header_alone_is_honoured(void **state)
+TEST(a_read_over_a_header_alone_is_honoured)
 {
 	const struct ferry_slot over = jumping(SLOT(SYS_getpid), 0, 0, -1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 8, getpid(), UNTOUCHED };
 
-	(void)state;
 	batch.calls[0] = SLOT(SYS_pread64, file, &batch.calls[1], 8, 0);
 	batch.calls[1] = SLOT(-1);
 	batch.calls[2] = result_of(2);
@@ -63,7 +60,7 @@ static void a_read_over_a_header_alone_is_honoured(void **state)
 	close(file);
 }
 
-static void a_program_can_be_read_from_a_pipe(void **state)
+TEST(a_program_can_be_read_from_a_pipe)
 {
 	struct ferry_slot rest[63];
 	struct guarded batch = guarded_new(64, AT_END);
@@ -71,7 +68,6 @@ static void a_program_can_be_read_from_a_pipe(void **state)
 	int ends[2];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 63; i++) {
 		rest[i] = result_of(i);
 		results[i + 1] = i;
@@ -119,7 +115,7 @@ static void rewrite_slot(void *arg)
 	expect_bytes(&batch.calls[target], &over, sizeof(over));
 }
 
-static void preads_into_the_slots_of_their_own_run_are_honoured(void **state)
+TEST(preads_into_the_slots_of_their_own_run_are_honoured)
 {
 	static const struct rewriting cases[] = {
 		{ memory_file, 10, 60 }, { disk_file, 0, 1 },	{ disk_file, 0, 119 },
@@ -128,7 +124,6 @@ static void preads_into_the_slots_of_their_own_run_are_honoured(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		expect_child(rewrite_slot, (void *)&cases[i]);
 }
@@ -159,11 +154,10 @@ static void rewrite_arguments(void *arg)
 	expect_equal(buffer[80], 0);
 }
 
-static void preads_into_later_arguments_are_honoured(void **state)
+TEST(preads_into_later_arguments_are_honoured)
 {
 	int kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++)
 		expect_child(rewrite_arguments, &kind);
 }
@@ -190,16 +184,15 @@ static void rewrite_results(void *arg)
 	expect_rets(&batch, results);
 }
 
-static void preads_into_results_are_overwritten_by_later_slots_only(void **state)
+TEST(preads_into_results_are_overwritten_by_later_slots_only)
 {
 	int kind;
 
-	(void)state;
 	for (kind = 0; kind < FILE_KINDS; kind++)
 		expect_child(rewrite_results, &kind);
 }
 
-static void writes_of_results_take_them_as_they_are_then(void **state)
+TEST(writes_of_results_take_them_as_they_are_then)
 {
 	struct guarded batch = guarded_new(64, AT_END);
 	long results[64];
@@ -207,7 +200,6 @@ static void writes_of_results_take_them_as_they_are_then(void **state)
 	int file = memory_file();
 	int i;
 
-	(void)state;
 	/* Each slot writes the result of the one before it; slot 0 writes a later result. */
 	for (i = 0; i < 64; i++) {
 		batch.calls[i] = SLOT(SYS_write, file, &batch.rets[i ? i - 1 : 63], 8);
@@ -222,7 +214,7 @@ static void writes_of_results_take_them_as_they_are_then(void **state)
 	close(file);
 }
 
-static void writes_of_slots_take_them_as_they_are_then(void **state)
+TEST(writes_of_slots_take_them_as_they_are_then)
 {
 	struct guarded batch = guarded_new(40, AT_END);
 	const long marker = 0x1122334455667788;
@@ -231,7 +223,6 @@ static void writes_of_slots_take_them_as_they_are_then(void **state)
 	int file = memory_file();
 	int i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		batch.calls[i] = SLOT(SYS_write, file, &batch.calls[0].arg[5], 8);
 		results[i] = 8;
@@ -248,12 +239,11 @@ static void writes_of_slots_take_them_as_they_are_then(void **state)
 }
 
 /* rets[] overlaps a later slot: the result becomes its header. */
-static void results_stored_over_a_later_slot_are_honoured(void **state)
+TEST(results_stored_over_a_later_slot_are_honoured)
 {
 	struct guarded batch = guarded_new(4, AT_END);
 	const long head = head_word(jumping(SLOT(SYS_getpid), 0, 0, -1));
 
-	(void)state;
 	batch.calls[0] = result_of(head);
 	batch.calls[1] = SLOT(-1);
 	batch.calls[2] = result_of(2);
@@ -268,7 +258,7 @@ static void results_stored_over_a_later_slot_are_honoured(void **state)
 enum { CHANGED = 40, RUN = 64, UNKNOWN = 512 };
 
 /* An engine that looks ahead must not plan the run before slot 0 changes it. */
-static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **state)
+TEST(a_run_changed_by_a_slot_before_it_ends_where_it_now_says)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(1 + RUN, AT_END);
@@ -276,7 +266,6 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
 	long results[1 + RUN] = { 0 };
 	int i;
 
-	(void)state;
 	for (i = 1; i <= RUN; i++) {
 		batch.calls[i] = SLOT(SYS_write, null, "x", 1);
 		results[i] = i <= CHANGED ? 1 : UNTOUCHED;
@@ -292,34 +281,16 @@ static void a_run_changed_by_a_slot_before_it_ends_where_it_now_says(void **stat
  * the number of slots 40 to 44, and -ENOSYS of slot 40 the header of slot 45, which ends
  * the batch.
  */
-static void results_stored_over_a_run_are_honoured(void **state)
+TEST(results_stored_over_a_run_are_honoured)
 {
 	static const char text[UNKNOWN];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(RUN, AT_END);
 	int i;
 
-	(void)state;
 	for (i = 0; i < RUN; i++)
 		batch.calls[i] = SLOT(SYS_write, null, text, UNKNOWN);
 	expect_equal(run_batch((long *)&batch.calls[CHANGED], batch.calls, RUN), CHANGED + 5);
 	expect_guards(__FILE__, __LINE__, &batch);
 	close(null);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with),
-	cmocka_unit_test(a_read_over_a_later_slot_is_honoured),
-	cmocka_unit_test(a_read_over_a_header_alone_is_honoured),
-	cmocka_unit_test(a_program_can_be_read_from_a_pipe),
-	cmocka_unit_test(preads_into_the_slots_of_their_own_run_are_honoured),
-	cmocka_unit_test(preads_into_later_arguments_are_honoured),
-	cmocka_unit_test(preads_into_results_are_overwritten_by_later_slots_only),
-	cmocka_unit_test(writes_of_results_take_them_as_they_are_then),
-	cmocka_unit_test(writes_of_slots_take_them_as_they_are_then),
-	cmocka_unit_test(results_stored_over_a_later_slot_are_honoured),
-	cmocka_unit_test(results_stored_over_a_run_are_honoured),
-	cmocka_unit_test(a_run_changed_by_a_slot_before_it_ends_where_it_now_says),
-};
-
-GROUP(selfmodify_group, tests);

@@ -2,7 +2,7 @@
 /* Sockets: send and receive with their flags, closed peers, SIGPIPE. */
 #include <sys/socket.h>
 
-#include "groups.h"
+#include "contract/suite.h"
 
 static void pair_of(int type, int fds[2])
 {
@@ -15,7 +15,7 @@ static void close_pair(const int fds[2])
 	close(fds[1]);
 }
 
-static void bytes_flow_through_stream_sockets(void **state)
+TEST(bytes_flow_through_stream_sockets)
 {
 	unsigned char got[200] = { 0 };
 	struct ferry_slot calls[100];
@@ -23,7 +23,6 @@ static void bytes_flow_through_stream_sockets(void **state)
 	int fds[2];
 	int i;
 
-	(void)state;
 	pair_of(SOCK_STREAM, fds);
 	for (i = 0; i < 50; i++) {
 		calls[i] = i % 2 ? SLOT(SYS_write, fds[0], pattern(200) + 4 * i, 4) :
@@ -38,13 +37,12 @@ static void bytes_flow_through_stream_sockets(void **state)
 	close_pair(fds);
 }
 
-static void datagrams_keep_their_bounds(void **state)
+TEST(datagrams_keep_their_bounds)
 {
 	unsigned char got[3][10] = { 0 };
 	struct ferry_slot calls[7];
 	int fds[2];
 
-	(void)state;
 	pair_of(SOCK_DGRAM, fds);
 	calls[0] = SLOT(SYS_sendto, fds[0], "one", 3, 0, 0, 0);
 	calls[1] = SLOT(SYS_write, fds[0], "three", 5);
@@ -58,7 +56,7 @@ static void datagrams_keep_their_bounds(void **state)
 	close_pair(fds);
 }
 
-static void flags_of_receiving_hold(void **state)
+TEST(flags_of_receiving_hold)
 {
 	unsigned char got[4][8] = { 0 };
 	struct ferry_slot calls[20];
@@ -66,7 +64,6 @@ static void flags_of_receiving_hold(void **state)
 	int fds[2];
 	int i;
 
-	(void)state;
 	pair_of(SOCK_STREAM, fds);
 	expect_equal(write(fds[0], "abcdef", 6), 6);
 	for (i = 0; i < 16; i++) {
@@ -88,7 +85,7 @@ static void flags_of_receiving_hold(void **state)
 	close_pair(fds);
 }
 
-static void errors_are_those_of_the_calls(void **state)
+TEST(errors_are_those_of_the_calls)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct ferry_slot calls[20];
@@ -97,7 +94,6 @@ static void errors_are_those_of_the_calls(void **state)
 	int fds[2];
 	int i;
 
-	(void)state;
 	pair_of(SOCK_STREAM, fds);
 	for (i = 0; i < 20; i += 5) {
 		calls[i] = SLOT(SYS_sendto, null, &byte, 1, 0, 0, 0);
@@ -117,7 +113,7 @@ static void errors_are_those_of_the_calls(void **state)
 	close(null);
 }
 
-static void a_full_nonblocking_socket_gives_eagain(void **state)
+TEST(a_full_nonblocking_socket_gives_eagain)
 {
 	static unsigned char block[4096];
 	struct ferry_slot calls[300];
@@ -127,7 +123,6 @@ static void a_full_nonblocking_socket_gives_eagain(void **state)
 	int twin[2];
 	int i;
 
-	(void)state;
 	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds));
 	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, twin));
 	for (i = 0; i < 300; i++) {
@@ -236,61 +231,43 @@ static void send_without_signal(void *arg)
 	expect_run(calls, 40, results);
 }
 
-static void every_write_to_a_broken_pipe_signals(void **state)
+TEST(every_write_to_a_broken_pipe_signals)
 {
 	int pipe = broken_pipe();
 	int socket = broken_socket();
 
-	(void)state;
 	expect_child(write_to_broken, &pipe);
 	expect_child(write_to_broken, &socket);
 	close(pipe);
 	close(socket);
 }
 
-static void sigpipe_comes_before_the_next_slot(void **state)
+TEST(sigpipe_comes_before_the_next_slot)
 {
 	int pipe = broken_pipe();
 	int socket = broken_socket();
 
-	(void)state;
 	expect_child(write_in_turns, &pipe);
 	expect_child(write_in_turns, &socket);
 	close(pipe);
 	close(socket);
 }
 
-static void sigpipe_kills_by_default(void **state)
+TEST(sigpipe_kills_by_default)
 {
 	int pipe = broken_pipe();
 	int socket = broken_socket();
 
-	(void)state;
 	expect_killed(write_once, &pipe, SIGPIPE);
 	expect_killed(write_once, &socket, SIGPIPE);
 	close(pipe);
 	close(socket);
 }
 
-static void msg_nosignal_means_no_signal(void **state)
+TEST(msg_nosignal_means_no_signal)
 {
 	int socket = broken_socket();
 
-	(void)state;
 	expect_child(send_without_signal, &socket);
 	close(socket);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(bytes_flow_through_stream_sockets),
-	cmocka_unit_test(datagrams_keep_their_bounds),
-	cmocka_unit_test(flags_of_receiving_hold),
-	cmocka_unit_test(errors_are_those_of_the_calls),
-	cmocka_unit_test(a_full_nonblocking_socket_gives_eagain),
-	cmocka_unit_test(every_write_to_a_broken_pipe_signals),
-	cmocka_unit_test(sigpipe_comes_before_the_next_slot),
-	cmocka_unit_test(sigpipe_kills_by_default),
-	cmocka_unit_test(msg_nosignal_means_no_signal),
-};
-
-GROUP(sockets_group, tests);

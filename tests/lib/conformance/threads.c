@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "groups.h"
-#include "workload.h"
+#include "contract/suite.h"
+#include "contract/workload.h"
 
 #define THREADS 16
 #define BATCHES 200
@@ -25,13 +25,12 @@ static void *run_many(void *arg)
 	return NULL;
 }
 
-static void many_threads_run_batches_at_once(void **state)
+TEST(many_threads_run_batches_at_once)
 {
 	pthread_t threads[THREADS];
 	void *wrong;
 	int i;
 
-	(void)state;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	expect(!pthread_barrier_init(&start, NULL, THREADS));
 	for (i = 0; i < THREADS; i++)
@@ -70,13 +69,12 @@ static void *run_own_files(void *arg)
 	return NULL;
 }
 
-static void threads_do_not_mix_their_files(void **state)
+TEST(threads_do_not_mix_their_files)
 {
 	pthread_t threads[THREADS];
 	void *wrong;
 	long i;
 
-	(void)state;
 	for (i = 0; i < THREADS; i++)
 		expect(!pthread_create(&threads[i], NULL, run_own_files, (void *)(i + 1)));
 	for (i = 0; i < THREADS; i++) {
@@ -130,12 +128,11 @@ static void come_and_go(int times)
 	}
 }
 
-static void count_leaks(void *arg)
+TEST(threads_that_exit_leave_nothing_behind)
 {
 	long descriptors;
 	long mappings;
 
-	(void)arg;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	/* The C library keeps stacks and heaps of its first threads. */
 	come_and_go(20);
@@ -145,12 +142,6 @@ static void count_leaks(void *arg)
 	expect_equal(count_descriptors(), descriptors);
 	if (!SANITIZED)
 		expect_equal(count_mappings(), mappings);
-}
-
-static void threads_that_exit_leave_nothing_behind(void **state)
-{
-	(void)state;
-	expect_child(count_leaks, NULL);
 }
 
 /* ---- fork in a program of many threads ---- */
@@ -194,9 +185,8 @@ static void fork_among_threads(void *arg)
 	}
 }
 
-static void a_child_of_many_threads_runs_batches(void **state)
+TEST(a_child_of_many_threads_runs_batches)
 {
-	(void)state;
 	expect_child(fork_among_threads, NULL);
 	expect_child(in_new_thread, fork_among_threads);
 }
@@ -233,20 +223,13 @@ static void unshare_shared_file(void *arg)
 	unshare_descriptors(&shared_file);
 }
 
-static void unshare_in_thread(void *arg)
+TEST(a_thread_may_unshare_its_descriptors)
 {
-	(void)arg;
 	shared_file = memory_file();
 	run_writes();
 	in_new_thread(unshare_shared_file);
 	expect_equal(lseek(shared_file, 0, SEEK_END), 16);
 	run_writes();
-}
-
-static void a_thread_may_unshare_its_descriptors(void **state)
-{
-	(void)state;
-	expect_child(unshare_in_thread, NULL);
 }
 
 /* ---- cancellation ---- */
@@ -263,32 +246,14 @@ static void *run_cancelled(void *arg)
 	return NULL;
 }
 
-static void cancel_before_first_batch(void *arg)
+TEST(a_cancelled_thread_ends_after_its_batch)
 {
 	pthread_t thread;
 	void *end;
 
-	(void)arg;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	expect(!pthread_create(&thread, NULL, run_cancelled, NULL));
 	pthread_join(thread, &end);
 	expect(end == PTHREAD_CANCELED);
 	expect_equal(batch_of_cancelled, 1);
 }
-
-static void a_cancelled_thread_ends_after_its_batch(void **state)
-{
-	(void)state;
-	expect_child(cancel_before_first_batch, NULL);
-}
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(many_threads_run_batches_at_once),
-	cmocka_unit_test(threads_do_not_mix_their_files),
-	cmocka_unit_test(threads_that_exit_leave_nothing_behind),
-	cmocka_unit_test(a_child_of_many_threads_runs_batches),
-	cmocka_unit_test(a_thread_may_unshare_its_descriptors),
-	cmocka_unit_test(a_cancelled_thread_ends_after_its_batch),
-};
-
-GROUP(threads_group, tests);

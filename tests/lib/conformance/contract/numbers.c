@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Call numbers: negative, unknown, blocked, and their neighbours. */
 #include <sched.h>
 
 #include <linux/ferry_blocked.h>
 
-#include "groups.h"
+#include "suite.h"
 
 static void expect_enosys(short nr, unsigned char argc)
 {
@@ -18,7 +18,7 @@ static void expect_enosys(short nr, unsigned char argc)
 	expect_pure(calls, 3, getpid(), -ENOSYS, UNTOUCHED, 2);
 }
 
-static void negative_numbers_are_never_implemented(void **state)
+TEST(negative_numbers_are_never_implemented)
 {
 	static const short numbers[] = {
 		-1,    -3,     -4,	 -39,		-500,	      -501, -512,
@@ -26,29 +26,26 @@ static void negative_numbers_are_never_implemented(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		expect_enosys(numbers[i], 0);
 	expect_enosys(-1, 6);
 	expect_enosys(-1, FERRY_ARGC_FORWARD);
 }
 
-static void negative_numbers_ignore_their_arguments(void **state)
+TEST(negative_numbers_ignore_their_arguments)
 {
 	struct ferry_slot calls[] = { SLOT(-1, -1, 8, LONG_MIN, LONG_MAX, 1, -4096), SLOT(-3, 8, 8),
 				      SLOT(SHRT_MIN, 8, 8) };
 
-	(void)state;
 	expect_pure(calls, 2, -ENOSYS, -ENOSYS, -ENOSYS);
 }
 
-static void unknown_numbers_give_enosys(void **state)
+TEST(unknown_numbers_give_enosys)
 {
 	static const short numbers[] = { 510,  511,  512,  513,	   512 + 39, 1023,
 					 1024, 4096, 8191, 0x4000, 32766,    32767 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		expect_enosys(numbers[i], 0);
 }
@@ -62,7 +59,7 @@ static const struct {
 #undef ROW
 };
 
-static void every_blocked_call_is_refused(void **state)
+TEST(every_blocked_call_is_refused)
 {
 	static const unsigned char argcs[] = {
 		0, 1, 2, 3, 4, 5, 6, FERRY_ARGC_FORWARD, FERRY_ARGC_FORWARD | 6
@@ -70,7 +67,6 @@ static void every_blocked_call_is_refused(void **state)
 	size_t i;
 	size_t a;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(blocked); i++)
 		for (a = 0; blocked[i].nr >= 0 && a < ARRAY_SIZE(argcs); a++)
 			expect_enosys((short)blocked[i].nr, argcs[a]);
@@ -98,22 +94,20 @@ static void refuse_with_real_arguments(void *arg)
 	_exit(42);
 }
 
-static void blocked_calls_have_no_effect(void **state)
+TEST(blocked_calls_have_no_effect)
 {
 	int status = in_child(refuse_with_real_arguments, NULL);
 
-	(void)state;
 	expect(WIFEXITED(status));
 	expect_equal(WEXITSTATUS(status), 42);
 }
 
-static void refuse_all_and_count_children(void *arg)
+TEST(the_whole_table_in_one_batch_is_refused)
 {
 	struct ferry_slot calls[ARRAY_SIZE(blocked)];
 	long results[ARRAY_SIZE(blocked)];
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(blocked); i++) {
 		calls[i] = SLOT(blocked[i].nr, 0, 0, 0, 0, 0, 0);
 		results[i] = -ENOSYS;
@@ -123,20 +117,13 @@ static void refuse_all_and_count_children(void *arg)
 	expect_equal(errno, ECHILD);
 }
 
-static void the_whole_table_in_one_batch_is_refused(void **state)
-{
-	(void)state;
-	expect_child(refuse_all_and_count_children, NULL);
-}
-
-static void a_refusal_within_a_run_of_writes_stays_where_it_is(void **state)
+TEST(a_refusal_within_a_run_of_writes_stays_where_it_is)
 {
 	struct ferry_slot calls[100];
 	long results[100];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		calls[i] = SLOT(SYS_write, null, "x", 1);
 		results[i] = 1;
@@ -150,24 +137,10 @@ static void a_refusal_within_a_run_of_writes_stays_where_it_is(void **state)
 }
 
 /* Neighbours in the table of calls, which a wrong bitmap would block too. */
-static void neighbours_of_blocked_calls_are_made(void **state)
+TEST(neighbours_of_blocked_calls_are_made)
 {
 	struct ferry_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),
 				      SLOT(SYS_kill, getpid(), 0) };
 
-	(void)state;
 	expect_pure(calls, 2, -ECHILD, -EFAULT, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(negative_numbers_are_never_implemented),
-	cmocka_unit_test(negative_numbers_ignore_their_arguments),
-	cmocka_unit_test(unknown_numbers_give_enosys),
-	cmocka_unit_test(every_blocked_call_is_refused),
-	cmocka_unit_test(blocked_calls_have_no_effect),
-	cmocka_unit_test(the_whole_table_in_one_batch_is_refused),
-	cmocka_unit_test(a_refusal_within_a_run_of_writes_stays_where_it_is),
-	cmocka_unit_test(neighbours_of_blocked_calls_are_made),
-};
-
-GROUP(numbers_group, tests);

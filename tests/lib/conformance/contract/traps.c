@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Filters that trap: the handler of SIGSYS finds the registers of the slot's call, whatever made
  * it trap, and its answer is the slot's result.
@@ -11,7 +11,7 @@
 #include <ucontext.h>
 
 #include "filter.h"
-#include "groups.h"
+#include "suite.h"
 #include "tracer.h"
 
 #define ANSWER 4242
@@ -121,13 +121,12 @@ static void let_go(pid_t pid, int file)
 	expect_equal(lseek(file, 0, SEEK_SET), 0);
 }
 
-static void a_call_may_trap_that_a_tracer_puts_in_place_of_another(void **state)
+TEST(a_call_may_trap_that_a_tracer_puts_in_place_of_another)
 {
 	struct held held = { .file = memory_file(), .nr = SYS_getppid };
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		pid = start_held(&held);
 		expect(!ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, orig_rax),
@@ -137,13 +136,12 @@ static void a_call_may_trap_that_a_tracer_puts_in_place_of_another(void **state)
 	close(held.file);
 }
 
-static void a_call_may_trap_that_a_tracer_held_when_the_filter_came(void **state)
+TEST(a_call_may_trap_that_a_tracer_held_when_the_filter_came)
 {
 	struct held held = { .file = memory_file(), .nr = SYS_getuid };
 	pid_t pid;
 	int i;
 
-	(void)state;
 	held.hold = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	expect(held.hold != MAP_FAILED);
 	for (i = 0; i < repeats(); i++) {
@@ -215,11 +213,10 @@ static void race(void *arg)
 	}
 }
 
-static void a_filter_from_another_thread_traps_only_real_calls(void **state)
+TEST(a_filter_from_another_thread_traps_only_real_calls)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++)
 		expect_child(race, &i);
 }
@@ -260,14 +257,13 @@ static void sleep_for_long(void *arg)
 }
 
 /* Only a stop in the sleep ends the child: the sleep goes on by restart_syscall(). */
-static void a_filter_may_trap_what_continues_a_call(void **state)
+TEST(a_filter_may_trap_what_continues_a_call)
 {
 	unsigned long from;
 	int status;
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		from = i % 2 ? 2 : 0;
 		pid = child_start(sleep_for_long, &from);
@@ -280,12 +276,3 @@ static void a_filter_may_trap_what_continues_a_call(void **state)
 		expect_equal(status, 0);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_call_may_trap_that_a_tracer_puts_in_place_of_another),
-	cmocka_unit_test(a_call_may_trap_that_a_tracer_held_when_the_filter_came),
-	cmocka_unit_test(a_filter_from_another_thread_traps_only_real_calls),
-	cmocka_unit_test(a_filter_may_trap_what_continues_a_call),
-};
-
-GROUP(traps_group, tests);

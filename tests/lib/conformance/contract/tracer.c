@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* A tracer, for tests; see tracer.h. */
 #include "suite.h"
 #include "tracer.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A tracer, for tests: it follows a child from call to call. */
 #ifndef TRACER_H
 #define TRACER_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* seccomp filters for tests; see filter.h. */
 #include <sys/prctl.h>
 

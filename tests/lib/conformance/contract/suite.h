@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: MIT */
-/* The basis of all conformance tests: the engine under test, guarded arrays, children. */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The basis of the tests of batches: slots, expectations, guarded arrays, children.  The files
+ * in this folder know neither which engine runs a batch nor which harness runs the tests, so
+ * that ferry's conformance suite and the kernel's selftests share them.  ../way.h has the engine.
+ */
 #ifndef SUITE_H
 #define SUITE_H
 
@@ -20,58 +24,44 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include <linux/ferry.h>
 
-#include <ferry.h>
-#include <ferry/rawcall.h>
+#include "../way.h"
 
+#ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#endif
 #define PAGE 4096UL
 
 /* The initial value of rets[]; no call under test returns it. */
 #define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
 
-/*
- * 1 in a build with ASan and UBSan, whose run-time makes its own mappings and system calls,
- * and turns some faults into its own signal.
- */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+/* ---- tests ---- */
 
-/* ---- the way under test: how batches are run ---- */
-
-struct way {
+struct test {
+	const char *file;
 	const char *name;
-	int (*probe)(const char **why);
-	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		    long size);
+	void (*run)(void);
+	struct test *next;
 };
 
-/** The way under test. */
-extern const struct way *way;
+/** A function that is a test; NAME states the rule which it tests. */
+#define TEST(name)                                                        \
+	static void name(void);                                           \
+	static struct test test_##name = { __FILE__, #name, name, NULL }; \
+	static void __attribute__((constructor)) add_##name(void)         \
+	{                                                                 \
+		test_add(&test_##name);                                   \
+	}                                                                 \
+	static void name(void)
 
-/** The way called NAME, or NULL.  Names are the engines' and "header", <linux/batch.h>. */
-const struct way *way_by_name(const char *name);
+void test_add(struct test *test);
 
-/** The name of way I, or NULL past the last. */
-const char *way_name(size_t i);
+/** The first test of this program. */
+const struct test *test_first(void);
 
-/** Whether the way refuses flags and sizes that are not defined; the header ignores them. */
-bool checks_flags_and_size(void);
-
-/** Whether the way under test may raise SIGSEGV if a word copy's pointer is bad. */
-bool word_copy_may_fault(void);
-
-/** Runs a batch with flags 0 and the size of a slot. */
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+/** Runs TEST in a child, so that crashes stay there and engines keep no state: the wait status. */
+int test_status(const struct test *test);
 
 /* ---- slots ---- */
 
@@ -109,7 +99,7 @@ struct ferry_slot result_of(long value);
 /** The first word of SLOT: its number and jumps. */
 long head_word(struct ferry_slot slot);
 
-/* ---- expectations: a failure ends the child, or the test if there is none ---- */
+/* ---- expectations: a failure ends the child, that is, the test ---- */
 
 void suite_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Word copies: what they may read and write, their results and jumps. */
-#include "groups.h"
+#include "suite.h"
 
-static void a_word_is_copied(void **state)
+TEST(a_word_is_copied)
 {
 	static long words[3];
 	struct ferry_slot calls[] = { WORD_COPY(&words[1], &words[0]) };
 
-	(void)state;
 	words[0] = 0x123456789abcdef0;
 	words[1] = -1;
 	words[2] = -1;
@@ -16,13 +15,12 @@ static void a_word_is_copied(void **state)
 	expect_equal(words[2], -1);
 }
 
-static void its_result_is_0_whatever_the_word(void **state)
+TEST(its_result_is_0_whatever_the_word)
 {
 	static const long values[] = { 0, 1, -1, -EFAULT, LONG_MIN };
 	long word;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		struct ferry_slot calls[] = { jumping(WORD_COPY(&word, &values[i]), -1, 1, -1),
 					      result_of(2), result_of(3) };
@@ -32,14 +30,13 @@ static void its_result_is_0_whatever_the_word(void **state)
 	}
 }
 
-static void addresses_need_no_alignment(void **state)
+TEST(addresses_need_no_alignment)
 {
 	unsigned char from[16] = "abcdefghijklmno";
 	unsigned char to[17];
 	unsigned char want[17];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		struct ferry_slot calls[] = { WORD_COPY(to + i, from + 7 - i) };
 
@@ -51,11 +48,10 @@ static void addresses_need_no_alignment(void **state)
 	}
 }
 
-static void overlapping_words_are_read_before_written(void **state)
+TEST(overlapping_words_are_read_before_written)
 {
 	int distance;
 
-	(void)state;
 	for (distance = -7; distance <= 7; distance++) {
 		unsigned char bytes[] = "0123456789abcdefghijklmn";
 		unsigned char want[] = "0123456789abcdefghijklmn";
@@ -67,7 +63,7 @@ static void overlapping_words_are_read_before_written(void **state)
 	}
 }
 
-static void words_may_straddle_pages(void **state)
+TEST(words_may_straddle_pages)
 {
 	unsigned char *map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -75,19 +71,17 @@ static void words_may_straddle_pages(void **state)
 	struct ferry_slot calls[] = { WORD_COPY(map + PAGE - 3, &value),
 				      WORD_COPY(map, map + PAGE - 3) };
 
-	(void)state;
 	expect(map != MAP_FAILED);
 	expect_batch(calls, 1, 0, 0);
 	expect_bytes(map, &value, 8);
 	munmap(map, 2 * PAGE);
 }
 
-static void a_result_flows_into_a_later_argument(void **state)
+TEST(a_result_flows_into_a_later_argument)
 {
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 99, 0, 99 };
 
-	(void)state;
 	batch.calls[0] = result_of(99);
 	batch.calls[1] = WORD_COPY(&batch.calls[2].arg[1], &batch.rets[0]);
 	batch.calls[2] = result_of(0);
@@ -96,13 +90,12 @@ static void a_result_flows_into_a_later_argument(void **state)
 	expect_equal(batch.calls[2].arg[1], 99);
 }
 
-static void a_later_header_can_be_replaced(void **state)
+TEST(a_later_header_can_be_replaced)
 {
 	struct guarded batch = guarded_new(5, AT_END);
 	const long head = head_word(jumping(SLOT(SYS_getpid), 0, 0, 1));
 	const long results[] = { 0, getpid(), UNTOUCHED, 4, 5 };
 
-	(void)state;
 	batch.calls[0] = WORD_COPY(&batch.calls[1], &head);
 	batch.calls[1] = SLOT(-1);
 	batch.calls[2] = result_of(3);
@@ -112,13 +105,12 @@ static void a_later_header_can_be_replaced(void **state)
 	expect_rets(&batch, results);
 }
 
-static void a_later_argc_and_operands_can_be_replaced(void **state)
+TEST(a_later_argc_and_operands_can_be_replaced)
 {
 	struct guarded batch = guarded_new(3, AT_END);
 	struct ferry_slot slot = forwarding(result_of(1), 1, 2);
 	const long results[] = { 55, 0, 55 };
 
-	(void)state;
 	batch.calls[0] = result_of(55);
 	batch.calls[1] = WORD_COPY(&batch.calls[2].argc, &slot.argc);
 	batch.calls[2] = result_of(2);
@@ -127,7 +119,7 @@ static void a_later_argc_and_operands_can_be_replaced(void **state)
 }
 
 /* A later slot, between writes, that becomes a write. */
-static void a_header_replaced_within_a_run_of_writes_is_honoured(void **state)
+TEST(a_header_replaced_within_a_run_of_writes_is_honoured)
 {
 	struct guarded batch = guarded_new(200, AT_END);
 	const long head = head_word(SLOT(SYS_getpid));
@@ -135,7 +127,6 @@ static void a_header_replaced_within_a_run_of_writes_is_honoured(void **state)
 	long results[200];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 200; i++) {
 		batch.calls[i] = SLOT(SYS_write, file, pattern(256) + i, 1);
 		results[i] = 1;
@@ -153,7 +144,7 @@ static void a_header_replaced_within_a_run_of_writes_is_honoured(void **state)
 }
 
 /* It turns the slots after it into a run of writes of the words that it moves. */
-static void words_moved_between_writes_are_written_as_they_were_then(void **state)
+TEST(words_moved_between_writes_are_written_as_they_were_then)
 {
 	struct guarded batch = guarded_new(128, AT_END);
 	int file = memory_file();
@@ -164,7 +155,6 @@ static void words_moved_between_writes_are_written_as_they_were_then(void **stat
 	long word = -1;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 64; i++) {
 		values[i] = 1000 + i;
 		want[i] = i % 2 ? values[i - 1] : values[i];
@@ -181,13 +171,12 @@ static void words_moved_between_writes_are_written_as_they_were_then(void **stat
 	close(file);
 }
 
-static void results_of_others_can_be_written(void **state)
+TEST(results_of_others_can_be_written)
 {
 	struct guarded batch = guarded_new(5, AT_END);
 	const long value = 4242;
 	const long results[] = { 4242, 0, 0, 4242, 5 };
 
-	(void)state;
 	batch.calls[0] = result_of(1);
 	batch.calls[1] = WORD_COPY(&batch.rets[0], &value);
 	batch.calls[2] = jumping(WORD_COPY(&batch.rets[3], &value), 0, 1, 0);
@@ -197,26 +186,24 @@ static void results_of_others_can_be_written(void **state)
 	expect_rets(&batch, results);
 }
 
-static void its_own_result_is_stored_after_the_copy(void **state)
+TEST(its_own_result_is_stored_after_the_copy)
 {
 	struct guarded batch = guarded_new(2, AT_END);
 	const long value = 4242;
 	const long results[] = { 0, 7 };
 
-	(void)state;
 	batch.calls[0] = WORD_COPY(&batch.rets[0], &value);
 	batch.calls[1] = result_of(7);
 	expect_equal(run_batch(batch.rets, batch.calls, 2), 1);
 	expect_rets(&batch, results);
 }
 
-static void a_copy_over_itself_or_slots_that_ran_changes_no_result(void **state)
+TEST(a_copy_over_itself_or_slots_that_ran_changes_no_result)
 {
 	struct guarded batch = guarded_new(4, AT_END);
 	const long head = head_word(jumping(SLOT(-1), -1, -1, -1));
 	const long results[] = { 1, 0, 0, 4 };
 
-	(void)state;
 	batch.calls[0] = result_of(1);
 	batch.calls[1] = WORD_COPY(&batch.calls[1], &head);
 	batch.calls[2] = WORD_COPY(&batch.calls[0], &head);
@@ -227,13 +214,12 @@ static void a_copy_over_itself_or_slots_that_ran_changes_no_result(void **state)
 	expect_equal(batch.calls[0].nr, -1);
 }
 
-static void argc_does_not_matter_to_it(void **state)
+TEST(argc_does_not_matter_to_it)
 {
 	long word = 1;
 	const long value = 2;
 	int argc;
 
-	(void)state;
 	for (argc = 0; argc <= 6; argc++) {
 		struct ferry_slot calls[] = { WORD_COPY(&word, &value) };
 
@@ -271,13 +257,12 @@ static void expect_fault(long to, long from)
 	expect_equal(WEXITSTATUS(status), 0);
 }
 
-static void bad_pointers_give_efault(void **state)
+TEST(bad_pointers_give_efault)
 {
 	static long word;
 	unsigned char *map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)state;
 	expect(map != MAP_FAILED);
 	expect(!mprotect(map + PAGE, PAGE, PROT_NONE));
 	expect_fault((long)&word, 0);
@@ -292,23 +277,3 @@ static void bad_pointers_give_efault(void **state)
 	expect_equal(word, 0);
 	munmap(map, 2 * PAGE);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_word_is_copied),
-	cmocka_unit_test(its_result_is_0_whatever_the_word),
-	cmocka_unit_test(addresses_need_no_alignment),
-	cmocka_unit_test(overlapping_words_are_read_before_written),
-	cmocka_unit_test(words_may_straddle_pages),
-	cmocka_unit_test(a_result_flows_into_a_later_argument),
-	cmocka_unit_test(a_later_header_can_be_replaced),
-	cmocka_unit_test(a_later_argc_and_operands_can_be_replaced),
-	cmocka_unit_test(a_header_replaced_within_a_run_of_writes_is_honoured),
-	cmocka_unit_test(words_moved_between_writes_are_written_as_they_were_then),
-	cmocka_unit_test(results_of_others_can_be_written),
-	cmocka_unit_test(its_own_result_is_stored_after_the_copy),
-	cmocka_unit_test(a_copy_over_itself_or_slots_that_ran_changes_no_result),
-	cmocka_unit_test(argc_does_not_matter_to_it),
-	cmocka_unit_test(bad_pointers_give_efault),
-};
-
-GROUP(wordcopy_group, tests);

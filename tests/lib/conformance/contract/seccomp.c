@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* seccomp: no slot escapes a filter or strict mode, and a refused engine prints nothing. */
 #include <poll.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #include "filter.h"
-#include "groups.h"
+#include "suite.h"
 #include "workload.h"
 
 #define DENY(error) (SECCOMP_RET_ERRNO | (error))
@@ -53,9 +53,8 @@ static void filter_within_batch(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 1);
 }
 
-static void a_filter_installed_by_a_slot_binds_the_next(void **state)
+TEST(a_filter_installed_by_a_slot_binds_the_next)
 {
-	(void)state;
 	expect_everywhere(filter_within_batch);
 }
 
@@ -81,9 +80,8 @@ static void filter_before_run(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 42);
 }
 
-static void a_filter_binds_the_run_of_writes_behind_it(void **state)
+TEST(a_filter_binds_the_run_of_writes_behind_it)
 {
-	(void)state;
 	expect_everywhere(filter_before_run);
 }
 
@@ -104,9 +102,8 @@ static void filter_each_call(void *arg)
 	}
 }
 
-static void a_filter_binds_runs_of_every_call(void **state)
+TEST(a_filter_binds_runs_of_every_call)
 {
-	(void)state;
 	expect_everywhere(filter_each_call);
 }
 
@@ -128,9 +125,8 @@ static void filter_by_argument(void *arg)
 	expect_run(calls, 200, results);
 }
 
-static void a_filter_sees_the_arguments_of_each_slot(void **state)
+TEST(a_filter_sees_the_arguments_of_each_slot)
 {
-	(void)state;
 	expect_everywhere(filter_by_argument);
 }
 
@@ -153,9 +149,8 @@ static void filter_numbers_without_a_call(void *arg)
 	}
 }
 
-static void a_filter_sees_numbers_that_no_call_has(void **state)
+TEST(a_filter_sees_numbers_that_no_call_has)
 {
-	(void)state;
 	expect_everywhere(filter_numbers_without_a_call);
 }
 
@@ -174,12 +169,11 @@ static void *write_before_and_after(void *arg)
 	return NULL;
 }
 
-static void filter_all_threads(void *arg)
+TEST(a_filter_put_on_a_thread_by_another_binds_it)
 {
 	struct filter filter;
 	pthread_t thread;
 
-	(void)arg;
 	thread_file = memory_file();
 	pthread_barrier_init(&step, NULL, 2);
 	expect(!pthread_create(&thread, NULL, write_before_and_after, NULL));
@@ -189,12 +183,6 @@ static void filter_all_threads(void *arg)
 	pthread_barrier_wait(&step);
 	pthread_join(thread, NULL);
 	expect_equal(lseek(thread_file, 0, SEEK_END), 0);
-}
-
-static void a_filter_put_on_a_thread_by_another_binds_it(void **state)
-{
-	(void)state;
-	expect_child(filter_all_threads, NULL);
 }
 
 /* How a call that waits is interrupted, and what comes of it. */
@@ -290,12 +278,11 @@ static void filter_a_call_that_waits(void *arg)
 	pthread_join(thread, NULL);
 }
 
-static void a_filter_that_comes_during_a_call_does_not_forbid_the_rest(void **state)
+TEST(a_filter_that_comes_during_a_call_does_not_forbid_the_rest)
 {
 	size_t k;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++)
 		for (k = 0; k < ARRAY_SIZE(interruptions); k++)
 			expect_child(filter_a_call_that_waits, &interruptions[k]);
@@ -370,11 +357,10 @@ static void interrupt_a_restart(void *arg)
 	pthread_join(thread, NULL);
 }
 
-static void a_restart_that_is_interrupted_is_restarted_itself(void **state)
+TEST(a_restart_that_is_interrupted_is_restarted_itself)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++)
 		expect_child(interrupt_a_restart, NULL);
 }
@@ -399,9 +385,8 @@ static void filter_then_spawn(void *arg)
 	expect_child(write_denied, NULL);
 }
 
-static void a_filter_is_inherited_by_threads_and_children(void **state)
+TEST(a_filter_is_inherited_by_threads_and_children)
 {
-	(void)state;
 	expect_everywhere(filter_then_spawn);
 }
 
@@ -422,11 +407,10 @@ static void be_killed_by_filter(void *arg)
 	run_batch(rets, calls, 60);
 }
 
-static void a_slot_that_a_filter_kills_is_the_last(void **state)
+TEST(a_slot_that_a_filter_kills_is_the_last)
 {
 	int file = memory_file();
 
-	(void)state;
 	expect_killed(be_killed_by_filter, &file, SIGSYS);
 	expect_equal(lseek(file, 0, SEEK_END), 40);
 	close(file);
@@ -480,9 +464,8 @@ static void live_on_writes_alone(void *arg)
 	_exit(run_filtered(calls, &filter));
 }
 
-static void a_batch_needs_no_call_beside_its_own_within_a_page(void **state)
+TEST(a_batch_needs_no_call_beside_its_own_within_a_page)
 {
-	(void)state;
 	run_writes();
 	if (!SANITIZED)
 		expect_child(live_on_writes_alone, NULL);
@@ -513,9 +496,8 @@ static void live_on_writes_and_a_signal(void *arg)
 	_exit(wrong || handled == 1 ? wrong : 4);
 }
 
-static void nor_does_it_after_a_signal(void **state)
+TEST(nor_does_it_after_a_signal)
 {
-	(void)state;
 	run_writes();
 	if (!SANITIZED)
 		expect_child(live_on_writes_and_a_signal, NULL);
@@ -534,11 +516,10 @@ static void write_in_strict_mode(void *arg)
 	run_batch(rets, calls, 64);
 }
 
-static void strict_mode_lets_writes_through_and_kills_the_rest(void **state)
+TEST(strict_mode_lets_writes_through_and_kills_the_rest)
 {
 	int file = memory_file();
 
-	(void)state;
 	expect_killed(write_in_strict_mode, &file, SIGKILL);
 	expect_equal(lseek(file, 0, SEEK_END), 59);
 	close(file);
@@ -559,31 +540,11 @@ static void deny_the_engine(void *arg)
 	in_new_thread(live_in_thread);
 }
 
-static void what_a_filter_denies_the_engine_is_no_result_of_the_batch(void **state)
+TEST(what_a_filter_denies_the_engine_is_no_result_of_the_batch)
 {
 	static int errors[] = { ENOSYS, EPERM, EACCES, ENOTTY, EBADF };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(errors); i++)
 		expect_child(deny_the_engine, &errors[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_filter_installed_by_a_slot_binds_the_next),
-	cmocka_unit_test(a_filter_binds_the_run_of_writes_behind_it),
-	cmocka_unit_test(a_filter_binds_runs_of_every_call),
-	cmocka_unit_test(a_filter_sees_the_arguments_of_each_slot),
-	cmocka_unit_test(a_filter_sees_numbers_that_no_call_has),
-	cmocka_unit_test(a_filter_put_on_a_thread_by_another_binds_it),
-	cmocka_unit_test(a_filter_that_comes_during_a_call_does_not_forbid_the_rest),
-	cmocka_unit_test(a_restart_that_is_interrupted_is_restarted_itself),
-	cmocka_unit_test(a_filter_is_inherited_by_threads_and_children),
-	cmocka_unit_test(a_slot_that_a_filter_kills_is_the_last),
-	cmocka_unit_test(a_batch_needs_no_call_beside_its_own_within_a_page),
-	cmocka_unit_test(nor_does_it_after_a_signal),
-	cmocka_unit_test(strict_mode_lets_writes_through_and_kills_the_rest),
-	cmocka_unit_test(what_a_filter_denies_the_engine_is_no_result_of_the_batch),
-};
-
-GROUP(seccomp_group, tests);

@@ -1,16 +1,15 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Operands forwarded from earlier results. */
 #include <sys/stat.h>
 
-#include "groups.h"
+#include "suite.h"
 
 #define POISON 0x6b6b6b6b6b6b6b6bL
 
-static void each_argument_can_be_forwarded(void **state)
+TEST(each_argument_can_be_forwarded)
 {
 	unsigned int arg;
 
-	(void)state;
 	for (arg = 0; arg < 6; arg++) {
 		int from = memory_file();
 		int to = memory_file();
@@ -32,7 +31,7 @@ static void each_argument_can_be_forwarded(void **state)
 	}
 }
 
-static void all_arguments_can_be_forwarded_at_once(void **state)
+TEST(all_arguments_can_be_forwarded_at_once)
 {
 	int from = memory_file();
 	int to = memory_file();
@@ -41,7 +40,6 @@ static void all_arguments_can_be_forwarded_at_once(void **state)
 	struct ferry_slot calls[7];
 	unsigned int k;
 
-	(void)state;
 	expect_equal(pwrite(from, "abc", 3, 0), 3);
 	calls[6] = SLOT(SYS_copy_file_range, POISON, POISON, POISON, POISON, POISON, POISON);
 	for (k = 0; k < 6; k++) {
@@ -55,7 +53,7 @@ static void all_arguments_can_be_forwarded_at_once(void **state)
 	close(to);
 }
 
-static void a_descriptor_flows_through_a_chain(void **state)
+TEST(a_descriptor_flows_through_a_chain)
 {
 	char path[] = "/tmp/conformance.XXXXXX";
 	int made = mkstemp(path);
@@ -70,7 +68,6 @@ static void a_descriptor_flows_through_a_chain(void **state)
 	};
 	long rets[4];
 
-	(void)state;
 	expect_equal(write(made, "flow", 4), 4);
 	expect_equal(run_batch(rets, calls, 4), 3);
 	expect(rets[0] >= 0);
@@ -85,7 +82,7 @@ static void a_descriptor_flows_through_a_chain(void **state)
 	unlink(path);
 }
 
-static void distances_go_from_1_to_255(void **state)
+TEST(distances_go_from_1_to_255)
 {
 	static const int distances[] = { 1, 2, 3, 64, 127, 128, 129, 254, 255 };
 	struct ferry_slot calls[256];
@@ -93,7 +90,6 @@ static void distances_go_from_1_to_255(void **state)
 	size_t k;
 	int i;
 
-	(void)state;
 	for (k = 0; k < ARRAY_SIZE(distances); k++) {
 		for (i = 0; i < 256; i++) {
 			calls[i] = result_of(1000 + i);
@@ -105,11 +101,10 @@ static void distances_go_from_1_to_255(void **state)
 	}
 }
 
-static void a_distance_beyond_slot_0_gives_einval(void **state)
+TEST(a_distance_beyond_slot_0_gives_einval)
 {
 	unsigned int arg;
 
-	(void)state;
 	for (arg = 0; arg < 6; arg++) {
 		struct ferry_slot calls[] = { result_of(1), result_of(2),
 					      jumping(result_of(3), 1, -1, -1), result_of(4),
@@ -122,31 +117,28 @@ static void a_distance_beyond_slot_0_gives_einval(void **state)
 	}
 }
 
-static void slot_0_has_nothing_to_forward(void **state)
+TEST(slot_0_has_nothing_to_forward)
 {
 	struct ferry_slot calls[] = { forwarding(result_of(1), 0, 1), result_of(2) };
 
-	(void)state;
 	expect_pure(calls, 1, -EINVAL, 2);
 }
 
-static void a_distance_counts_slots_of_the_array_not_slots_that_ran(void **state)
+TEST(a_distance_counts_slots_of_the_array_not_slots_that_ran)
 {
 	struct ferry_slot calls[] = { jumping(result_of(11), 0, 0, 2), result_of(22), result_of(33),
 				      forwarding(result_of(44), 1, 3) };
 
-	(void)state;
 	expect_pure(calls, 3, 11, UNTOUCHED, UNTOUCHED, 11);
 }
 
-static void a_skipped_slot_forwards_what_the_caller_left(void **state)
+TEST(a_skipped_slot_forwards_what_the_caller_left)
 {
 	struct ferry_slot calls[] = { jumping(result_of(11), 0, 0, 1), result_of(22),
 				      forwarding(result_of(33), 1, 1) };
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 11, 1234567890123, 1234567890123 };
 
-	(void)state;
 	expect_pure(calls, 2, 11, UNTOUCHED, UNTOUCHED);
 	memcpy(batch.calls, calls, sizeof(calls));
 	batch.rets[1] = results[1];
@@ -154,21 +146,19 @@ static void a_skipped_slot_forwards_what_the_caller_left(void **state)
 	expect_rets(&batch, results);
 }
 
-static void failures_are_forwarded_like_other_results(void **state)
+TEST(failures_are_forwarded_like_other_results)
 {
 	struct ferry_slot calls[] = { SLOT(SYS_close, -1), forwarding(result_of(1), 1, 1) };
 
-	(void)state;
 	expect_pure(calls, 1, -EBADF, -EBADF);
 }
 
-static void a_result_changed_since_is_forwarded_as_it_is_now(void **state)
+TEST(a_result_changed_since_is_forwarded_as_it_is_now)
 {
 	struct guarded batch = guarded_new(3, AT_END);
 	const long value = 777;
 	const long results[] = { 777, 0, 777 };
 
-	(void)state;
 	batch.calls[0] = result_of(5);
 	batch.calls[1] = WORD_COPY(&batch.rets[0], &value);
 	batch.calls[2] = forwarding(result_of(6), 1, 2);
@@ -176,12 +166,11 @@ static void a_result_changed_since_is_forwarded_as_it_is_now(void **state)
 	expect_rets(&batch, results);
 }
 
-static void a_reserved_byte_that_is_not_0_gives_einval(void **state)
+TEST(a_reserved_byte_that_is_not_0_gives_einval)
 {
 	static const unsigned char values[] = { 1, 2, 0x80, 0xff };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		struct ferry_slot calls[] = { result_of(1),
 					      jumping(forwarding(result_of(2), 1, 1), 1, -1, -1),
@@ -194,11 +183,10 @@ static void a_reserved_byte_that_is_not_0_gives_einval(void **state)
 	}
 }
 
-static void bit_7_with_no_operand_changes_nothing(void **state)
+TEST(bit_7_with_no_operand_changes_nothing)
 {
 	int argc;
 
-	(void)state;
 	for (argc = 0; argc <= 6; argc++) {
 		struct ferry_slot calls[] = { result_of(9) };
 
@@ -207,11 +195,10 @@ static void bit_7_with_no_operand_changes_nothing(void **state)
 	}
 }
 
-static void operands_beyond_argc_are_forwarded_and_checked_too(void **state)
+TEST(operands_beyond_argc_are_forwarded_and_checked_too)
 {
 	struct ferry_slot calls[] = { result_of(1), result_of(2) };
 
-	(void)state;
 	calls[1].argc = FERRY_ARGC_FORWARD;
 	calls[1].from[1] = 1;
 	expect_pure(calls, 1, 1, 1);
@@ -220,14 +207,13 @@ static void operands_beyond_argc_are_forwarded_and_checked_too(void **state)
 }
 
 /* argc is checked first, then forwarding, then the number. */
-static void checks_come_in_order(void **state)
+TEST(checks_come_in_order)
 {
 	struct ferry_slot bad = {
 		.nr = SYS_exit_group, .argc = FERRY_ARGC_FORWARD | 7, .from = { 255 }, .reserved = 1
 	};
 	struct ferry_slot calls[] = { bad, bad, bad, bad, bad, bad, bad };
 
-	(void)state;
 	calls[1].argc = FERRY_ARGC_FORWARD;
 	calls[2].argc = FERRY_ARGC_FORWARD;
 	calls[2].from[0] = 0;
@@ -242,7 +228,7 @@ static void checks_come_in_order(void **state)
 	expect_pure(calls, 6, -ENOSYS, -EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL, -ENOSYS);
 }
 
-static void a_slot_that_cannot_be_forwarded_to_has_no_effect(void **state)
+TEST(a_slot_that_cannot_be_forwarded_to_has_no_effect)
 {
 	long word = 1;
 	long other = 2;
@@ -250,34 +236,31 @@ static void a_slot_that_cannot_be_forwarded_to_has_no_effect(void **state)
 	struct ferry_slot calls[] = { forwarding(SLOT(SYS_write, file, "x", 1), 5, 1),
 				      forwarding(WORD_COPY(&word, &other), 3, 2) };
 
-	(void)state;
 	expect_pure(calls, 1, -EINVAL, -EINVAL);
 	expect_equal(word, 1);
 	expect_equal(lseek(file, 0, SEEK_END), 0);
 	close(file);
 }
 
-static void a_word_copy_takes_forwarded_addresses(void **state)
+TEST(a_word_copy_takes_forwarded_addresses)
 {
 	static long words[2];
 	struct ferry_slot calls[] = { result_of((long)&words[0]), result_of((long)&words[1]),
 				      forwarding(forwarding(WORD_COPY(8, 8), 0, 2), 1, 1) };
 
-	(void)state;
 	words[0] = 1;
 	words[1] = 2;
 	expect_batch(calls, 2, (long)&words[0], (long)&words[1], 0);
 	expect_equal(words[0], 2);
 }
 
-static void forwarding_within_a_run_of_writes_is_exact(void **state)
+TEST(forwarding_within_a_run_of_writes_is_exact)
 {
 	struct ferry_slot calls[130];
 	long results[130];
 	int file = memory_file();
 	int i;
 
-	(void)state;
 	/* Each slot writes as many bytes as the one before; every tenth slot writes 3. */
 	for (i = 0; i < 130; i++) {
 		calls[i] = SLOT(SYS_write, file, pattern(16), 3);
@@ -289,25 +272,3 @@ static void forwarding_within_a_run_of_writes_is_exact(void **state)
 	expect_equal(lseek(file, 0, SEEK_CUR), 3 * 130);
 	close(file);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_argument_can_be_forwarded),
-	cmocka_unit_test(all_arguments_can_be_forwarded_at_once),
-	cmocka_unit_test(a_descriptor_flows_through_a_chain),
-	cmocka_unit_test(distances_go_from_1_to_255),
-	cmocka_unit_test(a_distance_beyond_slot_0_gives_einval),
-	cmocka_unit_test(slot_0_has_nothing_to_forward),
-	cmocka_unit_test(a_distance_counts_slots_of_the_array_not_slots_that_ran),
-	cmocka_unit_test(a_skipped_slot_forwards_what_the_caller_left),
-	cmocka_unit_test(failures_are_forwarded_like_other_results),
-	cmocka_unit_test(a_result_changed_since_is_forwarded_as_it_is_now),
-	cmocka_unit_test(a_reserved_byte_that_is_not_0_gives_einval),
-	cmocka_unit_test(bit_7_with_no_operand_changes_nothing),
-	cmocka_unit_test(operands_beyond_argc_are_forwarded_and_checked_too),
-	cmocka_unit_test(checks_come_in_order),
-	cmocka_unit_test(a_slot_that_cannot_be_forwarded_to_has_no_effect),
-	cmocka_unit_test(a_word_copy_takes_forwarded_addresses),
-	cmocka_unit_test(forwarding_within_a_run_of_writes_is_exact),
-};
-
-GROUP(forwarding_group, tests);

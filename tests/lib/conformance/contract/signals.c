@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Signals: between slots, in calls that wait, in handlers that run batches, and fatal ones. */
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/time.h>
 #include <time.h>
 
-#include "groups.h"
+#include "suite.h"
 #include "workload.h"
 
 static volatile int seen; /* signals handled */
@@ -49,12 +49,11 @@ static void empty_pipe(int ends[2])
 
 /* ---- calls that wait ---- */
 
-static void interrupt_read(void *arg)
+TEST(a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on)
 {
 	int ends[2];
 	char byte;
 
-	(void)arg;
 	empty_pipe(ends);
 	catch_signal(SIGALRM, 0);
 	struct ferry_slot calls[] = { jumping(SLOT(SYS_read, ends[0], &byte, 1), 1, -1, -1),
@@ -65,18 +64,11 @@ static void interrupt_read(void *arg)
 	expect(seen >= 2);
 }
 
-static void a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on(void **state)
-{
-	(void)state;
-	expect_child(interrupt_read, NULL);
-}
-
-static void restart_read(void *arg)
+TEST(a_handler_with_sa_restart_lets_a_read_go_on)
 {
 	int ends[2];
 	char byte;
 
-	(void)arg;
 	empty_pipe(ends);
 	wake_fd = ends[1];
 	wake_after = 5;
@@ -87,12 +79,6 @@ static void restart_read(void *arg)
 	expect_batch(calls, 2, getpid(), 1, 2);
 	expect(seen >= 5);
 	expect_equal(byte, 'w');
-}
-
-static void a_handler_with_sa_restart_lets_a_read_go_on(void **state)
-{
-	(void)state;
-	expect_child(restart_read, NULL);
 }
 
 /* Calls that end with -EINTR after a handler, SA_RESTART or not (signal(7)). */
@@ -139,11 +125,10 @@ static void interrupt_the_rest(void *arg)
 	expect_equal(sigismember(&now, SIGALRM), 0);
 }
 
-static void calls_that_are_never_restarted_give_eintr(void **state)
+TEST(calls_that_are_never_restarted_give_eintr)
 {
 	int flags = 0;
 
-	(void)state;
 	expect_child(interrupt_the_rest, &flags);
 	flags = SA_RESTART;
 	expect_child(interrupt_the_rest, &flags);
@@ -198,11 +183,10 @@ static void weather_a_storm(void *arg)
 	expect(seen > 10);
 }
 
-static void a_storm_of_timers_shows_no_internal_error(void **state)
+TEST(a_storm_of_timers_shows_no_internal_error)
 {
 	int flags = 0;
 
-	(void)state;
 	expect_child(weather_a_storm, &flags);
 	flags = SA_RESTART;
 	expect_child(weather_a_storm, &flags);
@@ -210,13 +194,12 @@ static void a_storm_of_timers_shows_no_internal_error(void **state)
 
 /* ---- between slots ---- */
 
-static void signal_itself(void *arg)
+TEST(a_signal_is_handled_before_the_next_slot)
 {
 	int file = memory_file();
 	int counts[4];
 	sigset_t set;
 
-	(void)arg;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	catch_signal(SIGUSR1, SA_RESTART);
@@ -239,14 +222,8 @@ static void signal_itself(void *arg)
 	expect_equal(counts[3], 3);
 }
 
-static void a_signal_is_handled_before_the_next_slot(void **state)
-{
-	(void)state;
-	expect_child(signal_itself, NULL);
-}
-
 /* 100 reads of 4 MiB take many ticks; delivered at the end, these would be one signal. */
-static void tick_during_long_reads(void *arg)
+TEST(signals_are_handled_between_long_reads)
 {
 	const size_t size = 4 << 20;
 	int file = disk_file();
@@ -255,7 +232,6 @@ static void tick_during_long_reads(void *arg)
 	long results[100];
 	int i;
 
-	(void)arg;
 	expect(bytes);
 	memset(bytes, 1, size);
 	expect_equal(write(file, bytes, size), size);
@@ -270,12 +246,6 @@ static void tick_during_long_reads(void *arg)
 	free(bytes);
 }
 
-static void signals_are_handled_between_long_reads(void **state)
-{
-	(void)state;
-	expect_child(tick_during_long_reads, NULL);
-}
-
 static long *handler_target;
 static long handler_value;
 
@@ -285,13 +255,12 @@ static void rewrite(int sig)
 	*handler_target = handler_value;
 }
 
-static void rewrite_from_handler(void *arg)
+TEST(a_handler_may_rewrite_the_slots_to_come)
 {
 	struct sigaction action = { .sa_handler = rewrite };
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 0, getpid(), 3 };
 
-	(void)arg;
 	sigaction(SIGUSR1, &action, NULL);
 	batch.calls[0] = SLOT(SYS_kill, getpid(), SIGUSR1);
 	batch.calls[1] = SLOT(-1);
@@ -300,12 +269,6 @@ static void rewrite_from_handler(void *arg)
 	handler_value = head_word(SLOT(SYS_getpid));
 	expect_equal(run_batch(batch.rets, batch.calls, 3), 2);
 	expect_rets(&batch, results);
-}
-
-static void a_handler_may_rewrite_the_slots_to_come(void **state)
-{
-	(void)state;
-	expect_child(rewrite_from_handler, NULL);
 }
 
 /* ---- batches in handlers ---- */
@@ -413,9 +376,8 @@ static void nest_on_timer(void *arg)
 	expect_bytes(got, pattern(256), 256);
 }
 
-static void a_handler_may_run_a_batch(void **state)
+TEST(a_handler_may_run_a_batch)
 {
-	(void)state;
 	expect_child(nest_on_kill, NULL);
 	expect_child(nest_on_sigpipe, NULL);
 	expect_child(nest_on_timer, NULL);
@@ -431,7 +393,7 @@ static void jump_out(int sig)
 	siglongjmp(outside, 1);
 }
 
-static void leave_batches(void *arg)
+TEST(a_handler_may_leave_the_batch_by_longjmp)
 {
 	struct sigaction action = { .sa_handler = jump_out };
 	struct ferry_slot calls[40];
@@ -442,7 +404,6 @@ static void leave_batches(void *arg)
 	char byte;
 	int i;
 
-	(void)arg;
 	empty_pipe(ends);
 	sigaction(SIGALRM, &action, NULL);
 	sigaction(SIGPIPE, &action, NULL);
@@ -468,12 +429,6 @@ static void leave_batches(void *arg)
 		run_batch(rets, calls, 40);
 	for (i = 0; i < 100; i++)
 		run_writes();
-}
-
-static void a_handler_may_leave_the_batch_by_longjmp(void **state)
-{
-	(void)state;
-	expect_child(leave_batches, NULL);
 }
 
 /* ---- fatal, stopping ---- */
@@ -518,9 +473,8 @@ static void kill_while_waiting(int sig)
 	close(waiter.never[1]);
 }
 
-static void fatal_signals_end_the_batch_at_once(void **state)
+TEST(fatal_signals_end_the_batch_at_once)
 {
-	(void)state;
 	kill_while_waiting(SIGKILL);
 	kill_while_waiting(SIGTERM);
 }
@@ -536,11 +490,10 @@ static void kill_itself(void *arg)
 	run_batch(rets, calls, 3);
 }
 
-static void no_slot_runs_after_a_fatal_signal(void **state)
+TEST(no_slot_runs_after_a_fatal_signal)
 {
 	int file = memory_file();
 
-	(void)state;
 	expect_killed(kill_itself, &file, SIGKILL);
 	expect_equal(lseek(file, 0, SEEK_END), 1);
 	close(file);
@@ -581,7 +534,7 @@ static void stop_and_continue(pid_t pid)
 	kill(pid, SIGCONT);
 }
 
-static void calls_that_wait_go_on_after_a_stop(void **state)
+TEST(calls_that_wait_go_on_after_a_stop)
 {
 	int ready[2];
 	char byte;
@@ -589,7 +542,6 @@ static void calls_that_wait_go_on_after_a_stop(void **state)
 	pid_t pid;
 	int i;
 
-	(void)state;
 	empty_pipe(ready);
 	pid = child_start(sleep_through_stops, &ready[1]);
 	close(ready[1]);
@@ -601,20 +553,3 @@ static void calls_that_wait_go_on_after_a_stop(void **state)
 	expect_equal(status, 0);
 	close(ready[0]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on),
-	cmocka_unit_test(a_handler_with_sa_restart_lets_a_read_go_on),
-	cmocka_unit_test(calls_that_are_never_restarted_give_eintr),
-	cmocka_unit_test(a_storm_of_timers_shows_no_internal_error),
-	cmocka_unit_test(a_signal_is_handled_before_the_next_slot),
-	cmocka_unit_test(signals_are_handled_between_long_reads),
-	cmocka_unit_test(a_handler_may_rewrite_the_slots_to_come),
-	cmocka_unit_test(a_handler_may_run_a_batch),
-	cmocka_unit_test(a_handler_may_leave_the_batch_by_longjmp),
-	cmocka_unit_test(fatal_signals_end_the_batch_at_once),
-	cmocka_unit_test(no_slot_runs_after_a_fatal_signal),
-	cmocka_unit_test(calls_that_wait_go_on_after_a_stop),
-};
-
-GROUP(signals_group, tests);

@@ -1,14 +1,13 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Which slot runs next, when a batch ends, and what it returns. */
-#include "groups.h"
+#include "suite.h"
 
-static void empty_batch_returns_0_and_touches_nothing(void **state)
+TEST(empty_batch_returns_0_and_touches_nothing)
 {
 	struct guarded batch = guarded_new(1, AT_END);
 	const long untouched[] = { UNTOUCHED };
 	void *volatile nowhere = (void *)8; /* volatile avoids a warning of gcc */
 
-	(void)state;
 	expect_equal(run_batch(NULL, NULL, 0), 0);
 	expect_equal(run_batch(nowhere, nowhere, 0), 0);
 	batch.calls[0] = SLOT(SYS_getppid);
@@ -16,19 +15,17 @@ static void empty_batch_returns_0_and_touches_nothing(void **state)
 	expect_rets(&batch, untouched);
 }
 
-static void slots_run_in_order_without_jumps(void **state)
+TEST(slots_run_in_order_without_jumps)
 {
 	struct ferry_slot calls[] = { result_of(7), result_of(0), result_of(-5), result_of(8) };
 
-	(void)state;
 	expect_pure(calls, 3, 7, 0, -5, 8);
 }
 
-static void one_slot_returns_0(void **state)
+TEST(one_slot_returns_0)
 {
 	struct ferry_slot calls[] = { SLOT(SYS_getpid) };
 
-	(void)state;
 	expect_pure(calls, 0, getpid());
 }
 
@@ -48,23 +45,21 @@ static void expect_kind(long value, int skipped)
 	expect_batch_at(__FILE__, __LINE__, AT_END, calls, 6, 5, results, 6);
 }
 
-static void failures_are_minus_4095_to_minus_1(void **state)
+TEST(failures_are_minus_4095_to_minus_1)
 {
 	static const long values[] = { -1, -2, -38, -511, -517, -4094, -4095 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(values); i++)
 		expect_kind(values[i], 1);
 }
 
-static void only_0_takes_the_jump_for_0(void **state)
+TEST(only_0_takes_the_jump_for_0)
 {
-	(void)state;
 	expect_kind(0, 2);
 }
 
-static void every_other_result_takes_the_positive_jump(void **state)
+TEST(every_other_result_takes_the_positive_jump)
 {
 	static const long values[] = {
 		1,
@@ -94,7 +89,6 @@ static void every_other_result_takes_the_positive_jump(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(values); i++)
 		expect_kind(values[i], 3);
 }
@@ -125,48 +119,43 @@ static void expect_skip(long result, short skip, unsigned long n)
 	free(results);
 }
 
-static void jumps_skip_as_many_slots_as_they_say(void **state)
+TEST(jumps_skip_as_many_slots_as_they_say)
 {
 	static const long results[] = { -EBADF, 0, 9 };
 	static const short skips[] = { 0, 1, 2, 3, 62, 63, 64, 65, 127, 128, 255, 256, 300, 511 };
 	size_t r;
 	size_t s;
 
-	(void)state;
 	for (r = 0; r < ARRAY_SIZE(results); r++)
 		for (s = 0; s < ARRAY_SIZE(skips); s++)
 			expect_skip(results[r], skips[s], 600);
 }
 
-static void the_longest_jump_skips_32767_slots(void **state)
+TEST(the_longest_jump_skips_32767_slots)
 {
-	(void)state;
 	expect_skip(-EBADF, 32767, 32770);
 	expect_skip(0, 32767, 32770);
 	expect_skip(1, 32767, 32770);
 }
 
-static void a_jump_to_the_last_slot_runs_it(void **state)
+TEST(a_jump_to_the_last_slot_runs_it)
 {
-	(void)state;
 	expect_skip(1, 3, 5);
 	expect_skip(1, 32767, 32769);
 }
 
-static void a_jump_exactly_to_the_end_ends_the_batch(void **state)
+TEST(a_jump_exactly_to_the_end_ends_the_batch)
 {
-	(void)state;
 	expect_skip(1, 4, 5);
 	expect_skip(0, 63, 64);
 	expect_skip(-1, 32767, 32768);
 }
 
-static void a_jump_past_the_end_ends_the_batch(void **state)
+TEST(a_jump_past_the_end_ends_the_batch)
 {
 	static const short skips[] = { 1, 2, 63, 64, 65, 4096, 32766, 32767 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(skips); i++) {
 		expect_skip(-1, skips[i], 1);
 		expect_skip(0, skips[i], 1);
@@ -175,12 +164,11 @@ static void a_jump_past_the_end_ends_the_batch(void **state)
 	}
 }
 
-static void negative_jumps_end_the_batch(void **state)
+TEST(negative_jumps_end_the_batch)
 {
 	static const short skips[] = { -1, -2, -64, -32767, -32768 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(skips); i++) {
 		expect_skip(-1, skips[i], 70);
 		expect_skip(0, skips[i], 70);
@@ -189,45 +177,41 @@ static void negative_jumps_end_the_batch(void **state)
 	}
 }
 
-static void the_last_slot_of_a_batch_may_jump_anywhere(void **state)
+TEST(the_last_slot_of_a_batch_may_jump_anywhere)
 {
 	struct ferry_slot calls[] = { result_of(1), result_of(2), result_of(3) };
 
-	(void)state;
 	calls[2].jump_pos = 32767;
 	expect_pure(calls, 2, 1, 2, 3);
 	calls[2].jump_pos = -32768;
 	expect_pure(calls, 2, 1, 2, 3);
 }
 
-static void jumps_that_are_not_taken_do_nothing(void **state)
+TEST(jumps_that_are_not_taken_do_nothing)
 {
 	struct ferry_slot calls[] = { jumping(result_of(0), -1, 0, -1),
 				      jumping(result_of(5), -1, -1, 0),
 				      jumping(result_of(-5), 0, -1, -1), result_of(6) };
 
-	(void)state;
 	expect_pure(calls, 3, 0, 5, -5, 6);
 }
 
-static void a_batch_that_ends_early_returns_the_slot_that_ended_it(void **state)
+TEST(a_batch_that_ends_early_returns_the_slot_that_ended_it)
 {
 	struct ferry_slot calls[] = { result_of(1), jumping(result_of(0), 0, -1, 0), result_of(3) };
 
-	(void)state;
 	expect_pure(calls, 1, 1, 0, UNTOUCHED);
 }
 
-static void a_slot_that_always_fails_is_a_go_to(void **state)
+TEST(a_slot_that_always_fails_is_a_go_to)
 {
 	struct ferry_slot calls[] = { jumping(SLOT(-1), 2, 0, 0), result_of(1), result_of(2),
 				      jumping(SLOT(-1), 0, -1, -1), result_of(4) };
 
-	(void)state;
 	expect_pure(calls, 4, -ENOSYS, UNTOUCHED, UNTOUCHED, -ENOSYS, 4);
 }
 
-static void a_chain_of_jumps_runs_the_slots_it_lands_on(void **state)
+TEST(a_chain_of_jumps_runs_the_slots_it_lands_on)
 {
 	struct guarded batch = guarded_new(3000, AT_END);
 	static long results[3000];
@@ -235,7 +219,6 @@ static void a_chain_of_jumps_runs_the_slots_it_lands_on(void **state)
 	unsigned long at = 0;
 	unsigned long i;
 
-	(void)state;
 	for (i = 0; i < 3000; i++) {
 		batch.calls[i] = jumping(result_of((long)(i % 3) - 1), (short)(i % 7),
 					 (short)(i % 66), (short)(i % 11));
@@ -250,13 +233,12 @@ static void a_chain_of_jumps_runs_the_slots_it_lands_on(void **state)
 	expect_rets(&batch, results);
 }
 
-static void a_long_batch_runs_every_slot(void **state)
+TEST(a_long_batch_runs_every_slot)
 {
 	struct guarded batch = guarded_new(10000, AT_START);
 	static long results[10000];
 	long i;
 
-	(void)state;
 	for (i = 0; i < 10000; i++) {
 		batch.calls[i] = SLOT(i % 2 ? SYS_getpid : -1);
 		results[i] = i % 2 ? getpid() : -ENOSYS;
@@ -265,38 +247,13 @@ static void a_long_batch_runs_every_slot(void **state)
 	expect_rets(&batch, results);
 }
 
-static void the_first_path_that_exists_ends_a_search(void **state)
+TEST(the_first_path_that_exists_ends_a_search)
 {
 	struct ferry_slot calls[5];
 	const char *paths[] = { "/nowhere/a", "/proc/self/fd/x", "/dev/null", "/dev/zero", "/" };
 	int i;
 
-	(void)state;
 	for (i = 0; i < 5; i++)
 		calls[i] = jumping(SLOT(SYS_faccessat, AT_FDCWD, paths[i], F_OK), 0, -1, -1);
 	expect_pure(calls, 2, -ENOENT, -ENOENT, 0, UNTOUCHED, UNTOUCHED);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(empty_batch_returns_0_and_touches_nothing),
-	cmocka_unit_test(slots_run_in_order_without_jumps),
-	cmocka_unit_test(one_slot_returns_0),
-	cmocka_unit_test(failures_are_minus_4095_to_minus_1),
-	cmocka_unit_test(only_0_takes_the_jump_for_0),
-	cmocka_unit_test(every_other_result_takes_the_positive_jump),
-	cmocka_unit_test(jumps_skip_as_many_slots_as_they_say),
-	cmocka_unit_test(the_longest_jump_skips_32767_slots),
-	cmocka_unit_test(a_jump_to_the_last_slot_runs_it),
-	cmocka_unit_test(a_jump_exactly_to_the_end_ends_the_batch),
-	cmocka_unit_test(a_jump_past_the_end_ends_the_batch),
-	cmocka_unit_test(negative_jumps_end_the_batch),
-	cmocka_unit_test(the_last_slot_of_a_batch_may_jump_anywhere),
-	cmocka_unit_test(jumps_that_are_not_taken_do_nothing),
-	cmocka_unit_test(a_batch_that_ends_early_returns_the_slot_that_ended_it),
-	cmocka_unit_test(a_slot_that_always_fails_is_a_go_to),
-	cmocka_unit_test(a_chain_of_jumps_runs_the_slots_it_lands_on),
-	cmocka_unit_test(a_long_batch_runs_every_slot),
-	cmocka_unit_test(the_first_path_that_exists_ends_a_search),
-};
-
-GROUP(jumps_group, tests);

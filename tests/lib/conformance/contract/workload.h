@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A batch with known results, to check that an engine still works. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H

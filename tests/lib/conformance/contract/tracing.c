@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* ptrace: the tracer sees every call of a batch, with its arguments. */
 #include <sys/user.h>
 
-#include "groups.h"
+#include "suite.h"
 #include "tracer.h"
 #include "workload.h"
 
@@ -58,9 +58,8 @@ static void trace_from_the_start(void *warm)
 	expect_equal(count_marked(pid), WRITES);
 }
 
-static void a_tracer_sees_every_slot(void **state)
+TEST(a_tracer_sees_every_slot)
 {
-	(void)state;
 	run_writes();
 	trace_from_the_start(NULL);
 	trace_from_the_start("warm");
@@ -80,13 +79,12 @@ static void wait_for_tracer(void *arg)
 	write_marked(null);
 }
 
-static void a_tracer_that_attaches_later_sees_every_slot(void **state)
+TEST(a_tracer_that_attaches_later_sees_every_slot)
 {
 	int fds[4];
 	pid_t pid;
 	char byte;
 
-	(void)state;
 	expect(!pipe2(fds, O_CLOEXEC) && !pipe2(fds + 2, O_CLOEXEC));
 	pid = child_start(wait_for_tracer, fds);
 	expect_equal(read(fds[2], &byte, 1), 1);
@@ -124,7 +122,7 @@ static void ask_for_parent(void *arg)
 	expect_batch(calls, 2, parent, 1, 1);
 }
 
-static void a_tracer_finds_the_registers_of_a_call(void **state)
+TEST(a_tracer_finds_the_registers_of_a_call)
 {
 	struct user_regs_struct registers;
 	struct __ptrace_syscall_info info;
@@ -132,7 +130,6 @@ static void a_tracer_finds_the_registers_of_a_call(void **state)
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		pid = child_start(ask_for_parent, &file);
 		tracer_start(pid);
@@ -192,12 +189,11 @@ static void divert(int file, int sig)
 	expect_equal(WEXITSTATUS(status), 77);
 }
 
-static void a_tracer_may_send_the_program_elsewhere(void **state)
+TEST(a_tracer_may_send_the_program_elsewhere)
 {
 	int file = memory_file();
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		divert(file, 0);
 		divert(file, SIGCHLD);
@@ -205,12 +201,3 @@ static void a_tracer_may_send_the_program_elsewhere(void **state)
 	expect_equal(lseek(file, 0, SEEK_END), 0);
 	close(file);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_tracer_sees_every_slot),
-	cmocka_unit_test(a_tracer_that_attaches_later_sees_every_slot),
-	cmocka_unit_test(a_tracer_finds_the_registers_of_a_call),
-	cmocka_unit_test(a_tracer_may_send_the_program_elsewhere),
-};
-
-GROUP(tracing_group, tests);

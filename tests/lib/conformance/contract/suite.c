@@ -1,114 +1,25 @@
-// SPDX-License-Identifier: MIT
-/* The basis of all conformance tests; see suite.h. */
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* The basis of the tests of batches; see suite.h. */
 #include <sys/resource.h>
-
-#include <linux/batch.h>
 
 #include "suite.h"
 
 #define GUARD 0xa7
 
-static bool child;
+/* ---- tests ---- */
 
-/* ---- ways ---- */
+static struct test *tests;
+static struct test **last = &tests;
 
-static long on_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		    long size)
+void test_add(struct test *test)
 {
-	return ferry_batch_on(FERRY_LOOP, rets, calls, ncall, flags, size);
+	*last = test;
+	last = &test->next;
 }
 
-static long on_device(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		      long size)
+const struct test *test_first(void)
 {
-	return ferry_batch_on(FERRY_DEVICE, rets, calls, ncall, flags, size);
-}
-
-static long on_syscall(long rets[], const struct ferry_slot calls[], unsigned long ncall,
-		       long flags, long size)
-{
-	return ferry_batch_on(FERRY_SYSCALL, rets, calls, ncall, flags, size);
-}
-
-static long on_auto(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		    long size)
-{
-	return ferry_batch_on(FERRY_AUTO, rets, calls, ncall, flags, size);
-}
-
-static long on_header(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
-		      long size)
-{
-	int before = errno;
-	long last = batch(rets, (syscall_t *)calls, ncall, flags, size);
-
-	if (last != -1) {
-		expect_equal(errno, before);
-		return last;
-	}
-	last = -errno;
-	errno = before;
-	return last;
-}
-
-static int probe_loop(const char **why)
-{
-	return ferry_engine_probe(FERRY_LOOP, why);
-}
-
-static int probe_device(const char **why)
-{
-	return ferry_engine_probe(FERRY_DEVICE, why);
-}
-
-static int probe_syscall(const char **why)
-{
-	return ferry_engine_probe(FERRY_SYSCALL, why);
-}
-
-static int probe_always(const char **why)
-{
-	*why = "is always there";
-	return 0;
-}
-
-static const struct way ways[] = {
-	{ "loop", probe_loop, on_loop },	  { "device", probe_device, on_device },
-	{ "syscall", probe_syscall, on_syscall }, { "auto", probe_always, on_auto },
-	{ "header", probe_always, on_header },
-};
-
-const struct way *way;
-
-const char *way_name(size_t i)
-{
-	return i < ARRAY_SIZE(ways) ? ways[i].name : NULL;
-}
-
-const struct way *way_by_name(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		if (!strcmp(ways[i].name, name))
-			return &ways[i];
-	return NULL;
-}
-
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
-{
-	return way->run(rets, calls, ncall, 0, sizeof(struct ferry_slot));
-}
-
-bool checks_flags_and_size(void)
-{
-	return way->run != on_header;
-}
-
-bool word_copy_may_fault(void)
-{
-	/* The kernel's engines return -EFAULT; those that may loop in user space do not. */
-	return strcmp(way->name, "syscall") != 0 && strcmp(way->name, "device") != 0;
+	return tests;
 }
 
 /* ---- slots ---- */
@@ -146,13 +57,9 @@ void suite_fail(const char *file, int line, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (child) {
-		fprintf(stderr, "%s:%d: in a child: %s\n", file, line, text);
-		fflush(stderr);
-		_exit(1);
-	}
-	print_error("%s\n", text);
-	_fail(file, line);
+	fprintf(stderr, "%s:%d: %s\n", file, line, text);
+	fflush(stderr);
+	_exit(1);
 }
 
 void suite_skip(const char *reason)
@@ -317,7 +224,6 @@ static void become_child(void)
 	static const int caught[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS };
 	size_t i;
 
-	child = true;
 	for (i = 0; i < ARRAY_SIZE(caught); i++)
 		signal(caught[i], SIG_DFL);
 	setrlimit(RLIMIT_CORE, &no_core);
@@ -404,6 +310,18 @@ void expect_killed_at(const char *file, int line, child_fn body, void *arg, int 
 			   WEXITSTATUS(status), strsignal(sig));
 	if (WTERMSIG(status) != sig)
 		suite_fail(file, line, "signal %d killed the child, not %d", WTERMSIG(status), sig);
+}
+
+static void call_test(void *arg)
+{
+	const struct test *test = arg;
+
+	test->run();
+}
+
+int test_status(const struct test *test)
+{
+	return in_child(call_test, (void *)test);
 }
 
 /* ---- files ---- */

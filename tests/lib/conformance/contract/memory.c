@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Partly mapped arrays: calls that cannot be read, results that cannot be stored. */
-#include "groups.h"
+#include "suite.h"
 
 static unsigned char *map_pages(size_t pages)
 {
@@ -11,7 +11,7 @@ static unsigned char *map_pages(size_t pages)
 	return map;
 }
 
-static void calls_that_cannot_be_read_give_efault(void **state)
+TEST(calls_that_cannot_be_read_give_efault)
 {
 	unsigned char *gone = map_pages(2);
 	struct ferry_slot *bad[] = {
@@ -31,7 +31,6 @@ static void calls_that_cannot_be_read_give_efault(void **state)
 	long ret = UNTOUCHED;
 	size_t i;
 
-	(void)state;
 	expect(!mprotect(gone, 2 * PAGE, PROT_NONE));
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		expect_equal(run_batch(&ret, bad[i], 1), -EFAULT);
@@ -85,21 +84,19 @@ static void expect_cut(unsigned long n, size_t cut)
 	munmap(map, 8 * PAGE);
 }
 
-static void a_batch_ends_before_the_first_slot_that_cannot_be_read(void **state)
+TEST(a_batch_ends_before_the_first_slot_that_cannot_be_read)
 {
 	static const size_t cuts[] = { 0, 64, 128, 640, 4032, 4096, 4160, 8192, 3 * 4096 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cuts); i++)
 		expect_cut(200, cuts[i]);
 }
 
-static void a_slot_that_is_only_partly_there_does_not_run(void **state)
+TEST(a_slot_that_is_only_partly_there_does_not_run)
 {
 	size_t part;
 
-	(void)state;
 	for (part = 8; part < 64; part += 8) {
 		expect_cut(1, part);
 		expect_cut(5, 2 * 64 + part);
@@ -107,12 +104,11 @@ static void a_slot_that_is_only_partly_there_does_not_run(void **state)
 	}
 }
 
-static void slots_may_straddle_pages(void **state)
+TEST(slots_may_straddle_pages)
 {
 	unsigned char *map = map_pages(4);
 	size_t part;
 
-	(void)state;
 	for (part = 8; part < 64; part += 8) {
 		struct ferry_slot *calls = (struct ferry_slot *)(map + part);
 		long rets[180];
@@ -126,14 +122,13 @@ static void slots_may_straddle_pages(void **state)
 	munmap(map, 4 * PAGE);
 }
 
-static void a_jump_over_pages_that_cannot_be_read_goes_on_behind_them(void **state)
+TEST(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them)
 {
 	unsigned char *map = map_pages(4);
 	struct ferry_slot *calls = (struct ferry_slot *)map;
 	long rets[256];
 	long i;
 
-	(void)state;
 	fill(calls, rets, 256);
 	calls[10] = jumping(result_of(10), 0, 0, 256 - 30 - 11);
 	munmap(map + PAGE, PAGE);
@@ -144,14 +139,13 @@ static void a_jump_over_pages_that_cannot_be_read_goes_on_behind_them(void **sta
 	munmap(map, 4 * PAGE);
 }
 
-static void a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there(void **state)
+TEST(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there)
 {
 	unsigned char *map = map_pages(3);
 	struct ferry_slot *calls = (struct ferry_slot *)map;
 	long rets[192];
 	long i;
 
-	(void)state;
 	fill(calls, rets, 192);
 	calls[20] = jumping(result_of(20), 0, 0, 79);
 	munmap(map + PAGE, PAGE);
@@ -162,14 +156,13 @@ static void a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there(void **s
 }
 
 /* Slot 10 takes away the slots behind the first page. */
-static void a_slot_may_remove_the_pages_to_come(void **state)
+TEST(a_slot_may_remove_the_pages_to_come)
 {
 	unsigned char *map = map_pages(4);
 	struct ferry_slot *calls = (struct ferry_slot *)map;
 	long rets[256];
 	long i;
 
-	(void)state;
 	fill(calls, rets, 256);
 	calls[10] = SLOT(SYS_mmap, map + PAGE, 3 * PAGE, PROT_NONE,
 			 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -180,14 +173,13 @@ static void a_slot_may_remove_the_pages_to_come(void **state)
 	munmap(map, 4 * PAGE);
 }
 
-static void calls_beyond_the_end_of_a_mapped_file_cannot_be_read(void **state)
+TEST(calls_beyond_the_end_of_a_mapped_file_cannot_be_read)
 {
 	int file = memory_file();
 	struct ferry_slot *calls;
 	long rets[100];
 	long i;
 
-	(void)state;
 	expect(!ftruncate(file, 2 * PAGE));
 	calls = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	expect(calls != MAP_FAILED);
@@ -200,12 +192,11 @@ static void calls_beyond_the_end_of_a_mapped_file_cannot_be_read(void **state)
 	close(file);
 }
 
-static void calls_may_be_read_only(void **state)
+TEST(calls_may_be_read_only)
 {
 	struct ferry_slot *calls = (struct ferry_slot *)map_pages(1);
 	long rets[3];
 
-	(void)state;
 	calls[0] = result_of(1);
 	calls[1] = forwarding(result_of(2), 1, 1);
 	calls[2] = SLOT(SYS_getpid);
@@ -219,13 +210,12 @@ static void calls_may_be_read_only(void **state)
 
 /* ---- results ---- */
 
-static void results_that_are_jumped_over_need_not_be_writable(void **state)
+TEST(results_that_are_jumped_over_need_not_be_writable)
 {
 	long *rets = (long *)map_pages(3);
 	struct guarded batch = guarded_new(1536, AT_END);
 	long i;
 
-	(void)state;
 	for (i = 0; i < 1536; i++)
 		batch.calls[i] = result_of(i);
 	batch.calls[500] = jumping(result_of(500), 0, 0, 524);
@@ -247,11 +237,10 @@ static void store_to(void *arg)
 /* UBSan reports a store to NULL itself, before the processor can. */
 #define SIGNAL_OF_NULL (SANITIZED ? SIGABRT : SIGSEGV)
 
-static void results_that_cannot_be_stored_raise_sigsegv(void **state)
+TEST(results_that_cannot_be_stored_raise_sigsegv)
 {
 	unsigned char *map = map_pages(1);
 
-	(void)state;
 	expect_killed(store_to, NULL, SIGNAL_OF_NULL);
 	expect_killed(store_to, (void *)8, SIGSEGV);
 	expect(!mprotect(map, PAGE, PROT_READ));
@@ -315,9 +304,8 @@ static void store_half_of_reads(void *arg)
 		expect(!rets[i] || (rets[i] == 1 && bytes[i] == pattern(80)[i]));
 }
 
-static void results_before_one_that_cannot_be_stored_are_stored(void **state)
+TEST(results_before_one_that_cannot_be_stored_are_stored)
 {
-	(void)state;
 	expect_child(store_half, NULL);
 	expect_child(store_half, "");
 	expect_child(store_half_of_reads, NULL);
@@ -334,26 +322,7 @@ static void forward_from(void *arg)
 	run_batch((long *)(map + PAGE) - 1, calls, 3);
 }
 
-static void forwarding_from_results_that_cannot_be_read_raises_sigsegv(void **state)
+TEST(forwarding_from_results_that_cannot_be_read_raises_sigsegv)
 {
-	(void)state;
 	expect_killed(forward_from, NULL, SIGSEGV);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(calls_that_cannot_be_read_give_efault),
-	cmocka_unit_test(a_batch_ends_before_the_first_slot_that_cannot_be_read),
-	cmocka_unit_test(a_slot_that_is_only_partly_there_does_not_run),
-	cmocka_unit_test(slots_may_straddle_pages),
-	cmocka_unit_test(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them),
-	cmocka_unit_test(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there),
-	cmocka_unit_test(a_slot_may_remove_the_pages_to_come),
-	cmocka_unit_test(calls_beyond_the_end_of_a_mapped_file_cannot_be_read),
-	cmocka_unit_test(calls_may_be_read_only),
-	cmocka_unit_test(results_that_are_jumped_over_need_not_be_writable),
-	cmocka_unit_test(results_that_cannot_be_stored_raise_sigsegv),
-	cmocka_unit_test(results_before_one_that_cannot_be_stored_are_stored),
-	cmocka_unit_test(forwarding_from_results_that_cannot_be_read_raises_sigsegv),
-};
-
-GROUP(memory_group, tests);

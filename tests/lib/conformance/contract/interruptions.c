@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * What comes between the interruption of a call and the decision what becomes of it: a stop, the
  * freezer, a tracer, a handler that changes the slots.  Signal delivery decides, as without a
@@ -9,8 +9,8 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 
-#include "groups.h"
-#include "tests/kernel/write_file.h"
+#include "suite.h"
+#include "write_file.h"
 
 #define PATIENCE_MS 10000
 
@@ -91,11 +91,10 @@ static void interrupt_while_stopped(struct ferry_slot slot)
 	expect_end(pid);
 }
 
-static void a_signal_during_a_stop_ends_the_call(void **state)
+TEST(a_signal_during_a_stop_ends_the_call)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		interrupt_while_stopped(read_nothing());
 		interrupt_while_stopped(SLOT(SYS_pause));
@@ -153,11 +152,10 @@ static void interrupt_while_frozen(struct ferry_slot slot)
 	expect_end(pid);
 }
 
-static void a_signal_in_the_freezer_ends_the_call(void **state)
+TEST(a_signal_in_the_freezer_ends_the_call)
 {
 	int i;
 
-	(void)state;
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		suite_skip("mounting a control group hierarchy takes privileges");
 	expect(mkdtemp(groups));
@@ -200,13 +198,12 @@ static void detach(pid_t pid)
 	expect(!ptrace(PTRACE_DETACH, pid, NULL, NULL));
 }
 
-static void a_signal_that_a_tracer_sends_ends_the_call(void **state)
+TEST(a_signal_that_a_tracer_sends_ends_the_call)
 {
 	struct wait wait = { .sig = SIGUSR1, .result = -EINTR };
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		wait.slot = read_nothing();
 		pid = child_start(wait_for_signal, &wait);
@@ -215,7 +212,7 @@ static void a_signal_that_a_tracer_sends_ends_the_call(void **state)
 	}
 }
 
-static void a_signal_that_a_tracer_takes_away_does_not(void **state)
+TEST(a_signal_that_a_tracer_takes_away_does_not)
 {
 	struct wait wait = { .sig = SIGUSR1, .result = 1 };
 	static char byte;
@@ -223,7 +220,6 @@ static void a_signal_that_a_tracer_takes_away_does_not(void **state)
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		expect(!pipe2(ends, O_CLOEXEC));
 		wait.slot = SLOT(SYS_read, ends[0], &byte, 1);
@@ -256,7 +252,7 @@ static int be_init(void *arg)
 
 	(void)arg;
 	signal(SIGTERM, SIG_DFL);
-	ferry_rawcall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8, 0, 0);
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, NULL, 8);
 	kill(getpid(), SIGTERM);
 	return run_batch(rets, calls, 4) == 3 && rets[0] == 1 && rets[1] == 0 && rets[2] == 1 &&
 			       rets[3] == 1 ?
@@ -264,14 +260,13 @@ static int be_init(void *arg)
 		       1;
 }
 
-static void init_ignores_what_would_end_others(void **state)
+TEST(init_ignores_what_would_end_others)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	int status;
 	pid_t pid;
 	int i;
 
-	(void)state;
 	for (i = 0; i < repeats(); i++) {
 		file = memfd_create("init", MFD_CLOEXEC);
 		pid = clone(be_init, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, NULL);
@@ -293,13 +288,12 @@ static int store_nowhere(void *arg)
 	return 0;
 }
 
-static void init_does_not_survive_a_bad_array_of_results(void **state)
+TEST(init_does_not_survive_a_bad_array_of_results)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	int status;
 	pid_t pid;
 
-	(void)state;
 	pid = clone(store_nowhere, stack + sizeof(stack), CLONE_NEWPID | SIGCHLD, (void *)8);
 	if (pid < 0)
 		suite_skip("a namespace takes privileges");
@@ -335,7 +329,7 @@ static void change_slot(int sig)
 	(void)!write(wake_fd, "w", 1);
 }
 
-static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
+TEST(a_restarted_call_is_the_one_that_was_interrupted)
 {
 	int ends[2];
 	pid_t pid;
@@ -343,7 +337,6 @@ static void a_restarted_call_is_the_one_that_was_interrupted(void **state)
 	long ret;
 	int i;
 
-	(void)state;
 	make_pipe_for(change_slot, ends);
 	for (i = 0; i < repeats(); i++) {
 		changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
@@ -365,7 +358,7 @@ static void change_result(int sig)
 	(void)!write(wake_fd, "w", 1);
 }
 
-static void a_restarted_call_keeps_the_result_it_was_given(void **state)
+TEST(a_restarted_call_keeps_the_result_it_was_given)
 {
 	struct ferry_slot calls[2];
 	int ends[2];
@@ -373,7 +366,6 @@ static void a_restarted_call_keeps_the_result_it_was_given(void **state)
 	char byte;
 	int i;
 
-	(void)state;
 	make_pipe_for(change_result, ends);
 	calls[0] = SLOT(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 0);
 	calls[1] = forwarding(SLOT(SYS_read, 0, &byte, 1), 0, 1);
@@ -413,12 +405,11 @@ static void be_one_of_many(void *arg)
 	expect_equal(ret, 1);
 }
 
-static void many_calls_may_be_interrupted_at_once(void **state)
+TEST(many_calls_may_be_interrupted_at_once)
 {
 	pid_t pids[AT_ONCE];
 	int i;
 
-	(void)state;
 	in_handlers = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	expect(in_handlers != MAP_FAILED);
 	for (i = 0; i < AT_ONCE; i++)
@@ -461,11 +452,10 @@ static void expect_unmapped(void)
 	munmap(slots_to_unmap, PAGE);
 }
 
-static void a_slot_that_a_handler_unmaps_does_not_run(void **state)
+TEST(a_slot_that_a_handler_unmaps_does_not_run)
 {
 	int i;
 
-	(void)state;
 	catch_signal(SIGUSR1, unmap, 0);
 	for (i = 0; i < repeats(); i++)
 		expect_unmapped();
@@ -488,11 +478,10 @@ static void own_by_group(void *arg)
 }
 
 /* The owner of a descriptor may be process group 513, which is -513. */
-static void a_result_may_look_like_a_restart(void **state)
+TEST(a_result_may_look_like_a_restart)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < 5 * repeats(); i++) {
 		char before[16];
 
@@ -502,19 +491,3 @@ static void a_result_may_look_like_a_restart(void **state)
 		expect_child(own_by_group, NULL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_signal_during_a_stop_ends_the_call),
-	cmocka_unit_test(a_signal_in_the_freezer_ends_the_call),
-	cmocka_unit_test(a_signal_that_a_tracer_sends_ends_the_call),
-	cmocka_unit_test(a_signal_that_a_tracer_takes_away_does_not),
-	cmocka_unit_test(init_ignores_what_would_end_others),
-	cmocka_unit_test(init_does_not_survive_a_bad_array_of_results),
-	cmocka_unit_test(a_restarted_call_is_the_one_that_was_interrupted),
-	cmocka_unit_test(a_restarted_call_keeps_the_result_it_was_given),
-	cmocka_unit_test(many_calls_may_be_interrupted_at_once),
-	cmocka_unit_test(a_slot_that_a_handler_unmaps_does_not_run),
-	cmocka_unit_test(a_result_may_look_like_a_restart),
-};
-
-GROUP(interruptions_group, tests);

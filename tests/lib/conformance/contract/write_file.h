@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Settings of the kernel, which are files. */
 #ifndef WRITE_FILE_H
 #define WRITE_FILE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* The batch that many tests run; see workload.h. */
 #include <pthread.h>
 
@@ -22,9 +22,9 @@ bool workload_right(int null)
 	}
 	rets[SLOTS] = UNTOUCHED;
 	calls[0] = SLOT(SYS_getpid);
-	results[0] = ferry_rawcall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	results[0] = syscall(SYS_getpid);
 	calls[40] = SLOT(SYS_getppid);
-	results[40] = ferry_rawcall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+	results[40] = syscall(SYS_getppid);
 	calls[41] = forwarding(SLOT(SYS_write, null, calls, 0), 2, 3);
 	results[41] = 38;
 	calls[60] = jumping(SLOT(SYS_read, null, &byte, 1), -1, 2, -1);

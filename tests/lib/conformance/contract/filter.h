@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* seccomp filters for tests: an action for some calls; all others are allowed. */
 #ifndef FILTER_H
 #define FILTER_H
