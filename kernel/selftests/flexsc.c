@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <linux/ferry_blocked.h>
+
 #include "flexsc_test.h"
 
 FIXTURE(flexsc)

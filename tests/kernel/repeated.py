@@ -65,11 +65,7 @@ ANYWHERE = [
 WITH_THE_SERIES = [
     selftest("batch_abi", "of_number_183_goes_on_after_signals"),
     selftest("batch_abi", "ignores_the_upper_half_of_numbers"),
-    selftest("batch_ptrace", "may_change_a_register"),
-    selftest("batch_ptrace", "may_send_the_program_elsewhere"),
-    selftest("batch_seccomp", "that_traps_a_restart_leaves_it_to_the_caller"),
-    selftest("batch_seccomp", "traps_only_real_calls"),
-    selftest("batch_seccomp", "that_comes_during_a_call_leaves_signals_to_decide_about_it"),
+    selftest("batch_raw", "a_register_that_a_tracer_changes_stays_changed"),
     selftest("multi_page_alloc", "take_no_more_faults_after_a_read"),
     selftest("multi_page_alloc", "are_inherited_by_fork_and_cleared_by_exec"),
     Repeated("pages_ahead_reach_no_limit", [PAGES_AHEAD, "--only", "pages_ahead_reach_no_limit"]),

@@ -17,28 +17,6 @@
 
 /* ---- the last close of a file ---- */
 
-TEST(a_pipe_ends_with_its_last_writer)
-{
-	int closed[2];
-	int replaced[2];
-	int ranged[2];
-	char byte;
-	int file = memory_file();
-
-	expect(!pipe2(closed, O_CLOEXEC) && !pipe2(replaced, O_CLOEXEC) &&
-	       !pipe2(ranged, O_CLOEXEC));
-
-	const struct ferry_slot calls[] = {
-		SLOT(SYS_close, closed[1]),
-		SLOT(SYS_read, closed[0], &byte, 1),
-		SLOT(SYS_dup2, file, replaced[1]),
-		SLOT(SYS_read, replaced[0], &byte, 1),
-		SLOT(SYS_close_range, ranged[1], ranged[1], 0),
-		SLOT(SYS_read, ranged[0], &byte, 1),
-	};
-	expect_batch(calls, 5, 0, 0, replaced[1], 0, 0, 0);
-}
-
 TEST(a_pipe_breaks_with_its_last_reader)
 {
 	int ends[2];

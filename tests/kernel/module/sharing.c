@@ -99,19 +99,6 @@ TEST(it_can_be_passed_on)
 
 /* ---- the library's descriptor ---- */
 
-static void run_library(void *arg)
-{
-	(void)arg;
-	expect_library_runs();
-}
-
-TEST(the_library_works_after_fork)
-{
-	expect_library_runs();
-	expect_child(run_library, NULL);
-	expect_library_runs();
-}
-
 /* The number of descriptors of the device that this process has. */
 static int count_devices(void)
 {

@@ -2,26 +2,38 @@
 /* seccomp filters for tests; see filter.h. */
 #include <sys/prctl.h>
 
-#include "filter.h"
 #include "suite.h"
 
-static void append(struct filter *filter, struct sock_filter instruction)
+#include "filter.h"
+
+static void append(struct filter *filter, unsigned int code, unsigned int value,
+		   unsigned char skip_unless)
 {
 	expect(filter->program.len < ARRAY_SIZE(filter->code));
-	filter->code[filter->program.len++] = instruction;
+	filter->code[filter->program.len++] =
+		(struct sock_filter)BPF_JUMP(code, value, 0, skip_unless);
+}
+
+static void load(struct filter *filter, size_t offset)
+{
+	append(filter, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0);
+}
+
+static void unless_skip(struct filter *filter, unsigned int value, unsigned char skip)
+{
+	append(filter, BPF_JMP | BPF_JEQ | BPF_K, value, skip);
+}
+
+static void answer(struct filter *filter, unsigned int action)
+{
+	append(filter, BPF_RET | BPF_K, action, 0);
 }
 
 static void begin(struct filter *filter)
 {
 	filter->program.len = 0;
 	filter->program.filter = filter->code;
-	append(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						    offsetof(struct seccomp_data, nr)));
-}
-
-static void finish(struct filter *filter, unsigned int action)
-{
-	append(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	load(filter, offsetof(struct seccomp_data, nr));
 }
 
 void filter_make(struct filter *filter, const int numbers[], int count, unsigned int action,
@@ -31,11 +43,10 @@ void filter_make(struct filter *filter, const int numbers[], int count, unsigned
 
 	begin(filter);
 	for (i = 0; i < count; i++) {
-		append(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							    (unsigned int)numbers[i], 0, 1));
-		finish(filter, action);
+		unless_skip(filter, (unsigned int)numbers[i], 1);
+		answer(filter, action);
 	}
-	finish(filter, rest);
+	answer(filter, rest);
 }
 
 void filter_one(struct filter *filter, int nr, unsigned int action)
@@ -43,20 +54,16 @@ void filter_one(struct filter *filter, int nr, unsigned int action)
 	filter_make(filter, &nr, 1, action, SECCOMP_RET_ALLOW);
 }
 
+/* The low half of an argument is its first word: these machines are little-endian. */
 void filter_argument(struct filter *filter, int nr, int arg, unsigned int value,
 		     unsigned int action)
 {
-	const size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
-
 	begin(filter);
-	append(filter,
-	       (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)nr, 0, 3));
-	append(filter, (struct sock_filter)BPF_STMT(
-			       BPF_LD | BPF_W | BPF_ABS,
-			       (unsigned int)(offsetof(struct seccomp_data, args[arg]) + low)));
-	append(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
-	finish(filter, action);
-	finish(filter, SECCOMP_RET_ALLOW);
+	unless_skip(filter, (unsigned int)nr, 3);
+	load(filter, offsetof(struct seccomp_data, args[arg]));
+	unless_skip(filter, value, 1);
+	answer(filter, action);
+	answer(filter, SECCOMP_RET_ALLOW);
 }
 
 void filter_install(struct filter *filter)

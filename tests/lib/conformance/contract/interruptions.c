@@ -109,8 +109,8 @@ TEST(a_signal_during_a_stop_ends_the_call)
  * Tests at the same time see the same groups, so each makes one of its own.  They also have a mount
  * point each: removing a directory unmounts what other namespaces have there.
  */
-static char groups[] = "/tmp/ferry-cgroup-XXXXXX";
-static char frozen[sizeof(groups) + sizeof("/ferry-XXXXXX")];
+static char groups[32];
+static char frozen[64];
 
 static const char *in_frozen(const char *file)
 {
@@ -158,6 +158,7 @@ TEST(a_signal_in_the_freezer_ends_the_call)
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		suite_skip("mounting a control group hierarchy takes privileges");
+	snprintf(groups, sizeof(groups), "/tmp/ferry-cgroup-XXXXXX");
 	expect(mkdtemp(groups));
 	snprintf(frozen, sizeof(frozen), "%s/ferry-XXXXXX", groups);
 	if (mount("none", groups, "cgroup2", 0, NULL) || !mkdtemp(frozen)) {
@@ -473,6 +474,7 @@ static void own_by_group(void *arg)
 	expect(!pipe2(ends, O_CLOEXEC));
 	expect(!fcntl(ends[0], F_SETOWN, -getpid()));
 	const struct ferry_slot call = SLOT(SYS_fcntl, ends[0], F_GETOWN, 0);
+
 	expect_equal(run_batch(&ret, &call, 1), 0);
 	expect_equal(ret, -getpid());
 }

@@ -249,57 +249,71 @@ TEST(results_that_cannot_be_stored_raise_sigsegv)
 	expect_killed(store_to, map, SIGSEGV);
 	munmap(map, PAGE);
 	expect_killed(store_to, map, SIGSEGV);
+	expect_killed(store_to, (void *)-16L, SIGSEGV); /* above user space */
+	expect_killed(store_to, (void *)LONG_MIN, SIGSEGV);
+	expect_killed(store_to, (void *)0xffffffff81000000, SIGSEGV);
 }
 
 /* The first half of the results can be stored, and is, before the signal. */
 static sigjmp_buf after_fault;
+static void *fault_address;
 
-static void leave(int sig)
+static void leave(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
+	(void)context;
+	fault_address = info->si_addr;
 	siglongjmp(after_fault, 1);
 }
 
-static void store_half(void *arg)
+/* Runs 80 slots, of which 40 find room for their results.  Returns the array. */
+static long *run_with_half_the_room(struct ferry_slot calls[80])
 {
-	struct sigaction action = { .sa_handler = leave };
+	const struct sigaction action = { .sa_sigaction = leave, .sa_flags = SA_SIGINFO };
 	long *rets = (long *)(map_pages(2) + PAGE) - 40;
-	struct ferry_slot calls[80];
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	long i;
 
-	for (i = 0; i < 80; i++)
-		calls[i] = arg ? SLOT(SYS_write, null, "x", 1) : result_of(1);
 	expect(!mprotect(rets + 40, PAGE, PROT_NONE));
 	sigaction(SIGSEGV, &action, NULL);
 	if (!sigsetjmp(after_fault, 1)) {
 		run_batch(rets, calls, 80);
 		expect(!"a bad result pointer raises SIGSEGV");
 	}
+	return rets;
+}
+
+static void store_half(void *arg)
+{
+	struct ferry_slot calls[80];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	long *rets, ran = 0, one = 1;
+	int i;
+
+	for (i = 0; i < 80; i++)
+		calls[i] = arg ? SLOT(SYS_write, null, "x", 1) : result_of(1);
+	calls[79] = WORD_COPY(&ran, &one);
+	rets = run_with_half_the_room(calls);
 	for (i = 0; i < 40; i++)
 		expect_equal(rets[i], 1);
+	expect_equal((long)fault_address, (long)&rets[40]);
+	expect_equal(ran, 0);
 	/* The thread can still run batches. */
 	expect_run(calls, 2, ((const long[]){ 1, 1 }));
 }
 
-/* The same with reads: a result that is stored is that of a call that was made. */
+/* A result that is stored is that of a call that was made. */
 static void store_half_of_reads(void *arg)
 {
-	struct sigaction action = { .sa_handler = leave };
-	long *rets = (long *)(map_pages(2) + PAGE) - 40;
 	struct ferry_slot calls[80];
 	unsigned char bytes[80] = { 0 };
 	int file = disk_file();
-	long i;
+	long *rets;
+	int i;
 
 	(void)arg;
 	expect_equal(write(file, pattern(80), 80), 80);
 	for (i = 0; i < 80; i++)
 		calls[i] = SLOT(SYS_pread64, file, &bytes[i], 1, i);
-	expect(!mprotect(rets + 40, PAGE, PROT_NONE));
-	sigaction(SIGSEGV, &action, NULL);
-	if (!sigsetjmp(after_fault, 1))
-		run_batch(rets, calls, 80);
+	rets = run_with_half_the_room(calls);
 	for (i = 0; i < 40; i++)
 		expect(!rets[i] || (rets[i] == 1 && bytes[i] == pattern(80)[i]));
 }

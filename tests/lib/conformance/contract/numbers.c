@@ -55,7 +55,7 @@ static const struct {
 	const char *name;
 } blocked[] = {
 #define ROW(ctx, number, text, reason) { number, text },
-	FERRY_BLOCKED_TABLE(ROW, )
+	FERRY_BLOCKED_TABLE(ROW, 0)
 #undef ROW
 };
 
@@ -143,4 +143,39 @@ TEST(neighbours_of_blocked_calls_are_made)
 				      SLOT(SYS_kill, getpid(), 0) };
 
 	expect_pure(calls, 2, -ECHILD, -EFAULT, 0);
+}
+
+/* ---- a batch within a batch ---- */
+
+static const short batches[] = { FERRY_NR_BATCH, FERRY_NR_BATCH_ALIAS };
+
+TEST(no_batch_runs_within_a_batch)
+{
+	struct ferry_slot inner = SLOT(SYS_getpid);
+	long inner_ret = UNTOUCHED;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(batches); i++) {
+		struct ferry_slot calls[] = {
+			SLOT(batches[i], &inner_ret, &inner, 1, 0, 64),
+			SLOT(batches[i], &inner_ret, &inner, 1, FERRY_BATCH_RESUME, 64),
+			SLOT(batches[i], NULL, NULL, 0, FERRY_BATCH_QUERY, 0),
+			SLOT(SYS_getpid),
+		};
+
+		expect_pure(calls, 3, -ENOSYS, -ENOSYS, -ENOSYS, getpid());
+	}
+	expect_equal(inner_ret, UNTOUCHED);
+}
+
+/* It would not end. */
+TEST(a_batch_does_not_run_itself)
+{
+	struct guarded batch = guarded_new(2, AT_END);
+	const long results[] = { -ENOSYS, -ENOSYS };
+
+	batch.calls[0] = SLOT(batches[0], batch.rets, batch.calls, 2, 0, 64);
+	batch.calls[1] = SLOT(batches[1], batch.rets, batch.calls, 2, 0, 64);
+	expect_equal(run_batch(batch.rets, batch.calls, 2), 1);
+	expect_rets(&batch, results);
 }

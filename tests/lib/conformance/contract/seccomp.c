@@ -2,9 +2,13 @@
 /* seccomp: no slot escapes a filter or strict mode, and a refused engine prints nothing. */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+
+#include <linux/audit.h>
 
 #include "filter.h"
 #include "suite.h"
@@ -35,6 +39,38 @@ static void expect_denied(short nr, int fd, int n, long error)
 		results[i] = error;
 	}
 	expect_run(calls, (unsigned long)n, results);
+}
+
+static const struct {
+	unsigned int action; /* for write() */
+	long result;	     /* of a write() of 3 bytes */
+} actions[] = {
+	{ SECCOMP_RET_ALLOW, 3 },	    { SECCOMP_RET_LOG, 3 },
+	{ DENY(ENOTNAM), -ENOTNAM },	    { DENY(0), 0 },
+	{ SECCOMP_RET_TRACE | 7, -ENOSYS }, /* there is no tracer */
+};
+
+static void write_under_action(void *arg)
+{
+	const int i = *(int *)arg;
+	const long result = actions[i].result;
+	int file = memory_file();
+	struct filter filter;
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, file, "abc", 3),
+				      SLOT(SYS_getpid) };
+
+	filter_one(&filter, SYS_write, actions[i].action);
+	filter_install(&filter);
+	expect_batch(calls, 2, getpid(), result, getpid());
+	expect_equal(lseek(file, 0, SEEK_END), result > 0 ? result : 0);
+}
+
+TEST(the_action_of_a_filter_decides_about_a_slot)
+{
+	int i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(actions); i++)
+		expect_child(write_under_action, &i);
 }
 
 static void filter_within_batch(void *arg)
@@ -185,6 +221,57 @@ TEST(a_filter_put_on_a_thread_by_another_binds_it)
 	expect_equal(lseek(thread_file, 0, SEEK_END), 0);
 }
 
+#define MANY 2000
+
+static int come; /* 1: the batch runs, 2: the filter is installed */
+
+static void *deny_to_all(void *arg)
+{
+	struct filter filter;
+
+	(void)arg;
+	filter_one(&filter, SYS_getppid, DENY(EXDEV));
+	while (!__atomic_load_n(&come, __ATOMIC_RELAXED))
+		sched_yield();
+	filter_install_with(&filter, SECCOMP_FILTER_FLAG_TSYNC);
+	__atomic_store_n(&come, 2, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* After one call was refused none is made, and none begun after the filter was installed. */
+static void run_while_a_filter_comes(void *arg)
+{
+	static struct ferry_slot calls[MANY];
+	static long rets[MANY];
+	const long parent = getppid();
+	bool denied = false, last = false;
+	pthread_t thread;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < MANY; i++)
+		calls[i] = SLOT(SYS_getppid);
+	expect(!pthread_create(&thread, NULL, deny_to_all, NULL));
+	for (come = 1; !last;) {
+		last = __atomic_load_n(&come, __ATOMIC_SEQ_CST) == 2;
+		denied |= last;
+		expect_equal(run_batch(rets, calls, MANY), MANY - 1);
+		for (i = 0; i < MANY; i++) {
+			denied |= rets[i] == -EXDEV;
+			expect_equal(rets[i], denied ? -EXDEV : parent);
+		}
+	}
+	pthread_join(thread, NULL);
+}
+
+TEST(a_filter_put_on_a_thread_by_another_binds_its_batch_from_some_slot_on)
+{
+	int i;
+
+	for (i = 0; i < 7 * repeats(); i++)
+		expect_child(run_while_a_filter_comes, NULL);
+}
+
 /* How a call that waits is interrupted, and what comes of it. */
 struct interruption {
 	short nr;
@@ -288,6 +375,87 @@ TEST(a_filter_that_comes_during_a_call_does_not_forbid_the_rest)
 			expect_child(filter_a_call_that_waits, &interruptions[k]);
 }
 
+/* ---- a filter that asks a supervisor, or a tracer ---- */
+
+static int listen_for(struct filter *filter, int nr)
+{
+	int listener;
+
+	filter_one(filter, nr, SECCOMP_RET_USER_NOTIF);
+	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter->program);
+	expect(listener >= 0);
+	return listener;
+}
+
+static void *answer_42(void *arg)
+{
+	struct seccomp_notif request = { 0 };
+	struct seccomp_notif_resp response = { .val = 42 };
+
+	expect(!ioctl(*(int *)arg, SECCOMP_IOCTL_NOTIF_RECV, &request));
+	expect_equal(request.data.nr, SYS_pwrite64);
+	expect_equal(request.data.args[2], 3);
+	expect_equal(request.data.arch, AUDIT_ARCH_X86_64);
+	expect(request.data.instruction_pointer);
+	response.id = request.id;
+	expect(!ioctl(*(int *)arg, SECCOMP_IOCTL_NOTIF_SEND, &response));
+	return NULL;
+}
+
+TEST(a_supervisor_gives_a_slot_its_result)
+{
+	int file = memory_file();
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_pwrite64, file, "abc", 3, 0),
+				      SLOT(SYS_getpid) };
+	struct filter filter;
+	int listener = listen_for(&filter, SYS_pwrite64);
+	pthread_t supervisor;
+
+	expect(!pthread_create(&supervisor, NULL, answer_42, &listener));
+	expect_batch(calls, 2, getpid(), 42, getpid());
+	pthread_join(supervisor, NULL);
+	expect_equal(lseek(file, 0, SEEK_END), 0);
+}
+
+static void write_seen_by_tracer(void *arg)
+{
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, *(int *)arg, "abc", 3),
+				      SLOT(SYS_getpid) };
+	struct filter filter;
+
+	expect(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	raise(SIGSTOP);
+	filter_one(&filter, SYS_write, SECCOMP_RET_TRACE | 7);
+	filter_install(&filter);
+	expect_batch(calls, 2, getpid(), 3, getpid());
+}
+
+TEST(a_filter_shows_a_slot_to_a_tracer_once)
+{
+	int file = memory_file();
+	pid_t pid = child_start(write_seen_by_tracer, &file);
+	unsigned long message;
+	int status, seen = 0;
+
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(!ptrace(PTRACE_SETOPTIONS, pid, NULL,
+		       (void *)(PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL)));
+	for (;; seen++) {
+		expect(!ptrace(PTRACE_CONT, pid, NULL, NULL));
+		expect_equal(waitpid(pid, &status, 0), pid);
+		if (!WIFSTOPPED(status))
+			break;
+		expect_equal(status >> 8, SIGTRAP | PTRACE_EVENT_SECCOMP << 8);
+		expect(!ptrace(PTRACE_GETEVENTMSG, pid, NULL, &message));
+		expect_equal(message, 7);
+	}
+	expect_equal(status, 0);
+	expect_equal(seen, 1);
+	expect_equal(lseek(file, 0, SEEK_END), 3);
+}
+
 /* ---- a supervisor that decides about restart_syscall() ---- */
 
 static struct {
@@ -304,11 +472,7 @@ static void *sleep_supervised(void *arg)
 	struct filter filter;
 
 	(void)arg;
-	filter_one(&filter, SYS_restart_syscall, SECCOMP_RET_USER_NOTIF);
-	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	supervised.listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-					   SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter.program);
-	expect(supervised.listener >= 0);
+	supervised.listener = listen_for(&filter, SYS_restart_syscall);
 	supervised.tid = gettid();
 	run_writes();
 	sem_post(&supervised.begun);
@@ -392,6 +556,8 @@ TEST(a_filter_is_inherited_by_threads_and_children)
 
 /* ---- filters that kill ---- */
 
+static unsigned int killing; /* action of a filter */
+
 static void be_killed_by_filter(void *arg)
 {
 	int file = *(int *)arg;
@@ -400,7 +566,7 @@ static void be_killed_by_filter(void *arg)
 	long rets[60];
 	int i;
 
-	filter_argument(&filter, SYS_write, 2, 2, SECCOMP_RET_KILL_PROCESS);
+	filter_argument(&filter, SYS_write, 2, 2, killing);
 	filter_install(&filter);
 	for (i = 0; i < 60; i++)
 		calls[i] = SLOT(SYS_write, file, "xy", i == 40 ? 2 : 1);
@@ -409,11 +575,20 @@ static void be_killed_by_filter(void *arg)
 
 TEST(a_slot_that_a_filter_kills_is_the_last)
 {
-	int file = memory_file();
+	static const unsigned int kinds[] = {
+		SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, 0x00010000 /* unknown */
+	};
+	size_t i;
 
-	expect_killed(be_killed_by_filter, &file, SIGSYS);
-	expect_equal(lseek(file, 0, SEEK_END), 40);
-	close(file);
+	run_writes();
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int file = memory_file();
+
+		killing = kinds[i];
+		expect_killed(be_killed_by_filter, &file, SIGSYS);
+		expect_equal(lseek(file, 0, SEEK_END), 40);
+		close(file);
+	}
 }
 
 static void live_in_thread(void *arg)
@@ -446,7 +621,7 @@ static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
 	if (run_batch(rets, calls, 64) != 63)
 		return 2;
 	for (i = 2; i < 64; i++)
-		if (rets[i] != (calls[i].nr == SYS_write))
+		if (rets[i] != (calls[i].nr == SYS_write ? 1 : 0))
 			return 3;
 	return 0;
 }
@@ -471,7 +646,7 @@ TEST(a_batch_needs_no_call_beside_its_own_within_a_page)
 		expect_child(live_on_writes_alone, NULL);
 }
 
-static volatile sig_atomic_t handled;
+static int handled;
 
 static void count_signal(int sig)
 {
@@ -496,7 +671,7 @@ static void live_on_writes_and_a_signal(void *arg)
 	_exit(wrong || handled == 1 ? wrong : 4);
 }
 
-TEST(nor_does_it_after_a_signal)
+TEST(a_batch_that_a_signal_interrupts_needs_no_call_beside_its_own)
 {
 	run_writes();
 	if (!SANITIZED)

@@ -8,8 +8,8 @@
 #include "suite.h"
 #include "workload.h"
 
-static volatile int seen; /* signals handled */
-static int wake_after;	  /* at this signal the handler writes a byte to wake_fd */
+static int seen;       /* signals handled */
+static int wake_after; /* at this signal the handler writes a byte to wake_fd */
 static int wake_fd;
 
 static void handle(int sig)
@@ -399,7 +399,7 @@ TEST(a_handler_may_leave_the_batch_by_longjmp)
 	struct ferry_slot calls[40];
 	long rets[40];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	volatile int left = 0;
+	static int left;
 	int ends[2];
 	char byte;
 	int i;
@@ -429,6 +429,22 @@ TEST(a_handler_may_leave_the_batch_by_longjmp)
 		run_batch(rets, calls, 40);
 	for (i = 0; i < 100; i++)
 		run_writes();
+}
+
+TEST(no_slot_runs_after_a_handler_that_leaves_by_longjmp)
+{
+	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_kill, getpid(), SIGUSR1),
+				      SLOT(SYS_getpid) };
+	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+
+	signal(SIGUSR1, jump_out);
+	if (!sigsetjmp(outside, 1)) {
+		run_batch(rets, calls, 3);
+		expect(!"the handler leaves the batch");
+	}
+	expect_equal(rets[0], getpid());
+	expect_equal(rets[2], UNTOUCHED);
+	expect_equal(run_batch(rets, calls, 1), 0);
 }
 
 /* ---- fatal, stopping ---- */
@@ -524,14 +540,13 @@ static void sleep_through_stops(void *arg)
 	       60000000);
 }
 
-static void stop_and_continue(pid_t pid)
+static void stop(pid_t pid)
 {
 	int status;
 
 	kill(pid, SIGSTOP);
 	expect_equal(waitpid(pid, &status, WUNTRACED), pid);
 	expect(WIFSTOPPED(status));
-	kill(pid, SIGCONT);
 }
 
 TEST(calls_that_wait_go_on_after_a_stop)
@@ -547,9 +562,74 @@ TEST(calls_that_wait_go_on_after_a_stop)
 	close(ready[1]);
 	for (i = 0; i < 2; i++) {
 		expect_equal(read(ready[0], &byte, 1), 1);
-		stop_and_continue(pid);
+		stop(pid);
+		kill(pid, SIGCONT);
 	}
 	expect_equal(waitpid(pid, &status, 0), pid);
 	expect_equal(status, 0);
 	close(ready[0]);
+}
+
+static void read_byte(void *arg)
+{
+	char byte;
+	struct ferry_slot calls[] = { SLOT(SYS_read, *(int *)arg, &byte, 1) };
+
+	expect_batch(calls, 0, 1);
+}
+
+TEST(a_read_goes_on_after_stops)
+{
+	int status, ends[2];
+	pid_t pid;
+	int i;
+
+	empty_pipe(ends);
+	pid = child_start(read_byte, &ends[0]);
+	for (i = 0; i < 3; i++) {
+		wait_until_asleep(pid);
+		stop(pid);
+		kill(pid, SIGCONT);
+	}
+	expect_equal(write(ends[1], "x", 1), 1);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect_equal(status, 0);
+}
+
+#define STOPPED_MS 500
+
+static void sleep_for_long(void *rest)
+{
+	const struct timespec time = { 1000, 0 };
+	struct ferry_slot call = SLOT(SYS_nanosleep, &time, rest);
+	long ret;
+
+	run_batch(&ret, &call, 1);
+}
+
+/* The time that nanosleep() has left whenever a stop interrupts it, in ms. */
+static long rest_at_stop(pid_t pid, const struct timespec *rest)
+{
+	wait_until_asleep(pid);
+	stop(pid);
+	return rest->tv_sec * 1000 + rest->tv_nsec / 1000000;
+}
+
+TEST(a_stop_does_not_lengthen_a_sleep)
+{
+	struct timespec *rest =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long before, after;
+	int status;
+	pid_t pid;
+
+	expect(rest != MAP_FAILED);
+	pid = child_start(sleep_for_long, rest);
+	before = rest_at_stop(pid, rest);
+	usleep(STOPPED_MS * 1000);
+	kill(pid, SIGCONT);
+	after = rest_at_stop(pid, rest);
+	expect(after > 0 && after <= before - STOPPED_MS);
+	kill(pid, SIGKILL);
+	expect_equal(waitpid(pid, &status, 0), pid);
 }

@@ -171,7 +171,7 @@ void expect_batch_at(const char *file, int line, enum side side, const struct fe
 
 /** Runs NCALL slots; all must run, in order, each with result WANT[i]. */
 #define expect_run(calls, ncall, want) \
-	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ncall, (long)(ncall)-1, want, ncall)
+	expect_batch_at(__FILE__, __LINE__, AT_END, calls, ncall, -1 + (long)(ncall), want, ncall)
 
 /* ---- repetition ---- */
 

@@ -33,11 +33,9 @@ bool tracer_next(pid_t pid, struct __ptrace_syscall_info *info)
 	return true;
 }
 
-void tracer_run_to(pid_t pid, long nr)
+void tracer_run_to(pid_t pid, long nr, struct __ptrace_syscall_info *info)
 {
-	struct __ptrace_syscall_info info = { .op = PTRACE_SYSCALL_INFO_NONE };
-
 	do
-		expect(tracer_next(pid, &info));
-	while (info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr != (unsigned long)nr);
+		expect(tracer_next(pid, info));
+	while (info->op != PTRACE_SYSCALL_INFO_ENTRY || info->entry.nr != (unsigned long)nr);
 }

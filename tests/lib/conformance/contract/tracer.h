@@ -15,7 +15,7 @@ void tracer_start(pid_t pid);
  */
 bool tracer_next(pid_t pid, struct __ptrace_syscall_info *info);
 
-/** Lets PID run to where it enters call NR. */
-void tracer_run_to(pid_t pid, long nr);
+/** Lets PID run to where it enters call NR, and describes this in INFO. */
+void tracer_run_to(pid_t pid, long nr, struct __ptrace_syscall_info *info);
 
 #endif /* TRACER_H */

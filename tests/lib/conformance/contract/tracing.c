@@ -99,6 +99,179 @@ TEST(a_tracer_that_attaches_later_sees_every_slot)
 	close(fds[3]);
 }
 
+/* ---- what it sees of each slot ---- */
+
+struct traced {
+	const struct ferry_slot *calls;
+	unsigned long ncall;
+	const long *results;
+};
+
+static void run_traced(void *arg)
+{
+	const struct traced *traced = arg;
+
+	expect(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	raise(SIGSTOP);
+	expect_run(traced->calls, traced->ncall, traced->results);
+}
+
+/* A child that is traced, runs CALLS in one batch, and expects RESULTS. */
+static pid_t start_traced(const struct ferry_slot calls[], unsigned long ncall,
+			  const long results[])
+{
+	struct traced traced = { calls, ncall, results };
+	pid_t pid = child_start(run_traced, &traced);
+
+	tracer_start(pid);
+	return pid;
+}
+
+TEST(a_tracer_sees_the_arguments_and_the_result_of_each_slot_once)
+{
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_close, -1, 2, 3, 4, 5, 6),
+		SLOT(SYS_write, memory_file(), "abc", 3, 4, 5, 6),
+		SLOT(600, 1, 2, 3, 4, 5, 6), /* a number that no call has */
+	};
+	const long results[] = { -EBADF, 3, -ENOSYS };
+	struct __ptrace_syscall_info info;
+	pid_t pid = start_traced(calls, 3, results);
+	int i, k;
+
+	for (i = 0; i < 3; i++) {
+		tracer_run_to(pid, calls[i].nr, &info);
+		for (k = 0; k < FERRY_MAX_ARGS; k++)
+			expect_equal(info.entry.args[k], calls[i].arg[k]);
+		expect(tracer_next(pid, &info));
+		expect_equal(info.op, PTRACE_SYSCALL_INFO_EXIT);
+		expect_equal(info.exit.rval, results[i]);
+	}
+	while (tracer_next(pid, &info))
+		for (i = 0; info.op == PTRACE_SYSCALL_INFO_ENTRY && i < 3; i++)
+			expect(info.entry.nr != (unsigned long)calls[i].nr);
+}
+
+TEST(a_tracer_sees_no_call_of_a_slot_that_makes_none)
+{
+	static long to, from = 1;
+	const struct ferry_slot calls[] = { SLOT(SYS_fork), SLOT(-1), WORD_COPY(&to, &from) };
+	const long results[] = { -ENOSYS, -ENOSYS, 0 };
+	struct __ptrace_syscall_info info;
+	pid_t pid = start_traced(calls, 3, results);
+	int i;
+
+	while (tracer_next(pid, &info))
+		for (i = 0; info.op == PTRACE_SYSCALL_INFO_ENTRY && i < 3; i++)
+			expect((int)info.entry.nr != calls[i].nr);
+}
+
+static int handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+static void signal_itself(void *arg)
+{
+	struct ferry_slot calls[8];
+	long results[8];
+	int i;
+
+	(void)arg;
+	signal(SIGUSR1, count_signal);
+	for (i = 0; i < 8; i++) {
+		calls[i] = i % 2 ? SLOT(SYS_getppid) : SLOT(SYS_kill, getpid(), SIGUSR1);
+		results[i] = i % 2 ? getppid() : 0;
+	}
+	expect(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	raise(SIGSTOP);
+	expect_run(calls, 8, results);
+	expect_equal(handled, 4);
+}
+
+TEST(a_tracer_sees_calls_between_signals_once)
+{
+	struct __ptrace_syscall_info info;
+	pid_t pid = child_start(signal_itself, NULL);
+	int kills = 0, others = 0;
+
+	tracer_start(pid);
+	tracer_run_to(pid, SYS_kill, &info);
+	for (kills = 1; tracer_next(pid, &info);) {
+		kills += info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_kill;
+		others += info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_getppid;
+	}
+	expect_equal(kills, 4);
+	expect_equal(others, 4);
+}
+
+/* ---- what it changes ---- */
+
+#define REGISTER(name) offsetof(struct user_regs_struct, name)
+
+static const struct change {
+	size_t offset; /* of a register of write(file, "abc", 3) */
+	bool at_exit;
+	long value;
+	long result;
+	long written;
+} changes[] = {
+	{ REGISTER(rdx), false, 2, 2, 2 },			/* an argument */
+	{ REGISTER(orig_rax), false, SYS_fchdir, -ENOTDIR, 0 }, /* the number */
+	{ REGISTER(orig_rax), false, -1, -ENOSYS, 0 },		/* no call */
+	{ REGISTER(rax), true, -EDOM, -EDOM, 3 },		/* the result */
+};
+
+static void expect_change(const struct change *change)
+{
+	int file = memory_file();
+	/* The jump is that of the result which the tracer leaves. */
+	const struct ferry_slot calls[] = {
+		SLOT(SYS_getppid),
+		jumping(SLOT(SYS_write, file, "abc", 3), 0, -1, change->at_exit ? -1 : 0),
+		SLOT(SYS_getppid),
+	};
+	const long results[] = { getpid(), change->result, getpid() };
+	struct __ptrace_syscall_info info;
+	pid_t pid = start_traced(calls, 3, results);
+
+	tracer_run_to(pid, SYS_write, &info);
+	if (change->at_exit)
+		expect(tracer_next(pid, &info));
+	expect(!ptrace(PTRACE_POKEUSER, pid, change->offset, change->value));
+	while (tracer_next(pid, &info))
+		;
+	expect_equal(lseek(file, 0, SEEK_END), change->written);
+	close(file);
+}
+
+TEST(a_tracer_may_change_a_call_skip_it_and_change_its_result)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(changes); i++)
+		expect_change(&changes[i]);
+}
+
+TEST(a_tracer_may_kill_within_a_call)
+{
+	int file = memory_file();
+	const struct ferry_slot calls[] = { SLOT(SYS_write, file, "abc", 3) };
+	const long results[] = { 3 };
+	struct __ptrace_syscall_info info;
+	pid_t pid = start_traced(calls, 1, results);
+	int status;
+
+	tracer_run_to(pid, SYS_write, &info);
+	kill(pid, SIGKILL);
+	expect_equal(waitpid(pid, &status, 0), pid);
+	expect(WIFSIGNALED(status));
+	expect_equal(lseek(file, 0, SEEK_END), 0);
+}
+
 /* ---- the registers that it finds, and changes ---- */
 
 static struct user_regs_struct registers_of(pid_t pid)
@@ -133,7 +306,7 @@ TEST(a_tracer_finds_the_registers_of_a_call)
 	for (i = 0; i < repeats(); i++) {
 		pid = child_start(ask_for_parent, &file);
 		tracer_start(pid);
-		tracer_run_to(pid, SYS_getppid);
+		tracer_run_to(pid, SYS_getppid, &info);
 		registers = registers_of(pid);
 		expect_equal(registers.orig_rax, SYS_getppid);
 		expect_equal(registers.rax, -ENOSYS);
@@ -174,7 +347,7 @@ static void divert(int file, int sig)
 	int status;
 
 	tracer_start(pid);
-	tracer_run_to(pid, SYS_getppid);
+	tracer_run_to(pid, SYS_getppid, &info);
 	expect(tracer_next(pid, &info));
 	registers = registers_of(pid);
 	registers.rip = (unsigned long)elsewhere;

@@ -103,10 +103,11 @@ static void be_held(void *arg)
 
 static pid_t start_held(struct held *held)
 {
+	struct __ptrace_syscall_info info;
 	pid_t pid = child_start(be_held, held);
 
 	tracer_start(pid);
-	tracer_run_to(pid, held->nr);
+	tracer_run_to(pid, held->nr, &info);
 	return pid;
 }
 
