@@ -45,7 +45,7 @@ static long alias(long rets[], struct ferry_slot calls[], unsigned long ncall, l
 	return raw_call(FERRY_NR_BATCH_ALIAS, arg);
 }
 
-TEST_F(abi, of_number_183_has_no_flags)
+TEST_F(abi, number_183_takes_no_flags)
 {
 	if (alias(NULL, NULL, 0, 0, 0) == -ENOSYS)
 		SKIP(return, "CONFIG_FERRY_BATCH_ALIAS is not set");
@@ -69,7 +69,7 @@ static void handle(int sig)
 	handled++;
 }
 
-TEST_F(abi, of_number_183_goes_on_after_signals)
+TEST_F(abi, number_183_goes_on_after_signals)
 {
 	struct ferry_slot calls[] = {
 		SLOT(__NR_kill, getpid(), SIGUSR1),
@@ -94,7 +94,7 @@ TEST_F(abi, of_number_183_goes_on_after_signals)
 	EXPECT_EQ(0, memcmp(before, arg, sizeof(arg)));
 }
 
-TEST_F(abi, of_number_183_knows_interrupted_calls)
+TEST_F(abi, number_183_reports_interrupted_calls)
 {
 	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
 	const struct sigaction action = { .sa_handler = handle };
@@ -115,7 +115,7 @@ TEST_F(abi, of_number_183_knows_interrupted_calls)
 }
 
 /* The kernel does not look at the upper half of a number. */
-TEST_F(abi, ignores_the_upper_half_of_numbers)
+TEST_F(abi, the_upper_half_of_a_number_is_ignored)
 {
 	const long high = 1L << 32;
 	long none[FERRY_MAX_ARGS] = {}, query[FERRY_MAX_ARGS] = { 0, 0, 0, FERRY_BATCH_QUERY };
@@ -126,7 +126,7 @@ TEST_F(abi, ignores_the_upper_half_of_numbers)
 
 /* ---- 32-bit and x32 ---- */
 
-TEST_F(abi, x32_is_refused)
+TEST_F(abi, x32_calls_are_refused)
 {
 	static const long numbers[] = { FERRY_NR_NULL, FERRY_NR_BATCH, FERRY_NR_BATCH_ALIAS };
 	size_t i;
@@ -174,7 +174,7 @@ static long call_32(long nr, long a, long b, long c)
 	return result;
 }
 
-TEST_F(abi, i386_is_refused)
+TEST_F(abi, i386_calls_are_refused)
 {
 	const struct sigaction action = {
 		.sa_sigaction = skip_instruction,

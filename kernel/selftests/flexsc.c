@@ -97,7 +97,7 @@ TEST_F(flexsc, a_batch_may_be_posted)
 	EXPECT_LT(0, made(self->set, ENTRY(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY)));
 }
 
-TEST_F(flexsc, who_sleeps_on_a_call_is_woken)
+TEST_F(flexsc, a_thread_that_sleeps_on_a_call_is_woken)
 {
 	struct ferry_entry *entry;
 	const struct timespec pause = { 0, 20000000 };
@@ -241,7 +241,7 @@ FIXTURE_TEARDOWN(bad_set)
 		EXPECT_EQ(error, flexsc_serve(self->set));			\
 	} while (0)
 
-TEST_F(bad_set, a_good_one_is_accepted)
+TEST_F(bad_set, a_good_set_is_accepted)
 {
 	long answer = flexsc_register(NULL, 0);
 
@@ -254,7 +254,7 @@ TEST_F(bad_set, a_good_one_is_accepted)
 	EXPECT_EQ(FERRY_RUNNER_ABSENT, self->set->runner);
 }
 
-TEST_F(bad_set, fields_out_of_range)
+TEST_F(bad_set, fields_out_of_range_are_refused)
 {
 	self->set->version++;
 	EXPECT_REFUSED(-EINVAL);
@@ -270,7 +270,7 @@ TEST_F(bad_set, fields_out_of_range)
 	EXPECT_REFUSED(-EINVAL);
 }
 
-TEST_F(bad_set, memory_out_of_reach)
+TEST_F(bad_set, memory_out_of_reach_is_refused)
 {
 	char *misaligned = (char *)self->set + 8;
 
@@ -284,7 +284,7 @@ TEST_F(bad_set, memory_out_of_reach)
 	EXPECT_EQ(-EFAULT, flexsc_serve(self->set));
 }
 
-TEST_F(bad_set, memory_that_goes_away_while_it_is_served)
+TEST_F(bad_set, memory_that_goes_away_ends_the_runner)
 {
 	struct runner runner;
 	int i;
@@ -307,7 +307,7 @@ TEST_F(bad_set, memory_that_goes_away_while_it_is_served)
 	}
 }
 
-TEST_F(bad_set, an_entry_that_cannot_be_written)
+TEST_F(bad_set, an_entry_that_cannot_be_written_ends_the_runner)
 {
 	const size_t page = 4096;
 	struct ferry_flexsc_set *set = self->set;
@@ -391,7 +391,7 @@ static long serve_scribbled(struct scribbler *scribbler, bool signals)
 	return end_of(&runner);
 }
 
-TEST_F(bad_set, memory_that_changes_while_it_is_served)
+TEST_F(bad_set, memory_that_changes_harms_only_its_process)
 {
 	struct scribbler scribbler = { self->set, time(NULL) };
 	const struct sigaction action = { .sa_handler = ignore };

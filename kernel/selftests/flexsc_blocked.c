@@ -53,7 +53,7 @@ static bool is_signalled(const struct ferry_flexsc_set *set, int ms)
 	return poll(&event, 1, ms) == 1 && !eventfd_read(set->eventfd, &count);
 }
 
-TEST_F(blocked, the_kernel_offers_it)
+TEST_F(blocked, the_kernel_offers_reports_of_sleeping_calls)
 {
 	EXPECT_TRUE(flexsc_register(NULL, 0) >> FERRY_FEATURE_SHIFT & FERRY_FLEXSC_FEATURE_BLOCKED);
 }
@@ -135,7 +135,7 @@ TEST_F(blocked, a_result_that_is_waited_for_is_signalled)
 }
 
 /* The calls behind one that blocks are made by another runner, of another set. */
-TEST_F(blocked, calls_behind_can_be_moved)
+TEST_F(blocked, calls_behind_one_that_sleeps_can_be_moved)
 {
 	struct ferry_flexsc_set *other = new_set(0);
 	struct ferry_entry *read_call, *behind;
@@ -195,7 +195,7 @@ TEST_F(blocked, a_thread_that_has_lost_its_memory_reports_nothing)
 	}
 }
 
-TEST(an_eventfd_must_be_one)
+TEST(a_descriptor_that_is_no_eventfd_is_refused)
 {
 	struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
 	int ends[2];

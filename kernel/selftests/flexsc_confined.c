@@ -57,20 +57,20 @@ static long forbid_openat(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-TEST_F(confined, by_no_new_privs)
+TEST_F(confined, a_caller_with_no_new_privs_is_refused)
 {
 	ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, by_a_filter)
+TEST_F(confined, a_caller_with_a_filter_is_refused)
 {
 	if (forbid_openat())
 		ASSERT_EQ(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ?: forbid_openat());
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, a_filter_that_the_runner_shares_does_not_refuse)
+TEST_F(confined, a_caller_with_the_filter_of_its_runner_is_served)
 {
 	struct runner runner;
 	struct ferry_flexsc_set *set = new_set(0);
@@ -83,7 +83,7 @@ TEST_F(confined, a_filter_that_the_runner_shares_does_not_refuse)
 	EXPECT_EQ(0, stop(&runner));
 }
 
-TEST_F(confined, by_its_file_system_user)
+TEST_F(confined, a_caller_with_another_file_system_user_is_refused)
 {
 	if (geteuid())
 		SKIP(return, "only root can change it");
@@ -91,7 +91,7 @@ TEST_F(confined, by_its_file_system_user)
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, by_landlock)
+TEST_F(confined, a_caller_with_landlock_rules_is_refused)
 {
 	const struct landlock_ruleset_attr rules = {
 		.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE,
@@ -105,19 +105,19 @@ TEST_F(confined, by_landlock)
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, by_a_directory_of_its_own)
+TEST_F(confined, a_caller_with_its_own_directory_is_refused)
 {
 	ASSERT_EQ(0, unshare(CLONE_FS));
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, by_descriptors_of_its_own)
+TEST_F(confined, a_caller_with_its_own_descriptors_is_refused)
 {
 	ASSERT_EQ(0, unshare(CLONE_FILES));
 	EXPECT_TRUE(is_refused(self->set));
 }
 
-TEST_F(confined, by_a_protection_key)
+TEST_F(confined, a_caller_with_a_protection_key_is_refused)
 {
 	int key = syscall(__NR_pkey_alloc, 0, 0);
 
@@ -148,7 +148,7 @@ static void *post_confined(void *set)
 }
 
 /* One thread's confinement is not another's, and ends with it. */
-TEST_F(confined, threads_differ)
+TEST_F(confined, a_confined_thread_is_refused_and_others_are_served)
 {
 	pthread_t thread;
 	void *refused;

@@ -75,7 +75,7 @@ TEST_F(signals, an_interrupted_call_ends_with_eintr)
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 }
 
-TEST_F(signals, with_sa_restart_it_goes_on)
+TEST_F(signals, an_interrupted_call_goes_on_with_sa_restart)
 {
 	struct ferry_entry *entry;
 	int i;
@@ -93,7 +93,7 @@ TEST_F(signals, with_sa_restart_it_goes_on)
 }
 
 /* Calls posted meanwhile are made after the begun one. */
-TEST_F(signals, the_interrupted_call_comes_first)
+TEST_F(signals, the_interrupted_call_is_continued_before_others)
 {
 	struct ferry_entry *entry;
 

@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(filtered)
 {
 }
 
-TEST_F(filtered, a_filter_decides)
+TEST_F(filtered, a_filter_decides_about_posted_calls)
 {
 	ASSERT_EQ(0, deny());
 	start(&self->runner, self->set, NULL);
@@ -73,7 +73,7 @@ TEST_F(filtered, a_filter_decides)
  * Everything is on one CPU, so that the runner is preempted: after the filter has changed, any
  * work that makes it leave the kernel would end it.
  */
-TEST_F(filtered, one_that_is_installed_meanwhile_too)
+TEST_F(filtered, a_filter_installed_meanwhile_decides_about_later_calls)
 {
 	cpu_set_t one_cpu;
 	int i;
@@ -96,7 +96,7 @@ static void handle(int sig)
 }
 
 /* The signal would restart flexsc_serve(). */
-TEST_F(filtered, one_that_forbids_to_serve_again_leaves_it_to_user_space)
+TEST_F(filtered, a_filter_that_forbids_to_serve_again_leaves_serving_to_user_space)
 {
 	signal(SIGUSR1, handle);
 	start(&self->runner, self->set, NULL);
@@ -110,7 +110,7 @@ TEST_F(filtered, one_that_forbids_to_serve_again_leaves_it_to_user_space)
 }
 
 /* A trapped call is left to user space, begun; after that the kernel serves again. */
-TEST_F(filtered, a_call_that_is_trapped_is_left)
+TEST_F(filtered, a_call_that_traps_is_left_to_user_space)
 {
 	struct ferry_entry *entry;
 
@@ -128,7 +128,7 @@ TEST_F(filtered, a_call_that_is_trapped_is_left)
 	EXPECT_EQ(0, stop(&self->runner));
 }
 
-TEST_F(filtered, batches_are_left)
+TEST_F(filtered, posted_batches_are_left_to_user_space)
 {
 	struct ferry_slot calls[] = { SLOT(__NR_getppid) };
 	long rets[] = { UNTOUCHED };
@@ -142,7 +142,7 @@ TEST_F(filtered, batches_are_left)
 }
 
 /* SIGKILL for every call but read(), write(), exit() and sigreturn(). */
-TEST_F(filtered, strict_mode)
+TEST_F(filtered, strict_mode_forbids_to_serve)
 {
 	int status, ends[2];
 	pid_t child = fork();

@@ -135,7 +135,7 @@ TEST_F(kstats, grows_by_size)
 	EXPECT_EQ(0xa7, bytes[KSTATS_SIZE_VER0]);
 }
 
-TEST_F(kstats, fails_out_of_reach)
+TEST_F(kstats, gives_efault_out_of_reach)
 {
 	EXPECT_EQ(-EFAULT, kstats(NULL, KSTATS_SIZE_VER0));
 	EXPECT_EQ(-EFAULT, kstats((void *)-4096, KSTATS_SIZE_VER0));

@@ -151,7 +151,7 @@ static void send_itself_fatal_signals(void *arg)
 	expect_batch(calls, 3, getppid(), 0, getpid(), 0);
 }
 
-TEST(a_tracer_may_keep_what_would_be_fatal)
+TEST(a_fatal_signal_that_a_tracer_suppresses_ends_nothing)
 {
 	pid_t pid = child_start(send_itself_fatal_signals, NULL);
 	int signals = 0;

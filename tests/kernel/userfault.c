@@ -323,7 +323,7 @@ static void wait_for_operand(void *arg)
 	run_batch(rets, calls, 2);
 }
 
-TEST(what_never_comes_is_waited_for_until_death)
+TEST(a_fault_that_nobody_serves_is_waited_for_until_sigkill)
 {
 	static const child_fn bodies[] = { wait_for_slots, wait_for_room, wait_for_operand };
 	size_t i;

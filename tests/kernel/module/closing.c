@@ -96,7 +96,7 @@ TEST(the_library_goes_on_where_its_number_is_another_file)
 	run_with_signals(SLOT(SYS_dup2, 0, 1000));
 }
 
-TEST(the_library_loops_where_no_descriptor_is_to_be_had)
+TEST(the_library_loops_where_no_descriptor_is_free)
 {
 	const struct rlimit none = { FIRST, FIRST };
 	const struct ferry_slot calls[] = {
@@ -125,7 +125,7 @@ static void *close_it_again_and_again(void *stop)
 	return NULL;
 }
 
-TEST(another_thread_closes_it_meanwhile)
+TEST(batches_run_while_another_thread_closes_the_descriptor)
 {
 	pthread_t thread;
 	int stop = 0;

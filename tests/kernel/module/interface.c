@@ -46,7 +46,7 @@ TEST(bad_arguments_have_the_errors_of_batch)
 	expect_equal(ret, UNTOUCHED);
 }
 
-TEST(other_commands_are_none_of_its_own)
+TEST(other_ioctls_reads_and_writes_fail)
 {
 	static const unsigned long commands[] = { 0, TCGETS, FIONREAD, FERRY_IOC_BATCH ^ 0x100,
 						  FERRY_IOC_BATCH ^ 0x10000 };

@@ -10,7 +10,7 @@ static void run_on(void *arg)
 	expect_device_runs(*(int *)arg);
 }
 
-TEST(a_child_can_use_its_parents)
+TEST(a_child_can_use_its_parents_descriptor)
 {
 	int fd = device_open();
 	int copy = dup(fd);
@@ -30,7 +30,7 @@ static void run_after_exec(void *arg)
 	execl("/proc/self/exe", "module_tests", "--use", text, NULL);
 }
 
-TEST(it_lives_through_exec)
+TEST(a_descriptor_of_the_device_lives_through_exec)
 {
 	int fd = device_open();
 
@@ -81,7 +81,7 @@ static void use_what_comes(void *arg)
 	expect_device_runs(receive(*(int *)arg));
 }
 
-TEST(it_can_be_passed_on)
+TEST(a_descriptor_of_the_device_can_be_sent_through_a_socket)
 {
 	int ends[2];
 	pid_t child;

@@ -145,7 +145,7 @@ static void expect_written(const char *path, const char *text)
 	close(file);
 }
 
-TEST(traced_system_calls_are_not_missed)
+TEST(a_task_with_syscall_tracepoints_is_refused)
 {
 	int fd = device_open();
 

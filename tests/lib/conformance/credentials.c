@@ -90,7 +90,7 @@ static void send_as_two(void *arg)
 	}
 }
 
-TEST(messages_carry_the_sender_of_their_time)
+TEST(messages_carry_the_credentials_at_the_time_of_their_slot)
 {
 	const int on = 1;
 	int fds[2];

@@ -90,7 +90,7 @@ static void reuse_numbers(void *arg)
 	expect_equal(lseek(file, 0, SEEK_END), 0);
 }
 
-TEST(numbers_reused_by_the_program_are_the_programs)
+TEST(an_engine_does_not_touch_a_file_at_a_number_that_it_once_used)
 {
 	expect_child(reuse_numbers, NULL);
 	expect_child(in_new_thread, reuse_numbers);
@@ -138,7 +138,7 @@ static void leave_one_descriptor(void *arg)
 	expect_batch(calls, 4, 4, 0, 4, -EMFILE, 0);
 }
 
-TEST(the_last_descriptor_is_the_programs)
+TEST(an_engine_takes_no_descriptor_from_a_program_at_its_limit)
 {
 	expect_child(leave_one_descriptor, NULL);
 	expect_child(in_new_thread, leave_one_descriptor);

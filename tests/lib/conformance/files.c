@@ -127,7 +127,7 @@ TEST(odd_arguments_within_a_run_count_for_their_slot_alone)
 	close(file);
 }
 
-TEST(descriptors_are_the_low_32_bits)
+TEST(the_upper_half_of_a_descriptor_argument_is_ignored)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const long high = 1L << 32;
@@ -166,7 +166,7 @@ static void expect_refusals(short nr, int fd, void *buffer, size_t size, long of
 	expect_equal(ferry_rawcall(nr, fd, (long)buffer, (long)size, offset, 0, 0), error);
 }
 
-TEST(errors_are_those_of_the_calls)
+TEST(reads_and_writes_fail_as_they_do_alone)
 {
 	int reader = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int writer = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -216,7 +216,7 @@ TEST(pipes_sockets_and_counters_have_no_offsets)
 	close(counter);
 }
 
-TEST(bad_buffers_in_the_middle_fail_alone)
+TEST(a_bad_buffer_fails_only_its_own_slot)
 {
 	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	unsigned char *map =
@@ -396,7 +396,7 @@ TEST(writes_with_o_append_go_to_the_end)
 	}
 }
 
-TEST(what_was_written_can_be_read_in_the_same_run)
+TEST(a_read_finds_what_an_earlier_slot_wrote)
 {
 	size_t kind;
 
@@ -531,7 +531,7 @@ TEST(sigxfsz_kills_by_default)
 
 /* ---- calls other than reads and writes ---- */
 
-TEST(other_calls_on_files_work_in_between)
+TEST(calls_other_than_reads_and_writes_run_in_between)
 {
 	int file = disk_file();
 	struct stat status;
@@ -557,7 +557,7 @@ TEST(other_calls_on_files_work_in_between)
 	close(file);
 }
 
-TEST(direct_io_follows_the_same_rules)
+TEST(direct_io_gives_the_results_of_separate_calls)
 {
 	const char *directory = getenv("TMPDIR");
 	int file = open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC,

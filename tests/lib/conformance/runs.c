@@ -36,7 +36,7 @@ static void write_to_null(int n)
 	close(null);
 }
 
-TEST(writes_to_dev_null)
+TEST(a_run_of_writes_to_dev_null_gives_every_count)
 {
 	for_each_length(write_to_null);
 }
@@ -57,7 +57,7 @@ static void read_from_zero(int n)
 	close(zero);
 }
 
-TEST(reads_of_dev_zero)
+TEST(a_run_of_reads_of_dev_zero_fills_every_buffer)
 {
 	for_each_length(read_from_zero);
 }
@@ -93,7 +93,7 @@ static void write_then_read_each(int n)
 	}
 }
 
-TEST(writes_and_preads_of_regular_files)
+TEST(a_run_of_writes_and_preads_moves_every_byte_of_a_file)
 {
 	for_each_length(write_then_read_each);
 }
@@ -121,7 +121,7 @@ static void read_across_the_end(int n)
 	close(file);
 }
 
-TEST(reads_across_the_end_of_a_file)
+TEST(reads_across_the_end_of_a_file_are_short_then_0)
 {
 	for_each_length(read_across_the_end);
 }
@@ -145,7 +145,7 @@ static void pread_across_the_end(int n)
 	close(file);
 }
 
-TEST(preads_at_and_across_the_end_of_a_file)
+TEST(preads_across_and_behind_the_end_of_a_file_are_short_or_0)
 {
 	for_each_length(pread_across_the_end);
 }
@@ -243,7 +243,7 @@ static void through_a_pipe(int n)
 	close(ends[1]);
 }
 
-TEST(writes_and_reads_of_a_pipe)
+TEST(a_pipe_keeps_the_order_of_a_run_of_writes)
 {
 	for_each_length(through_a_pipe);
 }
@@ -304,7 +304,7 @@ static void count_events(int n)
 	close(counter);
 }
 
-TEST(eventfds_add_and_reset)
+TEST(an_eventfd_adds_up_writes_and_a_read_resets_it)
 {
 	for_each_length(count_events);
 }

@@ -258,7 +258,7 @@ TEST(results_stored_over_a_later_slot_are_honoured)
 enum { CHANGED = 40, RUN = 64, UNKNOWN = 512 };
 
 /* An engine that looks ahead must not plan the run before slot 0 changes it. */
-TEST(a_run_changed_by_a_slot_before_it_ends_where_it_now_says)
+TEST(a_slot_may_change_where_the_run_behind_it_ends)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(1 + RUN, AT_END);

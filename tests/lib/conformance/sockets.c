@@ -56,7 +56,7 @@ TEST(datagrams_keep_their_bounds)
 	close_pair(fds);
 }
 
-TEST(flags_of_receiving_hold)
+TEST(recvfrom_obeys_its_flags)
 {
 	unsigned char got[4][8] = { 0 };
 	struct ferry_slot calls[20];
@@ -85,7 +85,7 @@ TEST(flags_of_receiving_hold)
 	close_pair(fds);
 }
 
-TEST(errors_are_those_of_the_calls)
+TEST(sends_and_receives_fail_as_they_do_alone)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct ferry_slot calls[20];

@@ -32,7 +32,7 @@ TEST(arguments_are_whole_words)
 	expect_pure(calls, 2, 0x123456789abcdef0, 1L << 32, LONG_MIN);
 }
 
-TEST(argc_up_to_6_is_no_limit_on_the_arguments)
+TEST(a_call_gets_six_arguments_whatever_argc_up_to_6)
 {
 	struct ferry_slot calls[7];
 	long results[7];

@@ -207,7 +207,7 @@ TEST(operands_beyond_argc_are_forwarded_and_checked_too)
 }
 
 /* argc is checked first, then forwarding, then the number. */
-TEST(checks_come_in_order)
+TEST(argc_is_checked_before_forwarding_and_forwarding_before_the_number)
 {
 	struct ferry_slot bad = {
 		.nr = SYS_exit_group, .argc = FERRY_ARGC_FORWARD | 7, .from = { 255 }, .reserved = 1

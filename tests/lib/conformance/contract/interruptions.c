@@ -213,7 +213,7 @@ TEST(a_signal_that_a_tracer_sends_ends_the_call)
 	}
 }
 
-TEST(a_signal_that_a_tracer_takes_away_does_not)
+TEST(a_signal_that_a_tracer_takes_away_does_not_end_the_call)
 {
 	struct wait wait = { .sig = SIGUSR1, .result = 1 };
 	static char byte;
@@ -261,7 +261,7 @@ static int be_init(void *arg)
 		       1;
 }
 
-TEST(init_ignores_what_would_end_others)
+TEST(the_init_process_ignores_signals_without_a_handler)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	int status;
@@ -289,7 +289,7 @@ static int store_nowhere(void *arg)
 	return 0;
 }
 
-TEST(init_does_not_survive_a_bad_array_of_results)
+TEST(the_init_process_does_not_survive_a_bad_array_of_results)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	int status;

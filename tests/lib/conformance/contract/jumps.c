@@ -203,7 +203,7 @@ TEST(a_batch_that_ends_early_returns_the_slot_that_ended_it)
 	expect_pure(calls, 1, 1, 0, UNTOUCHED);
 }
 
-TEST(a_slot_that_always_fails_is_a_go_to)
+TEST(a_slot_that_always_fails_works_as_a_go_to)
 {
 	struct ferry_slot calls[] = { jumping(SLOT(-1), 2, 0, 0), result_of(1), result_of(2),
 				      jumping(SLOT(-1), 0, -1, -1), result_of(4) };

@@ -102,7 +102,7 @@ TEST(blocked_calls_have_no_effect)
 	expect_equal(WEXITSTATUS(status), 42);
 }
 
-TEST(the_whole_table_in_one_batch_is_refused)
+TEST(all_blocked_calls_in_one_batch_are_refused)
 {
 	struct ferry_slot calls[ARRAY_SIZE(blocked)];
 	long results[ARRAY_SIZE(blocked)];
@@ -117,7 +117,7 @@ TEST(the_whole_table_in_one_batch_is_refused)
 	expect_equal(errno, ECHILD);
 }
 
-TEST(a_refusal_within_a_run_of_writes_stays_where_it_is)
+TEST(a_blocked_call_within_a_run_of_writes_fails_in_its_place)
 {
 	struct ferry_slot calls[100];
 	long results[100];
@@ -137,7 +137,7 @@ TEST(a_refusal_within_a_run_of_writes_stays_where_it_is)
 }
 
 /* Neighbours in the table of calls, which a wrong bitmap would block too. */
-TEST(neighbours_of_blocked_calls_are_made)
+TEST(calls_numbered_next_to_blocked_ones_are_made)
 {
 	struct ferry_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),
 				      SLOT(SYS_kill, getpid(), 0) };

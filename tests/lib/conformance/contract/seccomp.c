@@ -365,7 +365,7 @@ static void filter_a_call_that_waits(void *arg)
 	pthread_join(thread, NULL);
 }
 
-TEST(a_filter_that_comes_during_a_call_does_not_forbid_the_rest)
+TEST(a_filter_that_comes_during_a_call_does_not_end_the_batch)
 {
 	size_t k;
 	int i;
@@ -521,7 +521,7 @@ static void interrupt_a_restart(void *arg)
 	pthread_join(thread, NULL);
 }
 
-TEST(a_restart_that_is_interrupted_is_restarted_itself)
+TEST(an_interrupted_restart_of_a_call_is_restarted)
 {
 	int i;
 
@@ -639,7 +639,7 @@ static void live_on_writes_alone(void *arg)
 	_exit(run_filtered(calls, &filter));
 }
 
-TEST(a_batch_needs_no_call_beside_its_own_within_a_page)
+TEST(a_batch_within_a_page_makes_no_call_but_its_own)
 {
 	run_writes();
 	if (!SANITIZED)
@@ -671,7 +671,7 @@ static void live_on_writes_and_a_signal(void *arg)
 	_exit(wrong || handled == 1 ? wrong : 4);
 }
 
-TEST(a_batch_that_a_signal_interrupts_needs_no_call_beside_its_own)
+TEST(an_interrupted_batch_within_a_page_makes_no_call_but_its_own)
 {
 	run_writes();
 	if (!SANITIZED)
@@ -715,7 +715,7 @@ static void deny_the_engine(void *arg)
 	in_new_thread(live_in_thread);
 }
 
-TEST(what_a_filter_denies_the_engine_is_no_result_of_the_batch)
+TEST(a_filter_that_denies_the_engine_changes_no_result)
 {
 	static int errors[] = { ENOSYS, EPERM, EACCES, ENOTTY, EBADF };
 	size_t i;

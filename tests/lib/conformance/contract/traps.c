@@ -122,7 +122,7 @@ static void let_go(pid_t pid, int file)
 	expect_equal(lseek(file, 0, SEEK_SET), 0);
 }
 
-TEST(a_call_may_trap_that_a_tracer_puts_in_place_of_another)
+TEST(a_call_that_a_tracer_puts_in_place_of_another_may_trap)
 {
 	struct held held = { .file = memory_file(), .nr = SYS_getppid };
 	pid_t pid;
@@ -137,7 +137,7 @@ TEST(a_call_may_trap_that_a_tracer_puts_in_place_of_another)
 	close(held.file);
 }
 
-TEST(a_call_may_trap_that_a_tracer_held_when_the_filter_came)
+TEST(a_call_that_a_tracer_holds_while_the_filter_comes_may_trap)
 {
 	struct held held = { .file = memory_file(), .nr = SYS_getuid };
 	pid_t pid;
@@ -258,7 +258,7 @@ static void sleep_for_long(void *arg)
 }
 
 /* Only a stop in the sleep ends the child: the sleep goes on by restart_syscall(). */
-TEST(a_filter_may_trap_what_continues_a_call)
+TEST(a_filter_may_trap_the_restart_of_a_call)
 {
 	unsigned long from;
 	int status;

@@ -15,7 +15,7 @@ TEST(a_word_is_copied)
 	expect_equal(words[2], -1);
 }
 
-TEST(its_result_is_0_whatever_the_word)
+TEST(a_word_copy_gives_0_whatever_the_word)
 {
 	static const long values[] = { 0, 1, -1, -EFAULT, LONG_MIN };
 	long word;
@@ -30,7 +30,7 @@ TEST(its_result_is_0_whatever_the_word)
 	}
 }
 
-TEST(addresses_need_no_alignment)
+TEST(a_word_copy_needs_no_alignment)
 {
 	unsigned char from[16] = "abcdefghijklmno";
 	unsigned char to[17];
@@ -48,7 +48,7 @@ TEST(addresses_need_no_alignment)
 	}
 }
 
-TEST(overlapping_words_are_read_before_written)
+TEST(a_word_copy_reads_overlapping_words_before_it_writes)
 {
 	int distance;
 
@@ -63,7 +63,7 @@ TEST(overlapping_words_are_read_before_written)
 	}
 }
 
-TEST(words_may_straddle_pages)
+TEST(a_word_copy_may_straddle_pages)
 {
 	unsigned char *map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -171,7 +171,7 @@ TEST(words_moved_between_writes_are_written_as_they_were_then)
 	close(file);
 }
 
-TEST(results_of_others_can_be_written)
+TEST(a_word_copy_may_overwrite_the_results_of_other_slots)
 {
 	struct guarded batch = guarded_new(5, AT_END);
 	const long value = 4242;
@@ -186,7 +186,7 @@ TEST(results_of_others_can_be_written)
 	expect_rets(&batch, results);
 }
 
-TEST(its_own_result_is_stored_after_the_copy)
+TEST(the_result_of_a_word_copy_is_stored_after_the_copy)
 {
 	struct guarded batch = guarded_new(2, AT_END);
 	const long value = 4242;
@@ -214,7 +214,7 @@ TEST(a_copy_over_itself_or_slots_that_ran_changes_no_result)
 	expect_equal(batch.calls[0].nr, -1);
 }
 
-TEST(argc_does_not_matter_to_it)
+TEST(a_word_copy_ignores_argc)
 {
 	long word = 1;
 	const long value = 2;
@@ -257,7 +257,7 @@ static void expect_fault(long to, long from)
 	expect_equal(WEXITSTATUS(status), 0);
 }
 
-TEST(bad_pointers_give_efault)
+TEST(bad_pointers_of_word_copies_give_efault)
 {
 	static long word;
 	unsigned char *map =
