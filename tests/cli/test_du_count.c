@@ -3,18 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry_files.h>
 
+#include "tests/unit.h"
 #include "cli/du_count.h"
 
 typedef int (*take_block)(void *context, struct ferry_block *block);
@@ -93,9 +88,8 @@ static void walk_over_growing_file(take_block take, void *context)
 	pass(take, context, 2, first, "file", DT_REG, &after);
 }
 
-static void a_file_that_grows_counts_once(void **state)
+TEST(a_file_that_grows_counts_once)
 {
-	(void)state;
 	assert_int_equal(largest_after(walk_over_growing_file, UINT_MAX), 1000);
 }
 
@@ -117,11 +111,10 @@ static void walk_over_growing_mount(take_block take, void *context)
 	assert_int_equal(take(context, &loop), 0);
 }
 
-static void a_mount_that_grows_takes_no_more_than_there_is(void **state)
+TEST(a_mount_that_grows_takes_no_more_than_there_is)
 {
 	int file = mkstemp(mounted);
 
-	(void)state;
 	assert_true(file >= 0);
 	assert_int_equal(ftruncate(file, 5000), 0);
 	assert_int_equal(largest_after(walk_over_growing_mount, 0), 0);
@@ -129,12 +122,4 @@ static void a_mount_that_grows_takes_no_more_than_there_is(void **state)
 	unlink(mounted);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_grows_counts_once),
-		cmocka_unit_test(a_mount_that_grows_takes_no_more_than_there_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

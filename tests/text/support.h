@@ -3,16 +3,11 @@
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lib/text/text.h"
+#include "tests/unit.h"
 
 /* The image of TEXT, which must assemble. */
 struct image *assemble(const char *text);

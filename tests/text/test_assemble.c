@@ -48,11 +48,10 @@ static const struct {
 	  { SYS_close, 0, 0, 0, 0, { 6, 5, 4, 3, 2, 255 }, 0, { 1, 2, 3, 4, 5, 6 } } },
 };
 
-static void a_slot_is_what_its_text_says(void **state)
+TEST(a_slot_is_what_its_text_says)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
 		struct image *image = assemble(slots[i].text);
 
@@ -111,12 +110,11 @@ static const struct {
 	{ "sizeof(ten) + sizeof(text) << 1", 28 },
 };
 
-static void an_expression_has_its_value(void **state)
+TEST(an_expression_has_its_value)
 {
 	char text[200];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		struct image *image;
 
@@ -161,11 +159,10 @@ static const struct {
 	  24 },
 };
 
-static void data_is_loaded_as_its_text_says(void **state)
+TEST(data_is_loaded_as_its_text_says)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(literals) / sizeof(*literals); i++) {
 		struct image *image = assemble(literals[i].text);
 		struct loaded loaded;
@@ -179,7 +176,7 @@ static void data_is_loaded_as_its_text_says(void **state)
 	}
 }
 
-static void addresses_are_filled_in_when_loaded(void **state)
+TEST(addresses_are_filled_in_when_loaded)
 {
 	struct image *image =
 		assemble("words table d, d+8, 8+d-1, &b, &b+4, &a.arg2, &1.arg5-1, &1\n"
@@ -190,7 +187,6 @@ static void addresses_are_filled_in_when_loaded(void **state)
 	uint64_t *table;
 	char *d;
 
-	(void)state;
 	assert_int_equal(image_load(image, &loaded), 0);
 	table = loaded.data[0];
 	d = loaded.data[1];
@@ -211,7 +207,7 @@ static void addresses_are_filled_in_when_loaded(void **state)
 	image_free(image);
 }
 
-static void loading_gives_aligned_memory_of_its_own(void **state)
+TEST(loading_gives_aligned_memory_of_its_own)
 {
 	struct image *image =
 		assemble("bytes one \"1\"\nbytes two \"2\"\nbuffer big (1 << 30) - 2\n"
@@ -219,7 +215,6 @@ static void loading_gives_aligned_memory_of_its_own(void **state)
 	struct loaded first, second;
 	size_t i;
 
-	(void)state;
 	assert_int_equal(image_load(image, &first), 0);
 	assert_int_equal(image_load(image, &second), 0);
 	assert_int_equal((uintptr_t)first.slots % 64, 0);
@@ -236,12 +231,11 @@ static void loading_gives_aligned_memory_of_its_own(void **state)
 	image_free(image);
 }
 
-static void labels_lead_to_the_slot_behind_them(void **state)
+TEST(labels_lead_to_the_slot_behind_them)
 {
 	struct image *image = assemble("a: sync()\n\nb:\n# comment\nc: d: sync() any -> e\n"
 				       "\tsync()\ne:\tf:");
 
-	(void)state;
 	assert_string_equal(image_slot_label(image, 0, 0), "a");
 	assert_null(image_slot_label(image, 0, 1));
 	assert_string_equal(image_slot_label(image, 1, 0), "b");
@@ -259,20 +253,19 @@ static void labels_lead_to_the_slot_behind_them(void **state)
 	image_free(image);
 }
 
-static void the_words_of_the_language_can_be_labels_and_data(void **state)
+TEST(the_words_of_the_language_can_be_labels_and_data)
 {
 	struct image *image = assemble("string string \"s\"\nwords fail fail, end\nbuffer end 1\n"
 				       "string: sync() any -> fail\ncopy: sync() any -> any\n"
 				       "fail: any: slot: call 1(string)\nbuffer O_RDONLY 7\n"
 				       "close(O_RDONLY)\nsizeof: goto read\nread: read($copy)");
 
-	(void)state;
 	assert_int_equal(image_slot_count(image), 6);
 	assert_int_equal(image_data_count(image), 4);
 	image_free(image);
 }
 
-static void the_longest_jump_and_forward_are_accepted(void **state)
+TEST(the_longest_jump_and_forward_are_accepted)
 {
 	const int slots_between = 32767;
 	char *text = malloc(200 + 16 * (size_t)slots_between);
@@ -280,7 +273,6 @@ static void the_longest_jump_and_forward_are_accepted(void **state)
 	char *end = text;
 	int i;
 
-	(void)state;
 	end = stpcpy(end, "first: sync() any -> last\n");
 	for (i = 0; i < slots_between; i++)
 		end = stpcpy(end, i == 254 ? "close($first)\n" : "sync()\n");
@@ -292,39 +284,21 @@ static void the_longest_jump_and_forward_are_accepted(void **state)
 	free(text);
 }
 
-static void line_ends_of_other_systems_are_accepted(void **state)
+TEST(line_ends_of_other_systems_are_accepted)
 {
 	struct image *image = assemble("# one\r\nstring x \"y\"\r\nsync()\r\n\tclose(x,\r\n1)");
 
-	(void)state;
 	assert_int_equal(image_slot_count(image), 2);
 	assert_int_equal(image_slot_line(image, 1), 4);
 	image_free(image);
 }
 
-static void a_byte_order_mark_at_the_start_is_ignored(void **state)
+TEST(a_byte_order_mark_at_the_start_is_ignored)
 {
 	struct image *image = assemble("\xef\xbb\xbfsync()");
 
-	(void)state;
 	assert_int_equal(image_slot(image, 0)->nr, SYS_sync);
 	image_free(image);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slot_is_what_its_text_says),
-		cmocka_unit_test(an_expression_has_its_value),
-		cmocka_unit_test(data_is_loaded_as_its_text_says),
-		cmocka_unit_test(addresses_are_filled_in_when_loaded),
-		cmocka_unit_test(loading_gives_aligned_memory_of_its_own),
-		cmocka_unit_test(labels_lead_to_the_slot_behind_them),
-		cmocka_unit_test(the_words_of_the_language_can_be_labels_and_data),
-		cmocka_unit_test(the_longest_jump_and_forward_are_accepted),
-		cmocka_unit_test(line_ends_of_other_systems_are_accepted),
-		cmocka_unit_test(a_byte_order_mark_at_the_start_is_ignored),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

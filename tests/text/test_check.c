@@ -52,11 +52,10 @@ static const struct {
 	  "the length is 9, but b has only 1 bytes" },
 };
 
-static void a_slot_is_warned_about_as_expected(void **state)
+TEST(a_slot_is_warned_about_as_expected)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct image *image = assemble(cases[i].text);
 		struct slot_warnings warnings;
@@ -71,12 +70,11 @@ static void a_slot_is_warned_about_as_expected(void **state)
 	}
 }
 
-static void one_slot_can_have_both_warnings(void **state)
+TEST(one_slot_can_have_both_warnings)
 {
 	struct image *image = assemble("buffer b 8\npread64(0, b, 9)");
 	struct slot_warnings warnings;
 
-	(void)state;
 	image_check_slot(image, 0, &warnings);
 	assert_int_equal(warnings.count, 2);
 	assert_string_equal(warnings.reason[0],
@@ -85,12 +83,4 @@ static void one_slot_can_have_both_warnings(void **state)
 	image_free(image);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slot_is_warned_about_as_expected),
-		cmocka_unit_test(one_slot_can_have_both_warnings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -13,7 +13,7 @@ static void unload(struct image *image, struct loaded *loaded)
 }
 
 /* A jump to the end, or past it, leads to the next copy. */
-static void test_jumps_end_at_the_copy(void **state)
+TEST(test_jumps_end_at_the_copy)
 {
 	struct image *image = assemble("getppid()  any -> end\n"
 				       "getppid()\n"
@@ -21,7 +21,6 @@ static void test_jumps_end_at_the_copy(void **state)
 	struct loaded loaded;
 	long last;
 
-	(void)state;
 	assert_int_equal(image_load_copies(image, 3, &loaded), 0);
 	assert_int_equal(loaded.ncall, 9);
 	last = ferry_batch_on(FERRY_LOOP, loaded.rets, loaded.slots, loaded.ncall, 0, 0);
@@ -33,7 +32,7 @@ static void test_jumps_end_at_the_copy(void **state)
 }
 
 /* What one copy writes to its own slots and reads of its own results stays in it. */
-static void test_addresses_are_the_copys_own(void **state)
+TEST(test_addresses_are_the_copys_own)
 {
 	struct image *image = assemble("words fd 0x7ffffff0\n"
 				       "       copy(&use.arg0, fd)\n"
@@ -43,7 +42,6 @@ static void test_addresses_are_the_copys_own(void **state)
 	struct loaded loaded;
 	size_t i;
 
-	(void)state;
 	assert_int_equal(image_load_copies(image, 4, &loaded), 0);
 	assert_int_equal(ferry_batch_on(FERRY_LOOP, loaded.rets, loaded.slots, loaded.ncall, 0, 0),
 			 11);
@@ -57,7 +55,7 @@ static void test_addresses_are_the_copys_own(void **state)
 	unload(image, &loaded);
 }
 
-static void test_one_copy_is_the_program(void **state)
+TEST(test_one_copy_is_the_program)
 {
 	struct image *image = assemble("string path \"/\"\n"
 				       "buffer room 256\n"
@@ -65,7 +63,6 @@ static void test_one_copy_is_the_program(void **state)
 				       "getppid()\n");
 	struct loaded once, copied;
 
-	(void)state;
 	assert_int_equal(image_load(image, &once), 0);
 	assert_int_equal(image_load_copies(image, 1, &copied), 0);
 	assert_int_equal(once.ncall, copied.ncall);
@@ -75,26 +72,15 @@ static void test_one_copy_is_the_program(void **state)
 	unload(image, &copied);
 }
 
-static void test_too_many_slots_are_refused(void **state)
+TEST(test_too_many_slots_are_refused)
 {
 	struct image *image = assemble("getppid()\ngetppid()\n");
 	struct loaded loaded;
 
-	(void)state;
 	assert_int_equal(image_load_copies(image, (1UL << 19) + 1, &loaded), -E2BIG);
 	assert_int_equal(image_load_copies(image, SIZE_MAX, &loaded), -E2BIG);
 	assert_int_equal(image_load_copies(image, 1UL << 19, &loaded), 0);
 	unload(image, &loaded);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_jumps_end_at_the_copy),
-		cmocka_unit_test(test_addresses_are_the_copys_own),
-		cmocka_unit_test(test_one_copy_is_the_program),
-		cmocka_unit_test(test_too_many_slots_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -52,7 +52,7 @@ static void assert_mistake(const struct mistake *mistake)
 			assert_mistake(&(mistakes)[i_]);                               \
 	} while (0)
 
-static void bytes_that_are_no_text_are_refused(void **state)
+TEST(bytes_that_are_no_text_are_refused)
 {
 	static const struct mistake two[] = {
 		{ NULL, 1, 3, "byte 0xe4 is not text; write it as \\xe4 in a string" },
@@ -78,14 +78,13 @@ static void bytes_that_are_no_text_are_refused(void **state)
 	struct text_errors errors;
 	struct image *image;
 
-	(void)state;
 	CHECK_ALL(mistakes);
 	assert_mistakes("# \xe4h\n\x01", two, 2);
 	assert_int_equal(image_assemble("a\0b", 3, &image, &errors), -EINVAL);
 	assert_int_equal(errors.list[0].column, 2);
 }
 
-static void bad_tokens_are_refused(void **state)
+TEST(bad_tokens_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "string x \"abc", 1, 10, "unterminated string: no closing \" on this line" },
@@ -114,11 +113,10 @@ static void bad_tokens_are_refused(void **state)
 		{ "close(1 < 2)", 1, 9, "'<' has no meaning here" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_lines_are_refused(void **state)
+TEST(bad_lines_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "12", 1, 1, "expected a label, a call or a declaration of data, not 12" },
@@ -142,11 +140,10 @@ static void bad_lines_are_refused(void **state)
 		{ "string sizeof \"\"", 1, 8, "sizeof is built in; take another name" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_calls_are_refused(void **state)
+TEST(bad_calls_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "\n opennat()", 2, 2, "unknown call opennat; did you mean openat?" },
@@ -178,11 +175,10 @@ static void bad_calls_are_refused(void **state)
 		  "expected fail, an integer from -32768 to 32767, not end" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_operands_are_refused(void **state)
+TEST(bad_operands_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "\n\nopenat(0, 0, O_RDONLYY)", 3, 14,
@@ -232,11 +228,10 @@ static void bad_operands_are_refused(void **state)
 		{ "x: close(&x.5)", 1, 13, "expected arg0 to arg5, not 5" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_jumps_are_refused(void **state)
+TEST(bad_jumps_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "sync() fail -> shu\nshut: sync()", 1, 16,
@@ -260,11 +255,10 @@ static void bad_jumps_are_refused(void **state)
 		  "duplicate label x; line 1 has it already" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_forwards_are_refused(void **state)
+TEST(bad_forwards_are_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "close($x)", 1, 7, "undefined label x" },
@@ -284,11 +278,10 @@ static void bad_forwards_are_refused(void **state)
 		{ "close($)", 1, 8, "expected a label or the number of a slot, not )" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void bad_data_is_refused(void **state)
+TEST(bad_data_is_refused)
 {
 	static const struct mistake mistakes[] = {
 		{ "string x \"\"\n\nbytes  x \"\"", 3, 8,
@@ -307,7 +300,6 @@ static void bad_data_is_refused(void **state)
 		  "only a whole argument of a call can be a forwarded result" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
@@ -324,7 +316,7 @@ static char *long_program(const char *head, size_t count, const char *tail)
 	return text;
 }
 
-static void what_is_too_far_or_too_much_is_refused(void **state)
+TEST(what_is_too_far_or_too_much_is_refused)
 {
 	struct mistake mistakes[] = {
 		{ long_program("sync() any -> x\n", 32768, "x: sync()"), 1, 15,
@@ -336,19 +328,17 @@ static void what_is_too_far_or_too_much_is_refused(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	CHECK_ALL(mistakes);
 	for (i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
 		free((char *)mistakes[i].text);
 }
 
-static void long_names_and_deep_nesting_are_refused(void **state)
+TEST(long_names_and_deep_nesting_are_refused)
 {
 	char nested[200] = "close(";
 	struct mistake mistake = { nested, 1, 71, "an expression nested deeper than 64" };
 	char name[300], text[320];
 
-	(void)state;
 	memset(name, 'a', 256);
 	name[256] = '\0';
 	snprintf(text, sizeof(text), "%s: sync()", name);
@@ -366,13 +356,12 @@ static void long_names_and_deep_nesting_are_refused(void **state)
 	image_free(assemble(nested));
 }
 
-static void a_message_with_long_names_is_cut_short(void **state)
+TEST(a_message_with_long_names_is_cut_short)
 {
 	char name[256], text[600];
 	struct text_errors errors;
 	struct image *image;
 
-	(void)state;
 	memset(name, 'z', 255);
 	name[255] = '\0';
 	snprintf(text, sizeof(text), "%s: close(%s)", name, name);
@@ -383,7 +372,7 @@ static void a_message_with_long_names_is_cut_short(void **state)
 
 /* ---- several mistakes ---- */
 
-static void every_mistake_is_reported_in_its_place(void **state)
+TEST(every_mistake_is_reported_in_its_place)
 {
 	static const struct mistake expected[] = {
 		{ NULL, 1, 1, "unknown call opnat; did you mean openat?" },
@@ -394,7 +383,6 @@ static void every_mistake_is_reported_in_its_place(void **state)
 		{ NULL, 7, 8, "unknown constant O_RDONL; did you mean O_RDONLY?" },
 	};
 
-	(void)state;
 	assert_mistakes("opnat(1)\n"
 			"close($nowhere)\n"
 			"string x \"abc\n"
@@ -406,7 +394,7 @@ static void every_mistake_is_reported_in_its_place(void **state)
 }
 
 /* What follows from a mistake alone is not reported. */
-static void one_mistake_is_reported_once(void **state)
+TEST(one_mistake_is_reported_once)
 {
 	static const struct mistake mistakes[] = {
 		{ "sync() any -> nowhere", 1, 15, "undefined label nowhere" },
@@ -425,11 +413,10 @@ static void one_mistake_is_reported_once(void **state)
 		{ "sync() ; ; ;\nsync()", 1, 8, "';' has no meaning here" },
 	};
 
-	(void)state;
 	CHECK_ALL(mistakes);
 }
 
-static void the_list_of_mistakes_ends(void **state)
+TEST(the_list_of_mistakes_ends)
 {
 	static const char line[] = "opnat()\n";
 	char text[(TEXT_ERRORS_MAX + 1) * sizeof(line)] = "";
@@ -438,7 +425,6 @@ static void the_list_of_mistakes_ends(void **state)
 	char *end = text;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < TEXT_ERRORS_MAX; i++)
 		end = stpcpy(end, line);
 	assert_int_equal(image_assemble(text, strlen(text), &image, &errors), -EINVAL);
@@ -452,24 +438,4 @@ static void the_list_of_mistakes_ends(void **state)
 		assert_int_equal(errors.list[i].line, i + 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_that_are_no_text_are_refused),
-		cmocka_unit_test(bad_tokens_are_refused),
-		cmocka_unit_test(bad_lines_are_refused),
-		cmocka_unit_test(bad_calls_are_refused),
-		cmocka_unit_test(bad_operands_are_refused),
-		cmocka_unit_test(bad_jumps_are_refused),
-		cmocka_unit_test(bad_forwards_are_refused),
-		cmocka_unit_test(bad_data_is_refused),
-		cmocka_unit_test(what_is_too_far_or_too_much_is_refused),
-		cmocka_unit_test(long_names_and_deep_nesting_are_refused),
-		cmocka_unit_test(a_message_with_long_names_is_cut_short),
-		cmocka_unit_test(every_mistake_is_reported_in_its_place),
-		cmocka_unit_test(one_mistake_is_reported_once),
-		cmocka_unit_test(the_list_of_mistakes_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -26,13 +26,12 @@ static void from_roff(char *text)
 	*out = '\0';
 }
 
-static void every_example_of_the_manual_assembles(void **state)
+TEST(every_example_of_the_manual_assembles)
 {
 	char *manual = read_source(MANUAL, "ferry-asm.5");
 	char *rest = manual;
 	int count = 0;
 
-	(void)state;
 	while ((rest = strstr(rest, BEGIN))) {
 		char *example = rest + strlen(BEGIN);
 		struct image *image;
@@ -51,11 +50,4 @@ static void every_example_of_the_manual_assembles(void **state)
 	free(manual);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_example_of_the_manual_assembles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -53,13 +53,12 @@ static int assemble_and_load(const char *text)
 	return result;
 }
 
-static void every_failed_allocation_is_reported_and_leaks_nothing(void **state)
+TEST(every_failed_allocation_is_reported_and_leaks_nothing)
 {
 	char *text = read_source(PROGRAMS, "constructs.ferry");
 	long allowed = 0;
 	int result;
 
-	(void)state;
 	do {
 		until_failure = allowed++;
 		result = assemble_and_load(text);
@@ -75,10 +74,6 @@ static void every_failed_allocation_is_reported_and_leaks_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_failed_allocation_is_reported_and_leaks_nothing),
-	};
-
 	until_failure = -1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_unit_tests("tests");
 }

@@ -31,7 +31,7 @@ static struct span span(const char *text)
 #name, (long)(name) \
 	}
 
-static void constants_have_their_values(void **state)
+TEST(constants_have_their_values)
 {
 	static const struct constant samples[] = {
 		SAMPLE(O_CLOEXEC),	 SAMPLE(AT_FDCWD),	SAMPLE(AT_EMPTY_PATH),
@@ -45,7 +45,6 @@ static void constants_have_their_values(void **state)
 	size_t i;
 	long value;
 
-	(void)state;
 	for (i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
 		if (!constant_value(span(samples[i].name), &value))
 			fail_msg("%s is missing", samples[i].name);
@@ -57,19 +56,17 @@ static void constants_have_their_values(void **state)
 	assert_false(constant_value(span("zzz"), &value));
 }
 
-static void constants_are_sorted_and_there_are_many(void **state)
+TEST(constants_are_sorted_and_there_are_many)
 {
 	size_t i;
 
-	(void)state;
 	assert_true(constant_count > 1000);
 	for (i = 1; i < constant_count; i++)
 		assert_true(strcmp(constants[i - 1].name, constants[i].name) < 0);
 }
 
-static void errors_have_the_names_of_errno_h(void **state)
+TEST(errors_have_the_names_of_errno_h)
 {
-	(void)state;
 	assert_string_equal(errno_name(-1), "EPERM");
 	assert_string_equal(errno_name(-2), "ENOENT");
 	assert_string_equal(errno_name(-EAGAIN), "EAGAIN");
@@ -84,11 +81,10 @@ static void errors_have_the_names_of_errno_h(void **state)
 	assert_null(errno_name(LONG_MIN));
 }
 
-static void calls_have_the_names_of_the_system(void **state)
+TEST(calls_have_the_names_of_the_system)
 {
 	char name[CALL_NAME_SIZE];
 
-	(void)state;
 	assert_string_equal(call_name(SYS_openat, name), "openat");
 	assert_string_equal(call_name(SYS_statx, name), "statx");
 	assert_string_equal(call_name(-2, name), "copy");
@@ -103,12 +99,11 @@ static void calls_have_the_names_of_the_system(void **state)
 	assert_int_equal(call_number(span("_llseek")), -1); /* other machines have it */
 }
 
-static void every_named_call_can_be_written_by_its_name(void **state)
+TEST(every_named_call_can_be_written_by_its_name)
 {
 	int found = 0;
 	int nr;
 
-	(void)state;
 	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++) {
 		if (!known_call(nr))
 			continue;
@@ -118,15 +113,4 @@ static void every_named_call_can_be_written_by_its_name(void **state)
 	assert_true(found > 300);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(constants_have_their_values),
-		cmocka_unit_test(constants_are_sorted_and_there_are_many),
-		cmocka_unit_test(errors_have_the_names_of_errno_h),
-		cmocka_unit_test(calls_have_the_names_of_the_system),
-		cmocka_unit_test(every_named_call_can_be_written_by_its_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

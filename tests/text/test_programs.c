@@ -25,13 +25,12 @@ static struct image *assemble_program(const char *name)
 	return image;
 }
 
-static void no_program_draws_a_warning(void **state)
+TEST(no_program_draws_a_warning)
 {
 	DIR *directory = opendir(PROGRAMS);
 	struct dirent *entry;
 	int count = 0;
 
-	(void)state;
 	assert_non_null(directory);
 	while ((entry = readdir(directory))) {
 		struct image *image;
@@ -101,29 +100,26 @@ static void assert_output_is_file(const struct run *run, const char *path)
 	assert_memory_equal(run->output, expected, length);
 }
 
-static void cat_prints_a_file(void **state)
+TEST(cat_prints_a_file)
 {
 	struct run *run = run_program("cat.ferry");
 
-	(void)state;
 	assert_output_is_file(run, "/etc/hostname");
 	end_run(run);
 }
 
-static void sendfile_prints_a_file(void **state)
+TEST(sendfile_prints_a_file)
 {
 	struct run *run = run_program("sendfile.ferry");
 
-	(void)state;
 	assert_output_is_file(run, "/etc/passwd");
 	end_run(run);
 }
 
-static void pathsearch_prints_the_first_path_that_exists(void **state)
+TEST(pathsearch_prints_the_first_path_that_exists)
 {
 	struct run *run = run_program("pathsearch.ferry");
 
-	(void)state;
 	assert_string_equal(run->output, "/bin/sh\n");
 	assert_int_equal(run->loaded.rets[0], -ENOENT);
 	assert_int_equal(run->loaded.rets[3], -ENOENT);
@@ -131,24 +127,22 @@ static void pathsearch_prints_the_first_path_that_exists(void **state)
 	end_run(run);
 }
 
-static void readv_scatters_and_gathers(void **state)
+TEST(readv_scatters_and_gathers)
 {
 	struct run *run = run_program("readv.ferry");
 
-	(void)state;
 	assert_string_equal(run->output, "ahoy ship");
 	assert_int_equal(run->loaded.rets[4], 0);
 	end_run(run);
 }
 
-static void stat_fills_a_buffer_for_each_file(void **state)
+TEST(stat_fills_a_buffer_for_each_file)
 {
 	struct run *run = run_program("stat.ferry");
 	const struct statx *root = run->loaded.data[3];
 	const struct statx *null = run->loaded.data[4];
 	struct stat expected;
 
-	(void)state;
 	assert_int_equal(stat("/", &expected), 0);
 	assert_int_equal(run->loaded.rets[0], 0);
 	assert_int_equal(root->stx_ino, expected.st_ino);
@@ -167,11 +161,10 @@ static bool is_ignored(int signal)
 	return action.sa_handler == SIG_IGN;
 }
 
-static void sigaction_ignores_and_restores(void **state)
+TEST(sigaction_ignores_and_restores)
 {
 	struct run *run;
 
-	(void)state;
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	run = run_program("sigaction.ferry");
@@ -183,17 +176,4 @@ static void sigaction_ignores_and_restores(void **state)
 	end_run(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_program_draws_a_warning),
-		cmocka_unit_test(cat_prints_a_file),
-		cmocka_unit_test(sendfile_prints_a_file),
-		cmocka_unit_test(pathsearch_prints_the_first_path_that_exists),
-		cmocka_unit_test(readv_scatters_and_gathers),
-		cmocka_unit_test(stat_fills_a_buffer_for_each_file),
-		cmocka_unit_test(sigaction_ignores_and_restores),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

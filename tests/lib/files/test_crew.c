@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Tests the threads that work on one call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "lib/files/calls.h"
 #include "lib/files/crew.h"
 
@@ -33,7 +29,7 @@ static void work(struct member *member)
 	ferry__calls_end(member);
 }
 
-static void test_progress_that_ended_the_call_is_not_called_again(void **state)
+TEST(test_progress_that_ended_the_call_is_not_called_again)
 {
 	int calls = 0;
 	const struct ferry_files_options options = {
@@ -43,18 +39,10 @@ static void test_progress_that_ended_the_call_is_not_called_again(void **state)
 	};
 	struct crew crew;
 
-	(void)state;
 	ferry__crew_init(&crew, work, &options);
 	ferry__crew_run(&crew, 2);
 	assert_int_equal(atomic_load(&crew.size), 2);
 	assert_int_equal(calls, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_progress_that_ended_the_call_is_not_called_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -3,13 +3,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "lib/files/pool.h"
 
 #define USUAL_STACK ((size_t)6 << 20)
@@ -24,11 +20,10 @@ static void use_much_stack(void *argument)
 	sem_post(argument);
 }
 
-static void test_a_stack_is_as_large_as_usual(void **state)
+TEST(test_a_stack_is_as_large_as_usual)
 {
 	sem_t used;
 
-	(void)state;
 	assert_int_equal(sem_init(&used, 0, 0), 0);
 	assert_true(ferry__pool_run(use_much_stack, NULL, &used));
 	assert_int_equal(sem_wait(&used), 0);
@@ -77,11 +72,10 @@ static int first_cpu(const cpu_set_t *set)
 	return cpu;
 }
 
-static void test_a_kept_thread_has_the_present_affinity(void **state)
+TEST(test_a_kept_thread_has_the_present_affinity)
 {
 	cpu_set_t all, one;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	if (CPU_COUNT(&all) < 2)
 		skip();
@@ -94,12 +88,4 @@ static void test_a_kept_thread_has_the_present_affinity(void **state)
 	assert_runs_on(&all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_stack_is_as_large_as_usual),
-		cmocka_unit_test(test_a_kept_thread_has_the_present_affinity),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

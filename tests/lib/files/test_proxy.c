@@ -2,13 +2,9 @@
 /* Tests a proxy whose thread begins only after the time limit: the pool here is a fake. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "lib/files/calls.h"
 #include "lib/files/pool.h"
 
@@ -26,14 +22,13 @@ bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument),
 }
 
 /* By then the descriptor could be that of another file, whose contents the call would consume. */
-static void test_a_late_call_is_not_made(void **state)
+TEST(test_a_late_call_is_not_made)
 {
 	struct crew crew = { .options = &limited };
 	struct member member = { .crew = &crew };
 	char byte = 'x';
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], &byte, 1), 1);
 	assert_int_equal(ferry__call_read(&member, ends[0], &byte, 1), -ETIMEDOUT);
@@ -44,13 +39,12 @@ static void test_a_late_call_is_not_made(void **state)
 	close(ends[1]);
 }
 
-static void test_a_late_close_is_made(void **state)
+TEST(test_a_late_close_is_made)
 {
 	struct crew crew = { .options = &limited };
 	struct member member = { .crew = &crew };
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	ferry__call_close(&member, fd);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -58,12 +52,4 @@ static void test_a_late_close_is_made(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_late_call_is_not_made),
-		cmocka_unit_test(test_a_late_close_is_made),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

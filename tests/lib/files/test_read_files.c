@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
 #include <ferry_files.h>
 
+#include "tests/unit.h"
 #include "lib/files/read_batch.h"
 #include "tests/lib/unit/child.h"
 #include "tree.h"
@@ -64,13 +60,12 @@ static void assert_read(const char *name, size_t size)
 
 /* ---- sizes and kinds ---- */
 
-static void test_all_sizes(void **state)
+TREE_TEST(test_all_sizes)
 {
 	static const size_t sizes[] = { 0,    1,     15,    16,	   17,	    4095,   4096,
 					4097, 65535, 65536, 65537, 1000000, 5000000 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		make_file("file", sizes[i]);
 		assert_read("file", sizes[i]);
@@ -100,9 +95,8 @@ static void assert_not_waited_for(unsigned int flags)
 	assert_int_equal(read_one("/dev/null", devices, 0).error, 0);
 }
 
-static void test_special_files_are_not_waited_for(void **state)
+TREE_TEST(test_special_files_are_not_waited_for)
 {
-	(void)state;
 	make_directory("directory");
 	make_socket("socket");
 	assert_int_equal(mkfifo("fifo", 0600), 0);
@@ -119,11 +113,10 @@ static bool has_been_opened(int watch)
 }
 
 /* A FIFO that was opened, if only for a moment, wakes the one that waits for a reader. */
-static void test_a_fifo_is_not_opened(void **state)
+TREE_TEST(test_a_fifo_is_not_opened)
 {
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd;
 
-	(void)state;
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	fd = open("fifo", O_RDWR | O_NONBLOCK);
 	assert_int_equal(write(fd, "kept", 4), 4);
@@ -139,22 +132,20 @@ static void test_a_fifo_is_not_opened(void **state)
 	close(watch);
 }
 
-static void test_devices_on_request(void **state)
+TEST(test_devices_on_request)
 {
 	struct ferry_file file = read_one("/dev/zero", FERRY_READ_DEVICES, 100000);
 
-	(void)state;
 	assert_int_equal(file.error, -EFBIG);
 	assert_int_equal(file.length, 100000);
 	assert_int_equal(((char *)file.data)[99999], 0);
 	assert_int_equal(read_one("/dev/zero", FERRY_READ_DEVICES, 0).error, -ENOBUFS);
 }
 
-static void test_files_of_the_kernel(void **state)
+TEST(test_files_of_the_kernel)
 {
 	struct ferry_file file = read_one("/proc/self/status", 0, 0);
 
-	(void)state;
 	assert_int_equal(file.error, 0);
 	assert_memory_equal(file.data, "Name:", 5);
 	assert_int_equal(((char *)file.data)[file.length - 1], '\n');
@@ -162,11 +153,10 @@ static void test_files_of_the_kernel(void **state)
 	assert_true(file.error == -ENOENT || file.length > 10);
 }
 
-static void test_errors_are_those_of_plain_calls(void **state)
+TREE_TEST(test_errors_are_those_of_plain_calls)
 {
 	char name[300] = { 0 }, path[5000] = { 0 };
 
-	(void)state;
 	make_file("file", 5);
 	make_link("loop", "loop");
 	make_link("file", "link");
@@ -184,14 +174,13 @@ static void test_errors_are_those_of_plain_calls(void **state)
 	assert_int_equal(read_one(name, 0, 0).error, -ENAMETOOLONG);
 }
 
-static void test_no_name(void **state)
+TREE_TEST(test_no_name)
 {
 	const struct ferry_files_options timed = { .timeout_ms = 60000 };
 	const struct ferry_files_options *options[] = { NULL, &timed };
 	const char *names[] = { NULL, "file" };
 	unsigned int flags, i;
 
-	(void)state;
 	make_file("file", 5);
 	for (i = 0; i < 2; i++)
 		for (flags = 0; flags <= FERRY_READ_OPEN_FIRST; flags += FERRY_READ_OPEN_FIRST) {
@@ -218,9 +207,8 @@ static void read_without_rights(void)
 	CHILD_ASSERT(!files[1].error && files[1].length == 8);
 }
 
-static void test_permissions(void **state)
+TREE_TEST(test_permissions)
 {
-	(void)state;
 	if (getuid())
 		skip();
 	make_file("secret", 3);
@@ -262,9 +250,8 @@ static void read_with_one_descriptor(void)
 		CHILD_ASSERT(!files[i].error && files[i].length == 5);
 }
 
-static void test_no_descriptors_left(void **state)
+TREE_TEST(test_no_descriptors_left)
 {
-	(void)state;
 	make_file("file", 5);
 	ASSERT_IN_CHILD(read_without_descriptors);
 	ASSERT_IN_CHILD(read_with_one_descriptor);
@@ -272,14 +259,13 @@ static void test_no_descriptors_left(void **state)
 
 /* ---- limits ---- */
 
-static void test_the_callers_buffer(void **state)
+TREE_TEST(test_the_callers_buffer)
 {
 	const char *name = "file";
 	char buffer[32];
 	struct ferry_file file;
 	size_t room;
 
-	(void)state;
 	make_file(name, 20);
 	for (room = 0; room < 32; room++) {
 		memset(buffer, 0x55, sizeof(buffer));
@@ -294,11 +280,10 @@ static void test_the_callers_buffer(void **state)
 	}
 }
 
-static void test_a_limit_for_a_file(void **state)
+TREE_TEST(test_a_limit_for_a_file)
 {
 	struct ferry_file file;
 
-	(void)state;
 	make_file("file", 10000);
 	file = read_one("file", 0, 9999);
 	assert_int_equal(file.error, -EFBIG);
@@ -309,13 +294,12 @@ static void test_a_limit_for_a_file(void **state)
 	assert_int_equal(file.length, 10000);
 }
 
-static void test_a_full_arena(void **state)
+TREE_TEST(test_a_full_arena)
 {
 	const char *names[] = { "large", "fits", "large", "empty" };
 	struct ferry_file files[4] = { 0 };
 	struct ferry_arena arena = { .memory = memory, .size = 116 };
 
-	(void)state;
 	make_file("large", 1000);
 	make_file("fits", 100);
 	make_file("empty", 0);
@@ -332,14 +316,13 @@ static void test_a_full_arena(void **state)
 	assert_int_equal(memory[4], 0x77);
 }
 
-static void test_a_huge_file_takes_no_room(void **state)
+TREE_TEST(test_a_huge_file_takes_no_room)
 {
 	struct ferry_arena arena = new_arena();
 	const char *names[] = { "huge", "small" };
 	struct ferry_file files[2] = { 0 };
 	int fd = open("huge", O_WRONLY | O_CREAT, 0644);
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
 	close(fd);
 	make_file("small", 10);
@@ -388,13 +371,12 @@ static void read_many(char **names, unsigned int flags, const struct ferry_files
 	free(files);
 }
 
-static void test_many_with_any_number_of_threads(void **state)
+TREE_TEST(test_many_with_any_number_of_threads)
 {
 	const struct ferry_files_options two = { .threads = 2 }, eight = { .threads = 8 };
 	const struct ferry_files_options one = { .threads = 1 }, timed = { .timeout_ms = 60000 };
 	char **names = make_many();
 
-	(void)state;
 	read_many(names, 0, NULL);
 	read_many(names, 0, &one);
 	read_many(names, 0, &two);
@@ -406,7 +388,7 @@ static void test_many_with_any_number_of_threads(void **state)
 }
 
 /* Without the module, the device engine is the loop, which shows that the slots are right. */
-static void test_a_batch_gives_the_same(void **state)
+TREE_TEST(test_a_batch_gives_the_same)
 {
 	const char *names[] = { "ten", "gone", "empty", "grown", "buffer" };
 	const size_t sizes[] = { 10, 10, 0, 9, 10 };
@@ -417,7 +399,6 @@ static void test_a_batch_gives_the_same(void **state)
 	char buffer[11];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 5; i++) {
 		if (i != 1)
 			make_file(names[i], i == 2 ? 0 : 10);
@@ -433,7 +414,7 @@ static void test_a_batch_gives_the_same(void **state)
 	assert_true(is_content(names[4], buffer, 10));
 }
 
-static void test_mistakes(void **state)
+TREE_TEST(test_mistakes)
 {
 	const int cancel = 1;
 	const struct ferry_files_options cancelled = { .cancel = &cancel };
@@ -441,7 +422,6 @@ static void test_mistakes(void **state)
 	struct ferry_file file = { 0 };
 	const char *name = "file";
 
-	(void)state;
 	make_file(name, 1);
 	errno = 77;
 	assert_int_equal(ferry_read_files(AT_FDCWD, NULL, 1, 0, &file, NULL, NULL), -EINVAL);
@@ -506,7 +486,7 @@ static bool is_expected(int error)
 	return !error || error == -ENOENT || error == -EISDIR || error == -EOPNOTSUPP;
 }
 
-static void test_while_files_change(void **state)
+TREE_TEST(test_while_files_change)
 {
 	const struct ferry_files_options four = { .threads = 4 };
 	char **names = make_names("changing", 50);
@@ -515,7 +495,6 @@ static void test_while_files_change(void **state)
 	size_t at;
 	int round, i;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, change, NULL), 0);
 	for (round = 0; round < 1000; round++) {
 		struct ferry_arena arena = { .memory = memory, .size = ARENA_SIZE };
@@ -537,35 +516,12 @@ static void test_while_files_change(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_sizes, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_special_files_are_not_waited_for, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_a_fifo_is_not_opened, tree_begin, tree_end),
-		cmocka_unit_test(test_devices_on_request),
-		cmocka_unit_test(test_files_of_the_kernel),
-		cmocka_unit_test_setup_teardown(test_errors_are_those_of_plain_calls, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_no_name, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_permissions, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_the_callers_buffer, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_a_limit_for_a_file, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_a_full_arena, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_a_huge_file_takes_no_room, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_mistakes, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_while_files_change, tree_begin, tree_end),
-	};
 	int failed;
 
 	memory = malloc(ARENA_SIZE);
 	if (!memory)
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = run_unit_tests("tests");
 	free(memory);
 	return failed;
 }

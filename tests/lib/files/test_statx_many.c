@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
 #include <ferry_files.h>
 
+#include "tests/unit.h"
 #include "lib/files/statx_batch.h"
 #include "tests/lib/unit/child.h"
 #include "tree.h"
@@ -92,7 +88,7 @@ static void make_every_kind(void)
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 }
 
-static void test_every_kind_and_error(void **state)
+TREE_TEST(test_every_kind_and_error)
 {
 	char too_long[257];
 	const char *names[] = {
@@ -102,7 +98,6 @@ static void test_every_kind_and_error(void **state)
 	};
 	size_t count = sizeof(names) / sizeof(*names);
 
-	(void)state;
 	make_every_kind();
 	memset(too_long, 'n', 256);
 	too_long[256] = '\0';
@@ -125,7 +120,7 @@ static char **make_many(void)
 	return names;
 }
 
-static void test_many_with_any_number_of_threads(void **state)
+TREE_TEST(test_many_with_any_number_of_threads)
 {
 	const struct ferry_files_options two = { .threads = 2 }, eight = { .threads = 8 };
 	const struct ferry_files_options one = { .threads = 1 }, timed = { .timeout_ms = 60000 };
@@ -134,7 +129,6 @@ static void test_many_with_any_number_of_threads(void **state)
 	int dir = open(".", O_RDONLY | O_DIRECTORY);
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(all) / sizeof(*all); i++)
 		assert_int_equal(compare(dir, constant(names), MANY, 0, all[i]), MANY / 3 + 1);
 	close(dir);
@@ -142,22 +136,20 @@ static void test_many_with_any_number_of_threads(void **state)
 }
 
 /* Since Linux 6.11, NULL means the descriptor itself. */
-static void test_no_name(void **state)
+TREE_TEST(test_no_name)
 {
 	const struct ferry_files_options timed = { .timeout_ms = 60000 };
 	const char *names[] = { NULL, "" };
 
-	(void)state;
 	compare(STDIN_FILENO, names, 2, AT_EMPTY_PATH, NULL);
 	compare(STDIN_FILENO, names, 2, AT_EMPTY_PATH, &timed);
 }
 
-static void test_errors_alone(void **state)
+TREE_TEST(test_errors_alone)
 {
 	const char *names[] = { "here", "missing" };
 	int errors[2] = { 1, 1 };
 
-	(void)state;
 	make_file("here", 0);
 	assert_int_equal(ferry_statx_many(AT_FDCWD, names, 2, 0, 0, NULL, errors, NULL), 1);
 	assert_int_equal(errors[0], 0);
@@ -165,7 +157,7 @@ static void test_errors_alone(void **state)
 }
 
 /* Without the module, the device engine is the loop, which shows that the slots are right. */
-static void test_a_batch_gives_the_same(void **state)
+TREE_TEST(test_a_batch_gives_the_same)
 {
 	const char *names[IN_BATCH];
 	struct statx stats[IN_BATCH], one;
@@ -174,7 +166,6 @@ static void test_a_batch_gives_the_same(void **state)
 					   stats,    errors, FERRY_DEVICE };
 	size_t failed, i;
 
-	(void)state;
 	make_file("here", 7);
 	for (i = 0; i < IN_BATCH; i++)
 		names[i] = i % 2 ? "here" : "missing";
@@ -190,12 +181,11 @@ static void test_a_batch_gives_the_same(void **state)
 
 /* ---- mistakes, ending early ---- */
 
-static void test_mistakes(void **state)
+TREE_TEST(test_mistakes)
 {
 	const char *names[] = { "x" };
 	int errors[1];
 
-	(void)state;
 	errno = 77;
 	assert_int_equal(ferry_statx_many(AT_FDCWD, NULL, 1, 0, 0, NULL, errors, NULL), -EINVAL);
 	assert_int_equal(ferry_statx_many(AT_FDCWD, names, 1, 0, 0, NULL, NULL, NULL), -EINVAL);
@@ -204,14 +194,13 @@ static void test_mistakes(void **state)
 	assert_int_equal(errno, 77);
 }
 
-static void test_cancelled_before_it_starts(void **state)
+TEST(test_cancelled_before_it_starts)
 {
 	const int cancel = 1;
 	const struct ferry_files_options options = { .cancel = &cancel };
 	const char *names[] = { ".", "." };
 	int errors[2] = { 5, 5 };
 
-	(void)state;
 	assert_int_equal(ferry_statx_many(AT_FDCWD, names, 2, 0, 0, NULL, errors, &options),
 			 -ECANCELED);
 	assert_int_equal(errors[0], -ECANCELED);
@@ -234,7 +223,7 @@ static int end_at_second(void *context, size_t done)
 	return ++calls->count == 2;
 }
 
-static void test_progress_can_end_the_call(void **state)
+TEST(test_progress_can_end_the_call)
 {
 	const size_t count = 50000000; /* seconds */
 	struct calls_of_progress calls = { .caller = pthread_self() };
@@ -246,7 +235,6 @@ static void test_progress_can_end_the_call(void **state)
 	int *errors = malloc(count * sizeof(*errors));
 	size_t i, reached = 0;
 
-	(void)state;
 	for (i = 0; i < count; i++)
 		names[i] = ".";
 	assert_int_equal(ferry_statx_many(AT_FDCWD, names, count, 0, 0, NULL, errors, &options),
@@ -356,9 +344,8 @@ static void confined_threads_end(void)
 	CHILD_ASSERT(count_threads() <= 2);
 }
 
-static void test_threads(void **state)
+TREE_TEST(test_threads)
 {
-	(void)state;
 	kept_names = make_many();
 	ASSERT_IN_CHILD(small_job_has_no_thread);
 	ASSERT_IN_CHILD(fork_with_threads);
@@ -385,12 +372,11 @@ static void *call_when_cancelled(void *returned)
 }
 
 /* Helpers use the stack of a caller. */
-static void test_a_call_is_not_cancelled(void **state)
+TEST(test_a_call_is_not_cancelled)
 {
 	bool returned = false;
 	pthread_t caller;
 
-	(void)state;
 	assert_int_equal(pthread_create(&caller, NULL, call_when_cancelled, &returned), 0);
 	assert_int_equal(pthread_join(caller, NULL), 0);
 	assert_true(returned);
@@ -424,7 +410,7 @@ static void *change(void *unused)
 	return unused;
 }
 
-static void test_while_names_come_and_go(void **state)
+TREE_TEST(test_while_names_come_and_go)
 {
 	const struct ferry_files_options four = { .threads = 4 };
 	char **names = make_names("changing", 1000);
@@ -432,7 +418,6 @@ static void test_while_names_come_and_go(void **state)
 	int errors[1000], round, i;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, change, NULL), 0);
 	for (round = 0; round < 200; round++) {
 		assert_in_range(ferry_statx_many(AT_FDCWD, constant(names), 1000, 0, STATX_TYPE,
@@ -450,22 +435,4 @@ static void test_while_names_come_and_go(void **state)
 	free_names(names, 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_every_kind_and_error, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_many_with_any_number_of_threads, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_errors_alone, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_no_name, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_a_batch_gives_the_same, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_mistakes, tree_begin, tree_end),
-		cmocka_unit_test(test_cancelled_before_it_starts),
-		cmocka_unit_test(test_progress_can_end_the_call),
-		cmocka_unit_test_setup_teardown(test_threads, tree_begin, tree_end),
-		cmocka_unit_test(test_a_call_is_not_cancelled),
-		cmocka_unit_test_setup_teardown(test_while_names_come_and_go, tree_begin, tree_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

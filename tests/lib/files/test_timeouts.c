@@ -6,19 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry_files.h>
 
+#include "tests/unit.h"
 #include "tests/lib/unit/child.h"
 #include "tree.h"
 
@@ -147,9 +143,8 @@ static void try_to_mount(void)
 	abort_mount();
 }
 
-static void test_a_file_system_that_hangs(void **state)
+TEST_BETWEEN(test_a_file_system_that_hangs, begin, tree_end)
 {
-	(void)state;
 	if (child_status(try_to_mount)) {
 		print_message("no FUSE mounts here\n");
 		skip();
@@ -160,11 +155,4 @@ static void test_a_file_system_that_hangs(void **state)
 	ASSERT_IN_CHILD(cancel_while_it_hangs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_file_system_that_hangs, begin, tree_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -8,11 +8,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry_files.h>
 
+#include "tests/unit.h"
 #include "tests/lib/unit/child.h"
 #include "tree.h"
 
@@ -212,7 +207,7 @@ static bool is_as_fts(const char *path, unsigned int flags, int fts_flags,
 	       is_as_fts_with(path, flags, fts_flags, STATX_SIZE, options);
 }
 
-static void test_random_trees_as_fts(void **state)
+TREE_TEST(test_random_trees_as_fts)
 {
 	const struct ferry_files_options one = { .threads = 1 }, four = { .threads = 4 };
 	const struct ferry_files_options timed = { .timeout_ms = 60000 };
@@ -221,7 +216,6 @@ static void test_random_trees_as_fts(void **state)
 	char name[32];
 	int i;
 
-	(void)state;
 	for (seed = 0; seed < 8; seed++) {
 		snprintf(name, sizeof(name), "tree%u", seed);
 		make_random_tree(name, 300 * seed, seed);
@@ -235,9 +229,8 @@ static void test_random_trees_as_fts(void **state)
 }
 
 /* Links lead up and around, so the same directory is found on many paths. */
-static void test_links_as_fts(void **state)
+TREE_TEST(test_links_as_fts)
 {
-	(void)state;
 	make_directory("tree");
 	make_directory("tree/a");
 	make_directory("tree/b");
@@ -273,11 +266,10 @@ static void walk_without_rights(void)
 	CHILD_ASSERT(is_as_fts_with("tree", FERRY_WALK_SORTED, FTS_PHYSICAL, STATX_SIZE, NULL));
 }
 
-static void test_permissions_as_fts(void **state)
+TREE_TEST(test_permissions_as_fts)
 {
 	struct found *found;
 
-	(void)state;
 	if (getuid())
 		skip();
 	make_directory("tree");
@@ -323,9 +315,8 @@ static void walk_mounts(void)
 	CHILD_ASSERT(is_as_fts("tree", 0, FTS_PHYSICAL, NULL));
 }
 
-static void test_mounts_as_fts(void **state)
+TREE_TEST(test_mounts_as_fts)
 {
-	(void)state;
 	if (getuid())
 		skip();
 	make_directory("tree");
@@ -338,7 +329,7 @@ static void test_mounts_as_fts(void **state)
 
 /* ---- order, pruning, the end ---- */
 
-static void test_sorted_order(void **state)
+TREE_TEST(test_sorted_order)
 {
 	static const char *const expected[] = {
 		"tree directory 0",   "tree/a directory 0",   "tree/b file 0",
@@ -348,7 +339,6 @@ static void test_sorted_order(void **state)
 	struct found *found;
 	size_t i;
 
-	(void)state;
 	make_directory("tree");
 	make_directory("tree/c");
 	make_directory("tree/a");
@@ -364,12 +354,11 @@ static void test_sorted_order(void **state)
 	free_found(found);
 }
 
-static void test_sorted_walks_are_alike_with_any_number_of_threads(void **state)
+TREE_TEST(test_sorted_walks_are_alike_with_any_number_of_threads)
 {
 	const struct ferry_files_options one = { .threads = 1 }, eight = { .threads = 8 };
 	struct found *a, *b;
 
-	(void)state;
 	make_random_tree("tree", 5000, 5);
 	a = walk("tree", FERRY_WALK_SORTED, STATX_SIZE, &one);
 	b = walk("tree", FERRY_WALK_SORTED, STATX_SIZE, &eight);
@@ -378,11 +367,10 @@ static void test_sorted_walks_are_alike_with_any_number_of_threads(void **state)
 	free_found(b);
 }
 
-static void test_pruning(void **state)
+TREE_TEST(test_pruning)
 {
 	unsigned int flags;
 
-	(void)state;
 	make_directory("tree");
 	make_directory("tree/in");
 	make_file("tree/in/file", 0);
@@ -406,13 +394,12 @@ static int end_at_depth_2(void *context, struct ferry_block *block)
 	return block->depth == 2 ? -EXDEV : 0;
 }
 
-static void test_the_callback_ends_the_walk(void **state)
+TREE_TEST(test_the_callback_ends_the_walk)
 {
 	const struct ferry_files_options four = { .threads = 4 };
 	unsigned int flags;
 	int count, round;
 
-	(void)state;
 	make_random_tree("tree", 5000, 9);
 	for (round = 0; round < 20; round++)
 		for (flags = 0; flags <= FERRY_WALK_SORTED; flags += FERRY_WALK_SORTED) {
@@ -431,12 +418,11 @@ static int cancel_now(void *context, struct ferry_block *block)
 	return 0;
 }
 
-static void test_cancelling_and_mistakes(void **state)
+TREE_TEST(test_cancelling_and_mistakes)
 {
 	int cancel = 0;
 	const struct ferry_files_options options = { .cancel = &cancel };
 
-	(void)state;
 	make_random_tree("tree", 1000, 2);
 	errno = 77;
 	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 0, 0, cancel_now, &cancel, &options),
@@ -522,9 +508,8 @@ static void walk_20_kib(void)
 	walk_a_chain_with_few_descriptors(2000);
 }
 
-static void test_deeper_than_paths_can_be(void **state)
+TREE_TEST(test_deeper_than_paths_can_be)
 {
-	(void)state;
 	make_long_chain(2000);
 	ASSERT_IN_CHILD(walk_20_kib);
 }
@@ -535,9 +520,8 @@ static void walk_5_kib_in_a_sandbox(void)
 	walk_a_chain_with_few_descriptors(500);
 }
 
-static void test_deeper_than_paths_can_be_in_a_sandbox(void **state)
+TREE_TEST(test_deeper_than_paths_can_be_in_a_sandbox)
 {
-	(void)state;
 	make_long_chain(500);
 	ASSERT_IN_CHILD(walk_5_kib_in_a_sandbox);
 }
@@ -553,23 +537,21 @@ static void walk_without_descriptors(void)
 	CHILD_ASSERT(!strcmp(found->lines[2], "tree/below unreadable 24"));
 }
 
-static void test_no_descriptors_left(void **state)
+TREE_TEST(test_no_descriptors_left)
 {
-	(void)state;
 	make_directory("tree");
 	make_directory("tree/below");
 	assert_int_equal(EMFILE, 24);
 	ASSERT_IN_CHILD(walk_without_descriptors);
 }
 
-static void test_one_large_directory(void **state)
+TREE_TEST(test_one_large_directory)
 {
 	const struct ferry_files_options four = { .threads = 4 };
 	struct found *ours, *theirs;
 	char name[300];
 	int i;
 
-	(void)state;
 	make_directory("tree");
 	for (i = 0; i < 6000; i++) {
 		snprintf(name, sizeof(name), "tree/%d", i);
@@ -642,13 +624,12 @@ static int check_changing(void *context, struct ferry_block *block)
 	return 0;
 }
 
-static void test_while_the_tree_changes(void **state)
+TREE_TEST(test_while_the_tree_changes)
 {
 	const struct ferry_files_options four = { .threads = 4 };
 	pthread_t thread;
 	int round;
 
-	(void)state;
 	make_directory("tree");
 	assert_int_equal(pthread_create(&thread, NULL, change, NULL), 0);
 	for (round = 0; round < 2000; round++)
@@ -720,9 +701,8 @@ static void replace_a_directory_on_an_old_kernel(void)
 	replace_a_directory();
 }
 
-static void test_a_link_that_replaces_a_directory(void **state)
+TREE_TEST(test_a_link_that_replaces_a_directory)
 {
-	(void)state;
 	make_directory("tree");
 	make_directory("tree/in");
 	make_directory("tree/in/a");
@@ -739,31 +719,4 @@ static void test_a_link_that_replaces_a_directory(void **state)
 	ASSERT_IN_CHILD(replace_a_directory_on_an_old_kernel);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_random_trees_as_fts, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_links_as_fts, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_permissions_as_fts, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_mounts_as_fts, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_sorted_order, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(
-			test_sorted_walks_are_alike_with_any_number_of_threads, tree_begin,
-			tree_end),
-		cmocka_unit_test_setup_teardown(test_pruning, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_the_callback_ends_the_walk, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_cancelling_and_mistakes, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be, tree_begin,
-						tree_end),
-		cmocka_unit_test_setup_teardown(test_deeper_than_paths_can_be_in_a_sandbox,
-						tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_no_descriptors_left, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_one_large_directory, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_while_the_tree_changes, tree_begin, tree_end),
-		cmocka_unit_test_setup_teardown(test_a_link_that_replaces_a_directory, tree_begin,
-						tree_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

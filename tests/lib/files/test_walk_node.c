@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Tests the paths of a walk's directories. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "lib/files/walk_node.h"
 
 /* Dots are what is left of BEFORE's path. */
@@ -19,13 +15,12 @@ static void assert_writes(const struct node *node, const struct node *before, co
 	assert_string_equal(path, expected);
 }
 
-static void test_a_path_keeps_what_it_shares_with_the_one_before(void **state)
+TEST(test_a_path_keeps_what_it_shares_with_the_one_before)
 {
 	struct node *root = ferry__node_new(NULL, "root");
 	struct node *a = ferry__node_new(root, "a"), *below = ferry__node_new(a, "below");
 	struct node *b = ferry__node_new(root, "b");
 
-	(void)state;
 	assert_writes(below, NULL, "root/a/below");
 	assert_writes(below, root, "..../a/below");
 	assert_writes(below, a, "....../below");
@@ -40,12 +35,11 @@ static void test_a_path_keeps_what_it_shares_with_the_one_before(void **state)
 	ferry__node_drop(root);
 }
 
-static void test_a_path_below_a_slash(void **state)
+TEST(test_a_path_below_a_slash)
 {
 	struct node *root = ferry__node_new(NULL, "/");
 	struct node *a = ferry__node_new(root, "a"), *b = ferry__node_new(root, "b");
 
-	(void)state;
 	assert_writes(a, NULL, "/a");
 	assert_writes(a, root, ".a");
 	assert_writes(b, a, ".b");
@@ -54,12 +48,4 @@ static void test_a_path_below_a_slash(void **state)
 	ferry__node_drop(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_path_keeps_what_it_shares_with_the_one_before),
-		cmocka_unit_test(test_a_path_below_a_slash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,6 +24,9 @@ int tree_begin(void **state);
 /** Removes it with all that is in it. */
 int tree_end(void **state);
 
+/** A test of tests/unit.h in such a directory. */
+#define TREE_TEST(name) TEST_BETWEEN(name, tree_begin, tree_end)
+
 /** Makes a file with SIZE bytes of a pattern that depends on its name. */
 void make_file(const char *name, size_t size);
 

@@ -2,11 +2,7 @@
 /* The checker: each reason appears where it belongs and nowhere else; flow against an oracle. */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +10,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
 #include <linux/ferry_blocked.h>
+
+#include "tests/unit.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
@@ -65,20 +61,18 @@ static void assert_problems(const struct ferry_slot calls[], unsigned long ncall
 
 /* ---- arguments of ferry_check() ---- */
 
-static void empty_batch_has_no_problems(void **state)
+TEST(empty_batch_has_no_problems)
 {
 	struct ferry_slot slot = { .nr = SYS_exit };
 
-	(void)state;
 	assert_int_equal(ferry_check(NULL, 0, NULL, 0), 0);
 	assert_int_equal(ferry_check(&slot, 0, NULL, 0), 0);
 }
 
-static void impossible_arguments_are_refused(void **state)
+TEST(impossible_arguments_are_refused)
 {
 	struct ferry_slot slot = { CALL };
 
-	(void)state;
 	assert_int_equal(ferry_check(&slot, FERRY_MAX_SLOTS + 1, NULL, 0), -EINVAL);
 	assert_int_equal(ferry_check(&slot, ULONG_MAX, NULL, 0), -EINVAL);
 	assert_int_equal(ferry_check(NULL, ULONG_MAX, NULL, 0), -EINVAL);
@@ -86,12 +80,11 @@ static void impossible_arguments_are_refused(void **state)
 	assert_int_equal(ferry_check(&slot, FERRY_MAX_SLOTS, NULL, 0), -ENOMEM);
 }
 
-static void all_problems_are_counted_and_the_first_are_stored(void **state)
+TEST(all_problems_are_counted_and_the_first_are_stored)
 {
 	struct ferry_slot calls[100];
 	struct ferry_problem problems[11];
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(calls); i++)
 		calls[i] = (struct ferry_slot){ .nr = SYS_exit };
 	memset(problems, 0x55, sizeof(problems));
@@ -102,13 +95,12 @@ static void all_problems_are_counted_and_the_first_are_stored(void **state)
 	assert_int_equal(ferry_check(calls, 100, NULL, 0), 100);
 }
 
-static void nothing_outside_the_batch_is_read(void **state)
+TEST(nothing_outside_the_batch_is_read)
 {
 	const size_t page = 4096;
 	char *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ferry_slot *calls = (struct ferry_slot *)(pages + page);
 
-	(void)state;
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(calls, page, PROT_READ | PROT_WRITE), 0);
 	for (size_t i = 0; i < page / sizeof(*calls); i++)
@@ -130,11 +122,10 @@ struct row {
 
 #define ROW(ctx, nr, name, reason) { nr, name, reason },
 
-static void every_blocked_call_is_an_error_with_its_reason(void **state)
+TEST(every_blocked_call_is_an_error_with_its_reason)
 {
 	static const struct row rows[] = { FERRY_BLOCKED_TABLE(ROW, ) };
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const struct ferry_slot calls[] = { { .nr = (short)rows[i].nr } };
 
@@ -146,7 +137,7 @@ static void every_blocked_call_is_an_error_with_its_reason(void **state)
 	}
 }
 
-static void other_calls_are_not_blocked(void **state)
+TEST(other_calls_are_not_blocked)
 {
 	static const long numbers[] = { SYS_getpid,
 					SYS_read,
@@ -164,14 +155,13 @@ static void other_calls_are_not_blocked(void **state)
 					LONG_MIN,
 					LONG_MAX };
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(numbers); i++) {
 		assert_null(ferry_blocked_reason(numbers[i]));
 		assert_null(ferry_blocked_name(numbers[i]));
 	}
 }
 
-static void ordinary_calls_have_no_problems(void **state)
+TEST(ordinary_calls_have_no_problems)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL },
@@ -180,11 +170,10 @@ static void ordinary_calls_have_no_problems(void **state)
 		{ .nr = FERRY_BLOCKED_LIMIT - 1, .argc = 6 },
 	};
 
-	(void)state;
 	EXPECT_NONE(calls);
 }
 
-static void negative_numbers_are_meant_only_as_go_tos(void **state)
+TEST(negative_numbers_are_meant_only_as_go_tos)
 {
 	const struct ferry_slot calls[] = {
 		{ GOTO(0) },  { GOTO(1), .argc = 1 },
@@ -193,13 +182,12 @@ static void negative_numbers_are_meant_only_as_go_tos(void **state)
 		{ GOTO(-1) },
 	};
 
-	(void)state;
 	EXPECT(calls, { 0, FERRY_WARNING, "negative number" },
 	       { 1, FERRY_WARNING, "negative number" }, { 2, FERRY_WARNING, "nothing leads" },
 	       { 4, FERRY_WARNING, "nothing leads" }, { 5, FERRY_WARNING, "negative number" });
 }
 
-static void numbers_that_no_kernel_has_are_meant_only_as_go_tos(void **state)
+TEST(numbers_that_no_kernel_has_are_meant_only_as_go_tos)
 {
 	const struct ferry_slot calls[] = {
 		{ .nr = FERRY_BLOCKED_LIMIT },
@@ -209,14 +197,13 @@ static void numbers_that_no_kernel_has_are_meant_only_as_go_tos(void **state)
 		{ .nr = FERRY_BLOCKED_LIMIT, .jump_fail = 1 },
 	};
 
-	(void)state;
 	EXPECT(calls, { 0, FERRY_WARNING, "no kernel has" }, { 1, FERRY_WARNING, "no kernel has" });
 	EXPECT(meant, { 0, FERRY_WARNING, "past the end" });
 }
 
 /* ---- argc, from[] and the reserved byte ---- */
 
-static void argc_over_six_is_an_error(void **state)
+TEST(argc_over_six_is_an_error)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .argc = 6 },
@@ -227,12 +214,11 @@ static void argc_over_six_is_an_error(void **state)
 		{ CALL, .argc = 255 },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_ERROR, "bit 7" }, { 2, FERRY_ERROR, "argc is over 6" },
 	       { 4, FERRY_ERROR, "argc is over 6" }, { 5, FERRY_ERROR, "argc is over 6" });
 }
 
-static void padding_counts_only_in_slots_that_forward(void **state)
+TEST(padding_counts_only_in_slots_that_forward)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .reserved = 1, .from = { 1, 2, 3, 4, 255, 6 } },
@@ -240,11 +226,10 @@ static void padding_counts_only_in_slots_that_forward(void **state)
 		{ CALL, .argc = FERRY_ARGC_FORWARD, .reserved = 1 },
 	};
 
-	(void)state;
 	EXPECT(calls, { 2, FERRY_ERROR, "reserved byte" });
 }
 
-static void forwarding_from_before_slot_0_is_an_error(void **state)
+TEST(forwarding_from_before_slot_0_is_an_error)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
@@ -252,11 +237,10 @@ static void forwarding_from_before_slot_0_is_an_error(void **state)
 		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
 	};
 
-	(void)state;
 	EXPECT(calls, { 0, FERRY_ERROR, "before slot 0" }, { 1, FERRY_ERROR, "before slot 0" });
 }
 
-static void forwarding_into_an_argument_that_is_not_there_is_warned_of(void **state)
+TEST(forwarding_into_an_argument_that_is_not_there_is_warned_of)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL },
@@ -265,11 +249,10 @@ static void forwarding_into_an_argument_that_is_not_there_is_warned_of(void **st
 		{ CALL, .argc = 6 | FERRY_ARGC_FORWARD, .from = { 1, 1, 1, 1, 1, 1 } },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_WARNING, "does not have" }, { 2, FERRY_WARNING, "does not have" });
 }
 
-static void forwarding_from_a_slot_that_cannot_have_run_is_warned_of(void **state)
+TEST(forwarding_from_a_slot_that_cannot_have_run_is_warned_of)
 {
 	const struct ferry_slot calls[] = {
 		{ GOTO(1) },
@@ -277,12 +260,11 @@ static void forwarding_from_a_slot_that_cannot_have_run_is_warned_of(void **stat
 		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" },
 	       { 2, FERRY_WARNING, "never runs before" });
 }
 
-static void forwarding_from_a_slot_that_may_be_skipped_is_warned_of(void **state)
+TEST(forwarding_from_a_slot_that_may_be_skipped_is_warned_of)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .jump_fail = 1 },
@@ -291,15 +273,13 @@ static void forwarding_from_a_slot_that_may_be_skipped_is_warned_of(void **state
 		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
 	};
 
-	(void)state;
 	EXPECT(calls, { 2, FERRY_WARNING, "not run on every path" });
 }
 
-static void forwarding_is_followed_across_255_slots(void **state)
+TEST(forwarding_is_followed_across_255_slots)
 {
 	static struct ferry_slot calls[600];
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(calls); i++)
 		calls[i] = (struct ferry_slot){ CALL };
 	calls[300].argc = 1 | FERRY_ARGC_FORWARD;
@@ -315,12 +295,11 @@ static void forwarding_is_followed_across_255_slots(void **state)
 	       { 400, FERRY_WARNING, "every path" });
 }
 
-static void forwarding_is_followed_over_a_jump_of_254_slots(void **state)
+TEST(forwarding_is_followed_over_a_jump_of_254_slots)
 {
 	static struct ferry_slot calls[257];
 	struct ferry_problem problems[LENGTH(calls)];
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(calls); i++)
 		calls[i] = (struct ferry_slot){ CALL };
 	calls[1] = (struct ferry_slot){ GOTO(254) };
@@ -336,7 +315,7 @@ static void forwarding_is_followed_over_a_jump_of_254_slots(void **state)
 
 /* ---- flow ---- */
 
-static void slots_that_nothing_reaches_are_warned_of(void **state)
+TEST(slots_that_nothing_reaches_are_warned_of)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .jump_fail = 3, .jump_zero = 3, .jump_pos = -1 },
@@ -346,13 +325,12 @@ static void slots_that_nothing_reaches_are_warned_of(void **state)
 		{ CALL },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" }, { 2, FERRY_WARNING, "nothing leads" },
 	       { 3, FERRY_WARNING, "nothing leads" },
 	       { 3, FERRY_ERROR, ferry_blocked_reason(SYS_exit) });
 }
 
-static void slot_that_can_only_fail_takes_only_that_jump(void **state)
+TEST(slot_that_can_only_fail_takes_only_that_jump)
 {
 	const struct ferry_slot blocked[] = { { .nr = SYS_exit, .jump_fail = 1 },
 					      { CALL },
@@ -362,14 +340,13 @@ static void slot_that_can_only_fail_takes_only_that_jump(void **state)
 					   { CALL } };
 	const struct ferry_slot absent[] = { { .nr = 20000, .jump_fail = 1 }, { CALL }, { CALL } };
 
-	(void)state;
 	EXPECT(blocked, { 0, FERRY_ERROR, "ends the caller" },
 	       { 1, FERRY_WARNING, "nothing leads" });
 	EXPECT(argc, { 0, FERRY_ERROR, "argc" }, { 1, FERRY_WARNING, "nothing leads" });
 	EXPECT(absent, { 1, FERRY_WARNING, "nothing leads" });
 }
 
-static void word_copy_never_has_a_positive_result(void **state)
+TEST(word_copy_never_has_a_positive_result)
 {
 	const struct ferry_slot calls[] = {
 		{ COPY(&word_a, &word_b), .jump_fail = 1, .jump_zero = 1 },
@@ -377,11 +354,10 @@ static void word_copy_never_has_a_positive_result(void **state)
 		{ CALL },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" });
 }
 
-static void jumps_to_the_end_are_fine_and_jumps_past_it_warned_of(void **state)
+TEST(jumps_to_the_end_are_fine_and_jumps_past_it_warned_of)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .jump_fail = 3, .jump_zero = -1, .jump_pos = SHRT_MIN },
@@ -391,13 +367,12 @@ static void jumps_to_the_end_are_fine_and_jumps_past_it_warned_of(void **state)
 	};
 	const struct ferry_slot not_taken[] = { { GOTO(-1), .jump_zero = 9, .jump_pos = 9 } };
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" }, { 2, FERRY_WARNING, "nothing leads" },
 	       { 3, FERRY_WARNING, "nothing leads" });
 	EXPECT_NONE(not_taken);
 }
 
-static void jumps_past_the_end_are_warned_of_once_per_slot(void **state)
+TEST(jumps_past_the_end_are_warned_of_once_per_slot)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL, .jump_pos = 3 },
@@ -405,18 +380,16 @@ static void jumps_past_the_end_are_warned_of_once_per_slot(void **state)
 		{ CALL, .jump_zero = 1 },
 	};
 
-	(void)state;
 	EXPECT(calls, { 0, FERRY_WARNING, "past the end" }, { 1, FERRY_WARNING, "past the end" },
 	       { 2, FERRY_WARNING, "past the end" });
 }
 
-static void longest_jump_is_followed(void **state)
+TEST(longest_jump_is_followed)
 {
 	const unsigned long ncall = SHRT_MAX + 3UL;
 	struct ferry_slot *calls = calloc(ncall, sizeof(*calls));
 	struct ferry_problem *problems = calloc(ncall, sizeof(*problems));
 
-	(void)state;
 	assert_non_null(calls);
 	assert_non_null(problems);
 	for (unsigned long i = 0; i < ncall; i++)
@@ -431,7 +404,7 @@ static void longest_jump_is_followed(void **state)
 
 /* ---- word copies ---- */
 
-static void word_copy_needs_both_pointers(void **state)
+TEST(word_copy_needs_both_pointers)
 {
 	const struct ferry_slot calls[] = {
 		{ COPY(&word_a, (char *)&word_b + 1) },
@@ -440,22 +413,20 @@ static void word_copy_needs_both_pointers(void **state)
 		{ COPY(NULL, NULL) },
 	};
 
-	(void)state;
 	EXPECT(calls, { 1, FERRY_ERROR, "destination" }, { 2, FERRY_ERROR, "source" },
 	       { 3, FERRY_ERROR, "destination" }, { 3, FERRY_ERROR, "source" });
 }
 
-static void word_copy_has_two_arguments(void **state)
+TEST(word_copy_has_two_arguments)
 {
 	struct ferry_slot calls[] = { { COPY(&word_a, &word_b) }, { COPY(&word_a, &word_b) } };
 
-	(void)state;
 	calls[0].argc = 1;
 	calls[1].argc = 3;
 	EXPECT(calls, { 0, FERRY_WARNING, "two arguments" }, { 1, FERRY_WARNING, "two arguments" });
 }
 
-static void forwarded_pointer_of_a_word_copy_is_not_null(void **state)
+TEST(forwarded_pointer_of_a_word_copy_is_not_null)
 {
 	const struct ferry_slot calls[] = {
 		{ CALL },
@@ -469,11 +440,10 @@ static void forwarded_pointer_of_a_word_copy_is_not_null(void **state)
 		  .arg = { 0, 0 } },
 	};
 
-	(void)state;
 	EXPECT(calls, { 2, FERRY_ERROR, "source" });
 }
 
-static void pointer_that_an_earlier_copy_may_write_is_not_null(void **state)
+TEST(pointer_that_an_earlier_copy_may_write_is_not_null)
 {
 	struct ferry_slot calls[] = {
 		{ COPY(&calls[1].arg[1], &word_a) },
@@ -484,11 +454,10 @@ static void pointer_that_an_earlier_copy_may_write_is_not_null(void **state)
 		{ COPY(NULL, &word_a) },
 	};
 
-	(void)state;
 	EXPECT(calls, { 5, FERRY_ERROR, "destination" });
 }
 
-static void copy_that_cannot_run_writes_nothing(void **state)
+TEST(copy_that_cannot_run_writes_nothing)
 {
 	struct ferry_slot calls[] = {
 		{ GOTO(1) },
@@ -498,14 +467,13 @@ static void copy_that_cannot_run_writes_nothing(void **state)
 		{ COPY(&word_b, NULL) },
 	};
 
-	(void)state;
 	calls[3].argc = 7;
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" }, { 2, FERRY_ERROR, "source" },
 	       { 3, FERRY_ERROR, "argc" }, { 3, FERRY_WARNING, "two arguments" },
 	       { 4, FERRY_ERROR, "source" });
 }
 
-static void slot_whose_number_a_copy_may_write_can_be_anything(void **state)
+TEST(slot_whose_number_a_copy_may_write_can_be_anything)
 {
 	struct ferry_slot calls[] = {
 		{ COPY(&calls[1], &word_a) },
@@ -516,11 +484,10 @@ static void slot_whose_number_a_copy_may_write_can_be_anything(void **state)
 		{ .nr = SYS_exit_group },
 	};
 
-	(void)state;
 	EXPECT(calls, { 5, FERRY_ERROR, "ends the caller" });
 }
 
-static void slot_whose_argc_a_copy_may_write_is_judged_by_its_number(void **state)
+TEST(slot_whose_argc_a_copy_may_write_is_judged_by_its_number)
 {
 	struct ferry_slot calls[] = {
 		{ COPY(&calls[2].argc, &word_a) },
@@ -531,11 +498,10 @@ static void slot_whose_argc_a_copy_may_write_is_judged_by_its_number(void **stat
 		{ CALL },
 	};
 
-	(void)state;
 	EXPECT(calls, { 3, FERRY_ERROR, "ends the caller" }, { 4, FERRY_WARNING, "nothing leads" });
 }
 
-static void copy_to_a_place_that_is_not_fixed_is_not_followed(void **state)
+TEST(copy_to_a_place_that_is_not_fixed_is_not_followed)
 {
 	struct ferry_slot forwarded[] = {
 		{ CALL },
@@ -548,7 +514,6 @@ static void copy_to_a_place_that_is_not_fixed_is_not_followed(void **state)
 		{ .nr = SYS_exit },
 	};
 
-	(void)state;
 	EXPECT_NONE(forwarded);
 	forwarded[1].argc |= FERRY_ARGC_FORWARD;
 	forwarded[1].from[0] = 1;
@@ -556,14 +521,13 @@ static void copy_to_a_place_that_is_not_fixed_is_not_followed(void **state)
 	EXPECT(written, { 2, FERRY_ERROR, "ends the caller" });
 }
 
-static void copies_next_to_the_batch_write_none_of_it(void **state)
+TEST(copies_next_to_the_batch_write_none_of_it)
 {
 	struct ferry_slot around[4] = {
 		[1] = { COPY(&around[0].arg[5], &word_a) },
 		[2] = { .nr = SYS_exit },
 	};
 
-	(void)state;
 	around[1].arg[0] = (long)&around[3];
 	assert_int_equal(ferry_check(&around[1], 2, NULL, 0), 1);
 	around[1].arg[0] = (long)&around[3] - (long)sizeof(long) + 1;
@@ -645,7 +609,7 @@ static void random_flow(struct ferry_slot calls[])
 	}
 }
 
-static void random_flows_match_a_walk_of_every_path(void **state)
+TEST(random_flows_match_a_walk_of_every_path)
 {
 	const char *given = getenv("SEED");
 	unsigned int seed =
@@ -653,7 +617,6 @@ static void random_flows_match_a_walk_of_every_path(void **state)
 	struct ferry_slot calls[SMALL];
 	struct expected expected[SMALL];
 
-	(void)state;
 	print_message("seed %u (set SEED to repeat)\n", seed);
 	srand(seed);
 	for (int round = 0; round < 20000; round++) {
@@ -665,43 +628,4 @@ static void random_flows_match_a_walk_of_every_path(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_batch_has_no_problems),
-		cmocka_unit_test(impossible_arguments_are_refused),
-		cmocka_unit_test(all_problems_are_counted_and_the_first_are_stored),
-		cmocka_unit_test(nothing_outside_the_batch_is_read),
-		cmocka_unit_test(every_blocked_call_is_an_error_with_its_reason),
-		cmocka_unit_test(other_calls_are_not_blocked),
-		cmocka_unit_test(ordinary_calls_have_no_problems),
-		cmocka_unit_test(negative_numbers_are_meant_only_as_go_tos),
-		cmocka_unit_test(numbers_that_no_kernel_has_are_meant_only_as_go_tos),
-		cmocka_unit_test(argc_over_six_is_an_error),
-		cmocka_unit_test(padding_counts_only_in_slots_that_forward),
-		cmocka_unit_test(forwarding_from_before_slot_0_is_an_error),
-		cmocka_unit_test(forwarding_into_an_argument_that_is_not_there_is_warned_of),
-		cmocka_unit_test(forwarding_from_a_slot_that_cannot_have_run_is_warned_of),
-		cmocka_unit_test(forwarding_from_a_slot_that_may_be_skipped_is_warned_of),
-		cmocka_unit_test(forwarding_is_followed_across_255_slots),
-		cmocka_unit_test(forwarding_is_followed_over_a_jump_of_254_slots),
-		cmocka_unit_test(slots_that_nothing_reaches_are_warned_of),
-		cmocka_unit_test(slot_that_can_only_fail_takes_only_that_jump),
-		cmocka_unit_test(word_copy_never_has_a_positive_result),
-		cmocka_unit_test(jumps_to_the_end_are_fine_and_jumps_past_it_warned_of),
-		cmocka_unit_test(jumps_past_the_end_are_warned_of_once_per_slot),
-		cmocka_unit_test(longest_jump_is_followed),
-		cmocka_unit_test(word_copy_needs_both_pointers),
-		cmocka_unit_test(word_copy_has_two_arguments),
-		cmocka_unit_test(forwarded_pointer_of_a_word_copy_is_not_null),
-		cmocka_unit_test(pointer_that_an_earlier_copy_may_write_is_not_null),
-		cmocka_unit_test(copy_that_cannot_run_writes_nothing),
-		cmocka_unit_test(slot_whose_number_a_copy_may_write_can_be_anything),
-		cmocka_unit_test(slot_whose_argc_a_copy_may_write_is_judged_by_its_number),
-		cmocka_unit_test(copy_to_a_place_that_is_not_fixed_is_not_followed),
-		cmocka_unit_test(copies_next_to_the_batch_write_none_of_it),
-		cmocka_unit_test(random_flows_match_a_walk_of_every_path),
-	};
-
-	return cmocka_run_group_tests_name("check", tests, NULL, NULL);
-}
+TEST_MAIN

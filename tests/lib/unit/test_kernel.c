@@ -5,20 +5,15 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
 #include <linux/batch.h>
 
+#include "tests/unit.h"
 #include "child.h"
 #include "fake_kernel.h"
 
@@ -135,32 +130,30 @@ static int clear_environment(void **state)
 	return unsetenv("BATCH_EMUL") || unsetenv("BATCH_VERBOSE") || unsetenv("FERRY_ENGINE");
 }
 
-static void header_makes_the_system_call_where_there_is_one(void **state)
+#define CLEAN_TEST(name) TEST_BETWEEN(name, clear_environment, NULL)
+
+CLEAN_TEST(header_makes_the_system_call_where_there_is_one)
 {
-	(void)state;
 	assert_int_equal(setenv("BATCH_VERBOSE", "", 1), 0);
 	assert_header_says(header_on_a_kernel_with_batch, "sys_batch Real\n");
 }
 
-static void header_loops_where_told_to(void **state)
+CLEAN_TEST(header_loops_where_told_to)
 {
-	(void)state;
 	assert_int_equal(setenv("BATCH_VERBOSE", "1", 1), 0);
 	assert_int_equal(setenv("BATCH_EMUL", "", 1), 0);
 	assert_header_says(header_without_crossing, "sys_batch Emul\n");
 }
 
-static void header_loops_where_the_kernel_has_no_batch(void **state)
+CLEAN_TEST(header_loops_where_the_kernel_has_no_batch)
 {
-	(void)state;
 	assert_int_equal(setenv("BATCH_VERBOSE", "1", 1), 0);
 	fake_kernel_answer = -ENOSYS;
 	assert_header_says(header_without_crossing, "sys_batch Emul\n");
 }
 
-static void header_says_nothing_unless_asked(void **state)
+CLEAN_TEST(header_says_nothing_unless_asked)
 {
-	(void)state;
 	assert_header_says(header_on_a_kernel_with_batch, "");
 	fake_kernel_answer = -ENOSYS;
 	assert_header_says(header_without_crossing, "");
@@ -181,9 +174,8 @@ static const long foreign[] = {
 	LONG_MIN | FERRY_ABI_VERSION,
 };
 
-static void header_refuses_kernels_that_answer_otherwise(void **state)
+CLEAN_TEST(header_refuses_kernels_that_answer_otherwise)
 {
-	(void)state;
 	assert_int_equal(setenv("BATCH_VERBOSE", "1", 1), 0);
 	for (size_t i = 0; i < LENGTH(foreign); i++) {
 		fake_kernel_answer = foreign[i];
@@ -219,9 +211,8 @@ static void library_on_a_kernel_with_batch(void)
 	CHILD_ASSERT(ferry_engine_in_use() == FERRY_SYSCALL);
 }
 
-static void auto_takes_the_system_call_where_there_is_one(void **state)
+CLEAN_TEST(auto_takes_the_system_call_where_there_is_one)
 {
-	(void)state;
 	ASSERT_IN_CHILD(library_on_a_kernel_with_batch);
 }
 
@@ -238,12 +229,11 @@ static void run_with_a_slot_refused(void)
 	CHILD_ASSERT(fake_kernel_crossings == 2);
 }
 
-static void the_loop_goes_on_where_the_kernel_refuses(void **state)
+CLEAN_TEST(the_loop_goes_on_where_the_kernel_refuses)
 {
 	static const long slots[] = { 0, 2, 3, SLOTS - 1 };
 	static const long answers[] = { -ENOSYS, -EPERM, -EACCES, -EOPNOTSUPP };
 
-	(void)state;
 	for (size_t i = 0; i < LENGTH(slots) * LENGTH(answers); i++) {
 		fake_kernel_refuses = slots[i / LENGTH(answers)];
 		fake_kernel_refusal = answers[i % LENGTH(answers)];
@@ -269,9 +259,8 @@ static void run_without_a_kernel_that_answers(void)
 	CHILD_ASSERT(errno == EINVAL);
 }
 
-static void the_loop_runs_where_a_filter_forbids_batch(void **state)
+CLEAN_TEST(the_loop_runs_where_a_filter_forbids_batch)
 {
-	(void)state;
 	ASSERT_IN_CHILD(run_without_a_kernel_that_answers);
 }
 
@@ -285,9 +274,8 @@ static void junk_in_flags_and_size_is_ignored(void)
 	CHILD_ASSERT(ran_well(&sample, batch(sample.rets, sample.calls, SLOTS, 1, 1L << 40)));
 }
 
-static void header_ignores_what_the_original_ignores(void **state)
+CLEAN_TEST(header_ignores_what_the_original_ignores)
 {
-	(void)state;
 	ASSERT_IN_CHILD(junk_in_flags_and_size_is_ignored);
 	assert_int_equal(setenv("BATCH_EMUL", "", 1), 0);
 	ASSERT_IN_CHILD(junk_in_flags_and_size_is_ignored);
@@ -299,9 +287,8 @@ static void library_with_the_system_call_by_name(void)
 	CHILD_ASSERT(ferry_engine_in_use() == FERRY_SYSCALL);
 }
 
-static void environment_can_name_the_system_call(void **state)
+CLEAN_TEST(environment_can_name_the_system_call)
 {
-	(void)state;
 	assert_int_equal(setenv("FERRY_ENGINE", "syscall", 1), 0);
 	ASSERT_IN_CHILD(library_with_the_system_call_by_name);
 }
@@ -323,32 +310,12 @@ static void library_on_a_foreign_kernel(void)
 	CHILD_ASSERT(fake_kernel_crossings == 0);
 }
 
-static void library_refuses_kernels_that_answer_otherwise(void **state)
+CLEAN_TEST(library_refuses_kernels_that_answer_otherwise)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(foreign); i++) {
 		fake_kernel_answer = foreign[i];
 		ASSERT_IN_CHILD(library_on_a_foreign_kernel);
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, clear_environment)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(header_makes_the_system_call_where_there_is_one),
-		TEST(header_loops_where_told_to),
-		TEST(header_loops_where_the_kernel_has_no_batch),
-		TEST(header_says_nothing_unless_asked),
-		TEST(header_refuses_kernels_that_answer_otherwise),
-		TEST(auto_takes_the_system_call_where_there_is_one),
-		TEST(the_loop_goes_on_where_the_kernel_refuses),
-		TEST(the_loop_runs_where_a_filter_forbids_batch),
-		TEST(header_ignores_what_the_original_ignores),
-		TEST(environment_can_name_the_system_call),
-		TEST(library_refuses_kernels_that_answer_otherwise),
-	};
-
-	return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: MIT
 /* null, kstats and multi_page_alloc, on kernels with the series; -ENOSYS on others. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
 #include <linux/ferry_kstats.h>
+
+#include "tests/unit.h"
 
 static bool has_series(void)
 {
 	return ferry_null() != -ENOSYS;
 }
 
-static void test_null(void **state)
+TEST(test_null)
 {
-	(void)state;
 	assert_true(ferry_null() == (has_series() ? 0 : -ENOSYS));
 }
 
-static void test_kstats(void **state)
+TEST(test_kstats)
 {
 	struct {
 		struct kstats known;
@@ -34,7 +29,6 @@ static void test_kstats(void **state)
 	struct kstats stats = { 0 };
 	struct sysinfo info;
 
-	(void)state;
 	if (!has_series()) {
 		assert_int_equal(ferry_kstats(&stats, sizeof(stats)), -ENOSYS);
 		return;
@@ -51,9 +45,8 @@ static void test_kstats(void **state)
 	assert_int_equal(larger.more, 0);
 }
 
-static void test_multi_page_alloc(void **state)
+TEST(test_multi_page_alloc)
 {
-	(void)state;
 	errno = EXFULL;
 	assert_int_equal(ferry_multi_page_alloc(0), has_series() ? 0 : -ENOSYS);
 	assert_int_equal(ferry_multi_page_alloc(512), has_series() ? 0 : -ENOSYS);
@@ -63,13 +56,4 @@ static void test_multi_page_alloc(void **state)
 	assert_int_equal(errno, EXFULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_null),
-		cmocka_unit_test(test_kstats),
-		cmocka_unit_test(test_multi_page_alloc),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -8,19 +8,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <search.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
+
+#include "tests/unit.h"
 
 /* ---- the wrapped allocator ---- */
 
@@ -138,12 +134,11 @@ static int build(struct ferry_program *program, long failing)
 	return failures;
 }
 
-static void failed_allocation_leaves_the_program_as_it_was(void **state)
+TEST(failed_allocation_leaves_the_program_as_it_was)
 {
 	struct ferry_program *expected = ferry_program_new();
 	long total;
 
-	(void)state;
 	assert_non_null(expected);
 	assert_int_equal(build(expected, 0), 0);
 	total = allocations;
@@ -161,11 +156,10 @@ static void failed_allocation_leaves_the_program_as_it_was(void **state)
 	ferry_program_free(expected);
 }
 
-static void new_program_fails_cleanly_without_memory(void **state)
+TEST(new_program_fails_cleanly_without_memory)
 {
 	struct ferry_program *program = NULL;
 
-	(void)state;
 	for (fail_at = 1; !program; fail_at++) {
 		allocations = 0;
 		program = ferry_program_new();
@@ -175,11 +169,10 @@ static void new_program_fails_cleanly_without_memory(void **state)
 	ferry_program_free(program);
 }
 
-static void check_reports_that_memory_ran_out(void **state)
+TEST(check_reports_that_memory_ran_out)
 {
 	static const struct ferry_slot slot = { .nr = SYS_getpid };
 
-	(void)state;
 	allocations = 0;
 	fail_at = 1;
 	assert_int_equal(ferry_check(&slot, 1, NULL, 0), -ENOMEM);
@@ -202,13 +195,12 @@ static struct ferry_program *writes_to_a_pipe(int fd)
 	return program;
 }
 
-static void running_allocates_nothing_after_the_first_run(void **state)
+TEST(running_allocates_nothing_after_the_first_run)
 {
 	int pipe_fds[2];
 	struct ferry_program *program;
 	long rets[WRITES];
 
-	(void)state;
 	assert_int_equal(pipe(pipe_fds), 0);
 	program = writes_to_a_pipe(pipe_fds[1]);
 	for (int engine = FERRY_AUTO; engine < FERRY_ENGINES; engine++) {
@@ -273,11 +265,10 @@ static void run_with_errors(enum ferry_engine engine)
 	ferry_batch_on(engine, rets, calls, ULONG_MAX, 0, 0);
 }
 
-static void errno_is_left_alone(void **state)
+TEST(errno_is_left_alone)
 {
 	struct ferry_program *program;
 
-	(void)state;
 	errno = MARK;
 	build_and_check_with_errors();
 	assert_int_equal(errno, MARK);
@@ -295,15 +286,4 @@ static void errno_is_left_alone(void **state)
 	ferry_program_free(program);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(failed_allocation_leaves_the_program_as_it_was),
-		cmocka_unit_test(new_program_fails_cleanly_without_memory),
-		cmocka_unit_test(check_reports_that_memory_ran_out),
-		cmocka_unit_test(running_allocates_nothing_after_the_first_run),
-		cmocka_unit_test(errno_is_left_alone),
-	};
-
-	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
-}
+TEST_MAIN

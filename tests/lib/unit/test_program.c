@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <ferry.h>
+
+#include "tests/unit.h"
 
 #define SENTINEL 0x5ca1ab1eL
 
@@ -33,6 +29,8 @@ static int free_program(void **state)
 	return 0;
 }
 
+#define PROGRAM_TEST(name) TEST_BETWEEN(name, make_program, free_program)
+
 static void add_fillers(struct ferry_program *program, int count)
 {
 	while (count--)
@@ -41,7 +39,7 @@ static void add_fillers(struct ferry_program *program, int count)
 
 /* ---- an empty program ---- */
 
-static void new_program_is_empty_and_runs(void **state)
+PROGRAM_TEST(new_program_is_empty_and_runs)
 {
 	struct ferry_program *program = *state;
 
@@ -51,15 +49,14 @@ static void new_program_is_empty_and_runs(void **state)
 	assert_int_equal(ferry_run(program, NULL), 0);
 }
 
-static void freeing_null_is_fine(void **state)
+TEST(freeing_null_is_fine)
 {
-	(void)state;
 	ferry_program_free(NULL);
 }
 
 /* ---- appending ---- */
 
-static void add_stores_the_slot_and_returns_its_index(void **state)
+PROGRAM_TEST(add_stores_the_slot_and_returns_its_index)
 {
 	static const struct ferry_slot plain = { .nr = SYS_getpid };
 	struct ferry_program *program = *state;
@@ -80,7 +77,7 @@ static void add_stores_the_slot_and_returns_its_index(void **state)
 	assert_int_equal(slots[2].arg[2], 0);
 }
 
-static void add_takes_the_numbers_of_a_short(void **state)
+PROGRAM_TEST(add_takes_the_numbers_of_a_short)
 {
 	static const long refused[] = { SHRT_MIN - 1L, SHRT_MAX + 1L, LONG_MIN, LONG_MAX, 65536 };
 	struct ferry_program *program = *state;
@@ -95,7 +92,7 @@ static void add_takes_the_numbers_of_a_short(void **state)
 	assert_int_equal(ferry_program_slots(program)[1].nr, SHRT_MAX);
 }
 
-static void add_refuses_more_than_six_arguments(void **state)
+PROGRAM_TEST(add_refuses_more_than_six_arguments)
 {
 	struct ferry_program *program = *state;
 	const long args[7] = { 0 };
@@ -106,7 +103,7 @@ static void add_refuses_more_than_six_arguments(void **state)
 	assert_int_equal(ferry_program_length(program), 0);
 }
 
-static void call_takes_any_integer_or_pointer(void **state)
+PROGRAM_TEST(call_takes_any_integer_or_pointer)
 {
 	enum { ENUMERATOR = 7 };
 	struct ferry_program *program = *state;
@@ -137,7 +134,7 @@ static void call_takes_any_integer_or_pointer(void **state)
 		assert_int_equal(slots[i].argc, i);
 }
 
-static void growing_keeps_the_slots_and_their_alignment(void **state)
+PROGRAM_TEST(growing_keeps_the_slots_and_their_alignment)
 {
 	struct ferry_program *program = *state;
 	const int many = 10000;
@@ -156,7 +153,7 @@ static void growing_keeps_the_slots_and_their_alignment(void **state)
 	}
 }
 
-static void slots_can_be_changed_in_place(void **state)
+PROGRAM_TEST(slots_can_be_changed_in_place)
 {
 	struct ferry_program *program = *state;
 	long ret = SENTINEL;
@@ -169,7 +166,7 @@ static void slots_can_be_changed_in_place(void **state)
 
 /* ---- word copies, forwarding ---- */
 
-static void copy_moves_a_word_when_the_program_runs(void **state)
+PROGRAM_TEST(copy_moves_a_word_when_the_program_runs)
 {
 	struct ferry_program *program = *state;
 	long source = SENTINEL;
@@ -184,7 +181,7 @@ static void copy_moves_a_word_when_the_program_runs(void **state)
 	assert_int_equal(target, SENTINEL);
 }
 
-static void forward_hands_a_result_on(void **state)
+PROGRAM_TEST(forward_hands_a_result_on)
 {
 	struct ferry_program *program = *state;
 	long rets[3];
@@ -198,7 +195,7 @@ static void forward_hands_a_result_on(void **state)
 	assert_int_equal(rets[2], getpgid(0));
 }
 
-static void forward_reaches_255_slots_back_and_no_further(void **state)
+PROGRAM_TEST(forward_reaches_255_slots_back_and_no_further)
 {
 	struct ferry_program *program = *state;
 	struct ferry_slot before;
@@ -216,7 +213,7 @@ static void forward_reaches_255_slots_back_and_no_further(void **state)
 	assert_int_equal(ferry_program_slots(program)[256].from[1], 0);
 }
 
-static void forward_refuses_what_is_not_there(void **state)
+PROGRAM_TEST(forward_refuses_what_is_not_there)
 {
 	struct ferry_program *program = *state;
 	struct ferry_slot before;
@@ -251,7 +248,7 @@ static void assert_jumps(struct ferry_program *program, int slot, int fail, int 
 	assert_int_equal(slots[slot].jump_pos, pos);
 }
 
-static void jumps_wait_for_their_label(void **state)
+PROGRAM_TEST(jumps_wait_for_their_label)
 {
 	struct ferry_program *program = *state;
 
@@ -272,7 +269,7 @@ static void jumps_wait_for_their_label(void **state)
 	assert_jumps(program, 2, 0, 0, 0);
 }
 
-static void jumps_to_known_labels_are_resolved_at_once(void **state)
+PROGRAM_TEST(jumps_to_known_labels_are_resolved_at_once)
 {
 	struct ferry_program *program = *state;
 
@@ -284,7 +281,7 @@ static void jumps_to_known_labels_are_resolved_at_once(void **state)
 	assert_jumps(program, 1, 0, 0, 0);
 }
 
-static void jump_to_the_end_ends_the_batch(void **state)
+PROGRAM_TEST(jump_to_the_end_ends_the_batch)
 {
 	struct ferry_program *program = *state;
 	long rets[2] = { SENTINEL, SENTINEL };
@@ -297,7 +294,7 @@ static void jump_to_the_end_ends_the_batch(void **state)
 	assert_int_equal(rets[1], SENTINEL);
 }
 
-static void jump_refuses_what_lies_behind_or_is_not_there(void **state)
+PROGRAM_TEST(jump_refuses_what_lies_behind_or_is_not_there)
 {
 	struct ferry_program *program = *state;
 
@@ -318,7 +315,7 @@ static void jump_refuses_what_lies_behind_or_is_not_there(void **state)
 	assert_jumps(program, 1, 0, 0, 0);
 }
 
-static void label_refuses_used_empty_and_reserved_names(void **state)
+PROGRAM_TEST(label_refuses_used_empty_and_reserved_names)
 {
 	struct ferry_program *program = *state;
 
@@ -333,7 +330,7 @@ static void label_refuses_used_empty_and_reserved_names(void **state)
 	assert_int_equal(ferry_label(program, "En"), 0);
 }
 
-static void label_names_are_copied(void **state)
+PROGRAM_TEST(label_names_are_copied)
 {
 	struct ferry_program *program = *state;
 	char name[] = "copied";
@@ -347,7 +344,7 @@ static void label_names_are_copied(void **state)
 	assert_null(ferry_program_missing_label(program));
 }
 
-static void programs_do_not_share_labels(void **state)
+PROGRAM_TEST(programs_do_not_share_labels)
 {
 	struct ferry_program *other = ferry_program_new();
 
@@ -357,7 +354,7 @@ static void programs_do_not_share_labels(void **state)
 	ferry_program_free(other);
 }
 
-static void waiting_jump_reaches_32767_slots(void **state)
+PROGRAM_TEST(waiting_jump_reaches_32767_slots)
 {
 	struct ferry_program *program = *state;
 
@@ -368,7 +365,7 @@ static void waiting_jump_reaches_32767_slots(void **state)
 	assert_jumps(program, 0, 0, 0, SHRT_MAX);
 }
 
-static void waiting_jump_over_32768_slots_is_refused(void **state)
+PROGRAM_TEST(waiting_jump_over_32768_slots_is_refused)
 {
 	struct ferry_program *program = *state;
 
@@ -388,7 +385,7 @@ static void waiting_jump_over_32768_slots_is_refused(void **state)
 	assert_jumps(program, 1, 0, SHRT_MAX, SHRT_MAX);
 }
 
-static void known_label_is_in_reach_up_to_32767_slots(void **state)
+PROGRAM_TEST(known_label_is_in_reach_up_to_32767_slots)
 {
 	struct ferry_program *program = *state;
 
@@ -400,7 +397,7 @@ static void known_label_is_in_reach_up_to_32767_slots(void **state)
 	assert_jumps(program, 1, SHRT_MAX, SHRT_MAX, SHRT_MAX);
 }
 
-static void latest_jump_replaces_one_that_waits(void **state)
+PROGRAM_TEST(latest_jump_replaces_one_that_waits)
 {
 	struct ferry_program *program = *state;
 
@@ -423,7 +420,7 @@ static void latest_jump_replaces_one_that_waits(void **state)
 	assert_jumps(program, 2, 2, 2, 2);
 }
 
-static void label_that_nobody_waits_for_any_more_is_not_missing(void **state)
+PROGRAM_TEST(label_that_nobody_waits_for_any_more_is_not_missing)
 {
 	struct ferry_program *program = *state;
 
@@ -434,7 +431,7 @@ static void label_that_nobody_waits_for_any_more_is_not_missing(void **state)
 	assert_non_null(ferry_program_slots(program));
 }
 
-static void thousands_of_labels_are_told_apart(void **state)
+PROGRAM_TEST(thousands_of_labels_are_told_apart)
 {
 	struct ferry_program *program = *state;
 	const int many = 8000;
@@ -456,7 +453,7 @@ static void thousands_of_labels_are_told_apart(void **state)
 
 /* ---- go to ---- */
 
-static void goto_fails_and_goes_on_at_the_label(void **state)
+PROGRAM_TEST(goto_fails_and_goes_on_at_the_label)
 {
 	struct ferry_program *program = *state;
 	long rets[4] = { SENTINEL, SENTINEL, SENTINEL, SENTINEL };
@@ -474,7 +471,7 @@ static void goto_fails_and_goes_on_at_the_label(void **state)
 	assert_int_equal(rets[3], SENTINEL);
 }
 
-static void goto_refuses_a_label_behind_and_adds_nothing(void **state)
+PROGRAM_TEST(goto_refuses_a_label_behind_and_adds_nothing)
 {
 	struct ferry_program *program = *state;
 
@@ -505,7 +502,7 @@ static void *run_again_and_again(void *program)
 	return NULL;
 }
 
-static void threads_can_run_one_program_at_once(void **state)
+PROGRAM_TEST(threads_can_run_one_program_at_once)
 {
 	struct ferry_program *program = *state;
 	pthread_t threads[8];
@@ -603,13 +600,12 @@ static void random_step(struct ferry_program *program, struct model *model)
 	}
 }
 
-static void random_programs_match_a_plain_model(void **state)
+TEST(random_programs_match_a_plain_model)
 {
 	const char *given = getenv("SEED");
 	unsigned int seed =
 		given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
 
-	(void)state;
 	print_message("seed %u (set SEED to repeat)\n", seed);
 	srand(seed);
 	for (int round = 0; round < 2000; round++) {
@@ -627,7 +623,7 @@ static void random_programs_match_a_plain_model(void **state)
 
 /* ---- parameters ---- */
 
-static void run_with_uses_the_values(void **state)
+PROGRAM_TEST(run_with_uses_the_values)
 {
 	struct ferry_program *program = *state;
 	long from[] = { 11, 22 }, to[2] = { 0 }, rets[2];
@@ -647,7 +643,7 @@ static void run_with_uses_the_values(void **state)
 	assert_int_equal(to[0], 11);
 }
 
-static void run_with_takes_long_programs(void **state)
+PROGRAM_TEST(run_with_takes_long_programs)
 {
 	struct ferry_program *program = *state;
 	long from = 5, to[1000] = { 0 }, rets[1000];
@@ -661,7 +657,7 @@ static void run_with_takes_long_programs(void **state)
 	assert_int_equal(to[0] + to[999], 10);
 }
 
-static void run_with_runs_a_copy(void **state)
+PROGRAM_TEST(run_with_runs_a_copy)
 {
 	struct ferry_program *program = *state;
 	const long other = SYS_getppid; /* a slot's first word, without jumps */
@@ -676,7 +672,7 @@ static void run_with_runs_a_copy(void **state)
 	assert_int_equal(rets[1], getppid());
 }
 
-static void parameters_refuse_what_is_not_there(void **state)
+PROGRAM_TEST(parameters_refuse_what_is_not_there)
 {
 	struct ferry_program *program = *state;
 	long values[1] = { 0 }, rets[3];
@@ -698,45 +694,4 @@ static void parameters_refuse_what_is_not_there(void **state)
 	assert_int_equal(ferry_run_with(program, values, 2, rets), -EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_program, free_program)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new_program_is_empty_and_runs),
-		cmocka_unit_test(freeing_null_is_fine),
-		TEST(add_stores_the_slot_and_returns_its_index),
-		TEST(add_takes_the_numbers_of_a_short),
-		TEST(add_refuses_more_than_six_arguments),
-		TEST(call_takes_any_integer_or_pointer),
-		TEST(growing_keeps_the_slots_and_their_alignment),
-		TEST(slots_can_be_changed_in_place),
-		TEST(copy_moves_a_word_when_the_program_runs),
-		TEST(forward_hands_a_result_on),
-		TEST(forward_reaches_255_slots_back_and_no_further),
-		TEST(forward_refuses_what_is_not_there),
-		TEST(jumps_wait_for_their_label),
-		TEST(jumps_to_known_labels_are_resolved_at_once),
-		TEST(jump_to_the_end_ends_the_batch),
-		TEST(jump_refuses_what_lies_behind_or_is_not_there),
-		TEST(label_refuses_used_empty_and_reserved_names),
-		TEST(label_names_are_copied),
-		TEST(programs_do_not_share_labels),
-		TEST(waiting_jump_reaches_32767_slots),
-		TEST(waiting_jump_over_32768_slots_is_refused),
-		TEST(known_label_is_in_reach_up_to_32767_slots),
-		TEST(latest_jump_replaces_one_that_waits),
-		TEST(label_that_nobody_waits_for_any_more_is_not_missing),
-		TEST(thousands_of_labels_are_told_apart),
-		TEST(goto_fails_and_goes_on_at_the_label),
-		TEST(goto_refuses_a_label_behind_and_adds_nothing),
-		TEST(threads_can_run_one_program_at_once),
-		TEST(run_with_uses_the_values),
-		TEST(run_with_takes_long_programs),
-		TEST(run_with_runs_a_copy),
-		TEST(parameters_refuse_what_is_not_there),
-		cmocka_unit_test(random_programs_match_a_plain_model),
-	};
-
-	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -18,14 +18,6 @@
 #define NNP_SLOT SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 #define FILTER_SLOT(filter) SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &(filter)->program)
 
-/* Runs BODY in a child that inherits the engine, and in one that starts it anew. */
-static void expect_everywhere(child_fn body)
-{
-	run_writes();
-	expect_child(body, NULL);
-	expect_child(in_new_thread, body);
-}
-
 /* N calls NR on FD, each refused with ERROR. */
 static void expect_denied(short nr, int fd, int n, long error)
 {
@@ -591,12 +583,6 @@ TEST(a_slot_that_a_filter_kills_is_the_last)
 	}
 }
 
-static void live_in_thread(void *arg)
-{
-	(void)arg;
-	run_writes();
-}
-
 /* 64 writes on a separate page. */
 static struct ferry_slot *page_of_writes(int file)
 {
@@ -698,28 +684,4 @@ TEST(strict_mode_lets_writes_through_and_kills_the_rest)
 	expect_killed(write_in_strict_mode, &file, SIGKILL);
 	expect_equal(lseek(file, 0, SEEK_END), 59);
 	close(file);
-}
-
-/* ---- a refused engine ---- */
-
-static void deny_the_engine(void *arg)
-{
-	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
-	const int *error = arg;
-	struct filter filter;
-
-	run_writes();
-	filter_make(&filter, numbers, 2, DENY((unsigned int)*error), SECCOMP_RET_ALLOW);
-	filter_install(&filter);
-	run_writes();
-	in_new_thread(live_in_thread);
-}
-
-TEST(a_filter_that_denies_the_engine_changes_no_result)
-{
-	static int errors[] = { ENOSYS, EPERM, EACCES, ENOTTY, EBADF };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(errors); i++)
-		expect_child(deny_the_engine, &errors[i]);
 }

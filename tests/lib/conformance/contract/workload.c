@@ -65,3 +65,10 @@ void in_new_thread(void *arg)
 	expect(!pthread_create(&thread, NULL, call, &body));
 	expect(!pthread_join(thread, NULL));
 }
+
+void expect_everywhere(child_fn body)
+{
+	run_writes();
+	expect_child(body, NULL);
+	expect_child(in_new_thread, body);
+}

@@ -20,4 +20,7 @@ void run_writes(void);
 /** A child_fn: calls the child_fn ARG, given NULL, in a new thread and waits for it. */
 void in_new_thread(void *arg);
 
+/** Runs BODY in a child that inherits the engine, and in one that starts it anew. */
+void expect_everywhere(child_fn body);
+
 #endif /* WORKLOAD_H */
