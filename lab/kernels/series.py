@@ -4,7 +4,8 @@
 Each directory kernel/series/NNNN-name/ becomes one patch:
 
     message         the commit message, without a sign-off
-    files           lines "PATH-IN-TREE <- PATH-HERE": whole files that the patch adds
+    files           lines "PATH-IN-TREE <- PATH-HERE": whole files that the patch adds, or
+                    folders of C files
     any.diff        hunks that apply to every version
     VERSION.diff    hunks that apply to one version only
 
@@ -58,9 +59,13 @@ def read_added(listing: Path, root: Path) -> dict[str, Path]:
         target, arrow, here = (part.strip() for part in line.partition("<-"))
         if not (arrow and target and here):
             raise LabError(f"{listing}:{number}: not of the form 'PATH-IN-TREE <- PATH-HERE'")
-        if not (root / here).is_file():
+        path = root / here
+        if path.is_dir():
+            added |= {f"{target}/{file.name}": file for file in sorted(path.glob("*.[ch]"))}
+        elif path.is_file():
+            added[target] = path
+        else:
             raise LabError(f"{listing}:{number}: there is no file {here}")
-        added[target] = root / here
     return added
 
 

@@ -78,6 +78,18 @@ def test_files_and_hunks_arrive(toy: Path, tree: Path) -> None:
     assert "added" not in (tree / "kernel" / "sys.c").read_text()
 
 
+def test_a_folder_stands_for_its_c_files(toy: Path, tree: Path) -> None:
+    folder = toy.parent / "tests"
+    folder.mkdir()
+    for name in ("one.c", "one.h", "one.c~"):
+        (folder / name).write_text(name)
+    (toy / "0001-toy" / "files").write_text("tools/toy <- tests\n")
+    assert {name for name in assemble(toy, tree) if name.startswith("tools/")} == {
+        "tools/toy/one.c",
+        "tools/toy/one.h",
+    }
+
+
 def test_a_patch_for_another_version_is_left_out(toy: Path) -> None:
     names = {
         version: [p.name for p in series.read_series(version, toy)] for version in ("6.12", "7.3")
