@@ -130,7 +130,7 @@ static pid_t start_traced(const struct ferry_slot calls[], unsigned long ncall,
 TEST(a_tracer_sees_the_arguments_and_the_result_of_each_slot_once)
 {
 	const struct ferry_slot calls[] = {
-		SLOT(SYS_close, -1, 2, 3, 4, 5, 6),
+		SLOT(SYS_fchmod, -1, 2, 3, 4, 5, 6),
 		SLOT(SYS_write, memory_file(), "abc", 3, 4, 5, 6),
 		SLOT(600, 1, 2, 3, 4, 5, 6), /* a number that no call has */
 	};
