@@ -54,7 +54,7 @@ class Patch:
 
 def read_added(listing: Path, root: Path) -> dict[str, Path]:
     """The whole files that a patch adds; PATH-HERE is below ROOT."""
-    added = {}
+    added: dict[str, Path] = {}
     for number, line in enumerate(read_if_there(listing).splitlines(), 1):
         target, arrow, here = (part.strip() for part in line.partition("<-"))
         if not (arrow and target and here):
