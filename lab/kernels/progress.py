@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 
 STEP = re.compile(rb"^  [A-Z][A-Z0-9_]* +(?:\[M\] +)?(\S+)", re.M)
 
@@ -17,7 +18,6 @@ Show = Callable[[list[bytes]], None]  # takes the files of the steps that were m
 
 @contextlib.contextmanager
 def bar(name: str, done: int, total: int) -> Iterator[Show]:
-    # Here, because the system's Python may lack it, and most commands do not need it.
     from tqdm import tqdm
 
     with tqdm(
@@ -55,10 +55,11 @@ def lines(name: str, done: int, total: int) -> Iterator[Show]:
 
 @contextlib.contextmanager
 def progress(name: str, done: int, total: int) -> Iterator[Callable[[bytes], None]]:
-    """A bar on a terminal, elsewhere a line a minute; gives what takes make's output."""
+    """A bar on a terminal with tqdm, else a line a minute; gives what takes make's output."""
     print(f"ferry-lab: building {name}", file=sys.stderr)
     rest = b""
-    with (bar if sys.stderr.isatty() else lines)(name, done, max(total, done)) as show:
+    show_as = bar if sys.stderr.isatty() and find_spec("tqdm") else lines
+    with show_as(name, done, max(total, done)) as show:
 
         def feed(output: bytes) -> None:
             nonlocal rest

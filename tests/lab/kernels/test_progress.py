@@ -38,6 +38,15 @@ def test_elsewhere_than_on_a_terminal_there_is_no_bar() -> None:
     assert done.stderr == "ferry-lab: building toy\n"
 
 
+def test_without_tqdm_a_terminal_gets_lines() -> None:
+    controller, terminal = pty.openpty()
+    script = f"import sys; sys.path.append({str(ROOT)!r}){SCRIPT}"
+    subprocess.run([sys.executable, "-I", "-S", "-c", script], stderr=terminal, check=True)
+    os.close(terminal)
+    assert os.read(controller, 4096) == b"ferry-lab: building toy\r\n"
+    os.close(controller)
+
+
 def test_elsewhere_a_line_tells_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
