@@ -24,7 +24,7 @@ BUILDING = {
 }
 BOOTING_X86 = {"qemu-system-x86_64": "qemu-system-x86"}
 STOCK = {"busybox": "busybox-static", "depmod": "kmod"}
-HEADERS = {Path("/usr/include/libelf.h"): "libelf-dev"}
+X86_HEADERS = {Path("/usr/include/libelf.h"): "libelf-dev"}  # of objtool
 
 
 def require(there: object, what: str, package: str) -> None:
@@ -39,10 +39,10 @@ def require_commands(commands: Mapping[str, str]) -> None:
         require(shutil.which(command), f"command {command}", package)
 
 
-def require_toolchain() -> None:
-    """Fails with the name of what is missing for building a kernel."""
+def require_toolchain(arch: str) -> None:
+    """Fails with the name of what is missing for building a kernel of ARCH."""
     require_commands(BUILDING)
-    for header, package in HEADERS.items():
+    for header, package in X86_HEADERS.items() if arch == "x86" else ():
         require(header.exists(), f"header {header}", package)
 
 

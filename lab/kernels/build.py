@@ -102,7 +102,7 @@ def finished(target: Target, key: str) -> Kernel | None:
 
 def build(target: Target, jobs: int | None = None) -> Kernel:
     """The kernel of TARGET, built unless one with the same inputs is there."""
-    require_toolchain()
+    require_toolchain(target.arch)
     if target.stock:
         return Kernel(target, *provide(target))
     package = fetch(target.source)
