@@ -28,20 +28,24 @@ VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble 
 
 .PHONY: help
 help: ## list the targets
-	@echo "make run    builds, and shows what crossings cost here and what batching saves"
-	@echo "make check  builds and runs all tests"
+	@echo "make run         builds, and shows what crossings cost here and what batching saves"
+	@echo "make run-kernel  builds the smallest patched kernel, and shows what ferry gains in it"
+	@echo "make check       builds and runs all tests"
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup
 setup: setup-check ## install all that make check needs: packages, and Python packages in .venv
 
-.PHONY: setup-run setup-check setup-packages
-setup-run setup-check setup-packages:
+SETUPS := setup-run setup-run-kernel setup-check setup-packages
+.PHONY: $(SETUPS)
+$(SETUPS):
 	@./setup $(@:setup-%=%)
 
+SIZE := run
+
 .PHONY: build
-build: setup-run ## build the library, the command and the examples
+build: setup-$(SIZE) ## build the library, the command and the examples
 	@test -e build/build.ninja || meson setup build -Dtests=false
 	@meson compile -C build
 
@@ -69,6 +73,11 @@ run: ## measure what crossings cost here and what batching saves; makes a report
 	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build
 	@python3 measure/show.py build
 
+.PHONY: run-kernel
+run-kernel: ## the same work call by call and with ferry, in the smallest user-mode kernel with the series
+	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build SIZE=run-kernel
+	@lab/ferry-lab show
+
 .PHONY: python
 python: setup-check ## build a wheel and a source distribution of the Python package, in build/wheel
 	@rm -rf build/wheel
@@ -90,7 +99,7 @@ check-fast: build-tests ## the tests that take under a minute
 # busy machine tests take longer than they say: that is no failure.
 STEP = @tests/step build/times
 MESON_TEST = meson test --print-errorlogs --timeout-multiplier 4 --num-processes $(shell expr 2 \* $$(nproc))
-GUESTS := uml-7.3 x86-6.12 debian-6.12
+GUESTS := uml-7.3 x86-6.12 debian-6.12 uml-7.3-tiny
 
 .PHONY: check
 check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched kernel
@@ -105,16 +114,19 @@ check: build-tests ## what CI runs: linters, all tests, sanitizers, a patched ke
 	$(STEP) 'tests with ThreadSanitizer' $(MESON_TEST) -C build-tsan --suite flexsc --suite files '*'
 	@# The longest first; and as many as there are CPUs: a guest without one takes long.
 	$(STEP) 'guests $(GUESTS), tutorials, style of the series' \
-		$(MAKE) --no-print-directory --jobs=$$(nproc) $(GUESTS:%=check-guest-%) check-tutorials check-style
+		$(MAKE) --no-print-directory --jobs=$$(nproc) $(GUESTS:%=check-guest-%) check-tutorials check-show check-style
 	@python3 tests/summary.py build/times build build-asan build-tsan \
 		$(GUESTS:%=build/guest-%.json)
 
-.PHONY: check-tutorials check-style
+.PHONY: check-tutorials check-show check-style
 check-guest-%: build-tests
 	@lab/ferry-lab test $* --json build/guest-$*.json
 
 check-tutorials: build-tests
 	@FERRY_GUESTS=yes FERRY_BUILD=build python3 -m pytest -q -p no:cacheprovider tests/docs/test_tutorials.py
+
+check-show: build-tests
+	@lab/ferry-lab show
 
 check-style: setup-check
 	@lab/ferry-lab style

@@ -26,6 +26,7 @@ from lab.kernels.build import build
 from lab.kernels.selftests import build_selftests
 from lab.kernels.style import check_style
 from lab.new_call import NUMBERS, write_call
+from lab.show import show
 from lab.targets import (
     DEFAULT_TARGETS,
     SOURCES,
@@ -56,6 +57,7 @@ targets:
 """
 EXAMPLES = """\
 examples:
+  ferry-lab show                         what ferry gains in a patched kernel
   ferry-lab build                        build the three kernels
   ferry-lab shell uml-7.3                a root shell in a patched kernel
   ferry-lab boot x86-6.12 -- uname -r    one command in the guest
@@ -258,6 +260,11 @@ def run_shell(args: argparse.Namespace) -> int:
     return outcome.exit_status
 
 
+def run_show(args: argparse.Namespace) -> int:
+    show(build_directory(args))
+    return 0
+
+
 def run_new_call(args: argparse.Namespace) -> int:
     for path in write_call(args.name, args.number, Path(args.output or args.name)):
         print(path)
@@ -357,6 +364,9 @@ def make_parser() -> argparse.ArgumentParser:
     shell.add_argument("target", **TARGET)
     add_patch_options(shell)
     add_guest_options(shell)
+
+    showing = add("show", run_show, "measure in the smallest patched kernel what ferry gains there")
+    showing.add_argument("--build", **BUILD)
 
     testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
     testing.add_argument("target", nargs="*", **TARGET)

@@ -104,7 +104,7 @@ STOCK_TARGETS = tuple(
     for version in ("6.1", "6.12")
 )
 TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
-TINY_TARGET = tiny("7.3", 650)
+TINY_TARGET = tiny("7.3", 1050)
 
 
 def without_series(target: Target) -> Target:

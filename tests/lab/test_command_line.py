@@ -15,7 +15,7 @@ from lab.cache import locked
 from lab.command_line import main, make_parser
 from lab.targets import DEFAULT_TARGETS, TARGETS
 
-COMMANDS = ["fetch", "build", "boot", "shell", "test", "bench", "series"]
+COMMANDS = ["fetch", "build", "boot", "shell", "show", "test", "bench", "series"]
 COMMANDS += ["new-call", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
 COMMAND = ROOT / "lab" / "ferry-lab"
