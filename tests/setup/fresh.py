@@ -27,7 +27,7 @@ from lab.cache import cache_root, make_directory
 
 FOLDER = "/root/ferry"
 NAMES = (
-    "apt-get update -q -o Acquire::Languages=none && for size in run check; do "
+    "apt-get update -q -o Acquire::Languages=none && for size in run run-kernel check; do "
     "apt-get install -q --simulate --no-install-recommends $(./setup --list $size debian-{release})"
     " >/root/names || exit; done"
 )
@@ -45,6 +45,7 @@ STEPS = {
         "make install && python3 tests/setup/installed.py",
     ),
     "run": ("make run", "make run"),
+    "run-kernel": ("make run-kernel", "make run-kernel"),
     "module": (
         "make setup, and the module for Debian's 6.12",
         "make setup && PYTHONPATH=. .venv/bin/python3 tests/setup/module.py",
@@ -93,9 +94,9 @@ def run_step(release: str, name: str, root: Path) -> Step:
     title, command = STEPS[name]
     step = Step(release, title)
     log = make_directory(cache_root() / "logs") / f"fresh-debian-{release}-{name}.log"
-    log.unlink(missing_ok=True)
-    pip_log = root / "root/pip.log"
-    pip_log.unlink(missing_ok=True)
+    pip_log, set_up_log = root / "root/pip.log", root / FOLDER[1:] / "build/set-up.log"
+    for old in (log, pip_log, set_up_log):
+        old.unlink(missing_ok=True)
     print(f"debian-{release}: {title} (log: {log})", flush=True)
     start = time.monotonic()
     shell = ["bash", "-c", command.replace("{release}", release)]
@@ -104,7 +105,7 @@ def run_step(release: str, name: str, root: Path) -> Step:
     step.seconds = time.monotonic() - start
     output = read(log)
     step.downloaded = {
-        "of packages": packages(output),
+        "of packages": packages(output + read(set_up_log)),
         "from PyPI": python_packages(read(pip_log)),
     }
     step.notes = NOTABLE.findall(output)

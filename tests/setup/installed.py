@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compiles the README's example as the README says, and runs it; this root has no libbpf."""
+"""After make install in a minimal root: the README's example, and what the commands say there."""
 
 import subprocess
 import tempfile
@@ -7,18 +7,22 @@ from pathlib import Path
 
 from readme import block, compile_line
 
+BPF = "install the packages libbpf-dev and clang"
+SAYS = {
+    "/usr/local/bin/ferry probe": BPF,
+    "/usr/local/bin/ferry trace --once true": BPF,
+    "lab/ferry-lab --help": "ferry-lab show",
+}
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "cat.c").write_text(block("#include"))
         subprocess.run(["bash", "-c", compile_line()], cwd=folder, check=True)
         printed = subprocess.run([f"{folder}/a.out"], stdout=subprocess.PIPE, check=True).stdout
     expected = Path("/etc/hostname").read_bytes()
-    for command in ("probe", "trace --once true"):
+    for command, words in SAYS.items():
         shown = subprocess.run(
-            ["/usr/local/bin/ferry", *command.split()],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
+            command.split(), stdout=subprocess.PIPE, text=True, check=True
         ).stdout
-        assert "install the packages libbpf-dev and clang" in " ".join(shown.split()), shown
+        assert words in " ".join(shown.split()), shown
     assert printed == expected, f"the example printed {printed!r}, not {expected!r}"
