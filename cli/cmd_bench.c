@@ -64,7 +64,7 @@ static const struct bench *choose(const struct given *given, const struct agains
 	const char *earlier = run ? json_string_at(run->document, "bench", NULL) : NULL;
 
 	if (!given->bench && !earlier) {
-		complain("bench: which one? There are %s", keep_list(names_of_benches(), " and "));
+		complain("bench: name one of %s", keep_list(names_of_benches(), " and "));
 		return NULL;
 	}
 	if (!given->bench)

@@ -191,7 +191,7 @@ static bool parse_sort(struct du *du, const char *key)
 	du->by_size = !strcmp(key, "size");
 	if (du->by_size || !strcmp(key, "name"))
 		return true;
-	complain("du: '%s' is no order; there are name and size", key);
+	complain("du: unknown sort key '%s' (use name or size)", key);
 	return false;
 }
 

@@ -354,8 +354,8 @@ static int engine_from_environment(void)
 	int engine = ferry_engine_in_use();
 
 	if (engine < 0)
-		complain("FERRY_ENGINE names no engine that is available here; 'ferry probe' lists "
-			 "them");
+		complain("FERRY_ENGINE does not name an engine that is available here; 'ferry "
+			 "probe' lists them");
 	return engine;
 }
 

@@ -346,9 +346,10 @@ static struct step step_of(struct view *view, size_t batch)
 
 	if (blocked || !shape) {
 		step.begins_batch = step.alone = true;
-		step.why = blocked ? keep_text("%s %s", name_of_call(call->nr), blocked) :
-				     keep_text("what %s does with its arguments is not known here",
-					       name_of_call(call->nr));
+		step.why = blocked ?
+				   keep_text("%s %s", name_of_call(call->nr), blocked) :
+				   keep_text("the meaning of the arguments of %s is not known here",
+					     name_of_call(call->nr));
 		return step;
 	}
 	step.arg_count = shape->most;

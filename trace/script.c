@@ -160,7 +160,7 @@ static const char *why_left_out(const struct writer *writer, const struct traced
 	if (ferry_blocked_reason(call->nr))
 		return ferry_blocked_reason(call->nr);
 	if (!shape)
-		return "what it does with its arguments is not known";
+		return "the meaning of its arguments is not known";
 	if (waits_for_others(call))
 		return "it may block";
 	if (shape->acts_on_others || shape->who == CHANGES_RIGHTS)

@@ -214,9 +214,10 @@ static unsigned int check_number(struct check *check, unsigned long i)
 	if (nr == FERRY_NR_WDCPY)
 		return check_copy(check, i);
 	if (nr < 0)
-		return check_absent(check, i,
-				    "a negative number is no call: the slot only fails, and as a "
-				    "go-to it has a jump on failure and no arguments");
+		return check_absent(
+			check, i,
+			"a negative number is not a call: the slot only fails, and as a "
+			"go-to it has a jump on failure and no arguments");
 	if (nr >= FERRY_BLOCKED_LIMIT)
 		return check_absent(check, i,
 				    "no kernel has a call of this number: the slot only fails, and "

@@ -250,7 +250,7 @@ static const char *large_pages_missing(const struct region *region, size_t size)
 		return NULL;
 	if (size > region->length)
 		return "larger than the memory that is touched";
-	return keep_text("the kernel takes those of %zu KiB first", largest >> 10);
+	return keep_text("the kernel takes pages of %zu KiB first", largest >> 10);
 }
 
 const char *touch_missing(const struct region *region, const struct touch *touch)

@@ -22,12 +22,12 @@ static int check_earlier(const json_t *run, const json_error_t *error, const cha
 	if (!run)
 		complain("%s:%d: it is cut short or not JSON: %s", path, error->line, error->text);
 	else if (strcmp(json_string_at(run, "schema", ""), SCHEMA) != 0)
-		complain("%s: it is not what 'ferry bench --json' writes", path);
+		complain("%s: not a document of 'ferry bench --json'", path);
 	else if (json_number_at(run, "version") != SCHEMA_VERSION)
 		complain("%s: it has version %g of the schema, and this ferry reads version %d",
 			 path, json_number_at(run, "version"), SCHEMA_VERSION);
 	else if (!bench)
-		complain("%s: it does not say which bench it is of", path);
+		complain("%s: the name of the bench is missing", path);
 	else if (first && strcmp(bench, json_string_at(first, "bench", "")) != 0)
 		complain("%s: it is of the bench %s, and other earlier runs are of %s", path, bench,
 			 json_string_at(first, "bench", ""));

@@ -119,7 +119,6 @@ int run_in_child(int (*work)(void *context), void *context)
 	if (interrupted() || !status)
 		return 0;
 	if (WIFSIGNALED(status))
-		complain("bench: what was measured ended its process: %s",
-			 strsignal(WTERMSIG(status)));
+		complain("bench: the measured process died: %s", strsignal(WTERMSIG(status)));
 	return EXIT_FOUND;
 }

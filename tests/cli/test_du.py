@@ -264,7 +264,7 @@ def test_names_are_sorted_and_directories_come_after_their_contents(
     [
         (["-d", "x"], "the depth 'x'"),
         (["-d", "-1"], "the depth '-1'"),
-        (["--sort", "colour"], "'colour' is no order; there are name and size"),
+        (["--sort", "colour"], "unknown sort key 'colour' (use name or size)"),
         (["-s", "-a"], "--summarize and --all"),
         (["-s", "-d", "1"], "--summarize and --max-depth"),
         (["-d"], "option"),

@@ -188,7 +188,7 @@ class TestAgainst:
     def test_something_else(self, ferry: Ferry, earlier: Path) -> None:
         for text in ("[]", "{}", "[1]", '{"schema": 3}'):
             earlier.write_text(text)
-            refused(ferry("crossing", "--against", earlier), "not what 'ferry bench")
+            refused(ferry("crossing", "--against", earlier), "not a document of 'ferry bench")
 
     def test_another_version(self, ferry: Ferry, earlier: Path) -> None:
         self.change(earlier, version=1)

@@ -104,11 +104,11 @@ def check_the_source_of_the_module() -> None:
 def fill(folder: Path) -> None:
     """With what the exercise takes."""
     folder.mkdir()
-    for path in (*PACKAGES.glob("*.deb"), REPOSITORY / "tests/setup/exercise"):
+    tests = REPOSITORY / "tests" / "setup"
+    for path in (*PACKAGES.glob("*.deb"), tests / "exercise", tests / "cat.ferry"):
         shutil.copy(path, folder)
     copy_tree(folder / "ferry")
     (folder / "cat.c").write_text(block("#include"))
-    (folder / "cat.ferry").write_text(block("string path"))
     names = re.findall(r"^\t\t(ferry_\w+);$", (REPOSITORY / "lib/libferry.map").read_text(), re.M)
     (folder / "functions").write_text("".join(f"{name}\n" for name in names))
 
