@@ -28,7 +28,7 @@ VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble 
 
 .PHONY: help
 help: ## list the targets
-	@echo "make run         builds, and shows what crossings cost here and what batching saves"
+	@echo "make run         builds, measures this machine, and says what it gains"
 	@echo "make run-kernel  builds the smallest patched kernel, and shows what ferry gains in it"
 	@echo "make check       builds and runs all tests"
 	@echo
@@ -69,7 +69,7 @@ build-tsan/build.ninja: | setup-check
 	$(CLANG) meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
 .PHONY: run
-run: ## measure what crossings cost here and what batching saves; makes a report
+run: ## measure this machine, say what it gains, and make a page of it
 	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build
 	@python3 measure/show.py build
 

@@ -333,8 +333,7 @@ static int print_help(const char *name)
 		printf("Measures %s.\n\n", bench->summary);
 	} else {
 		printf("Usage: ferry bench [BENCH] [OPTION...]\n"
-		       "Measures on one CPU, in trials that take turns, and says what the figures "
-		       "mean.\n"
+		       "Measures on one CPU, in trials that take turns, and draws conclusions.\n"
 		       "BENCH is one of\n\n");
 		for (i = 0; i < BENCHES; i++)
 			show_entry(keep_text("  %s", benches[i]->name), 13, benches[i]->summary);
@@ -415,7 +414,7 @@ static int run(int argc, char *argv[])
 
 const struct command bench_command = {
 	.name = "bench",
-	.summary = "measure what crossings, batches and programs cost here",
+	.summary = "measure the cost of crossings, batches and programs here",
 	.run = run,
 	.complete = complete_bench,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry trace: what batching would buy a program. */
+/* ferry trace: the calls of a program, and the savings of batches. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ static int run(int argc, char *argv[])
 
 const struct command trace_command = {
 	.name = "trace",
-	.summary = "show what batching would buy a program",
+	.summary = "count a program's calls, and state what batches could save",
 	.help = "Usage: ferry trace [OPTION...] COMMAND [ARGUMENT...]\n"
 		"       ferry trace [OPTION...] --pid PID\n"
 		"Runs COMMAND, or attaches to a running process, with all its threads and\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The original source API of batch: include this header alone, link nothing.
+ * The source API of the original, sys_batch by Charles Blake (github.com/c-blake/batch): include
+ * this header alone, link nothing.
  * batch() makes the system call where the kernel has it and runs the loop
  * elsewhere.  batch(2) describes the program that calls[] forms, and lists how it
  * differs from the original.

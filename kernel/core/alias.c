@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * batch() under the number of the original.  Its callers may pass anything as flags and size,
+ * batch() under the number of sys_batch (c-blake/batch).  Its callers pass any flags and size,
  * so the position is in the upper half of ncall.
  */
 #include <linux/compat.h>

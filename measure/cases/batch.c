@@ -361,9 +361,8 @@ static const struct option_row options[] = {
 	WARMUP_OPTION,
 	ENGINE_OPTION(AT(engines)),
 	{ 'l', NAMES_OPTION, "beside", "NAME,...", "beside", AT(beside),
-	  "what else to run the batches on, for comparison",
-	  .values = "bare-syscall bare-device naive raw nops nops-linked uring "
-		    "uring-linked" },
+	  "other ways to run the batches, for comparison",
+	  .values = "bare-syscall bare-device naive raw nops nops-linked" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls),
 	  "the calls to make; --program times any other",
 	  .values = "unimplemented within jumps forwarded word_copy getppid read pread pread_page "
@@ -386,7 +385,7 @@ static const struct batch_settings defaults = {
 
 const struct bench batch_bench = {
 	.name = "batch",
-	.summary = "what a crossing costs and what each call, by batch size and engine",
+	.summary = "the cost of a batch and of each call in it, by size and engine",
 	.options = OPTION_ROWS(options),
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

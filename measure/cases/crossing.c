@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry bench crossing: what one call costs, and how much of it is the crossing. */
+/* ferry bench crossing: the cost of one call, and the part of it that is the crossing. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -459,7 +459,7 @@ static const struct crossing_settings defaults = { .warmup = 100, .trials = 10, 
 
 const struct bench crossing_bench = {
 	.name = "crossing",
-	.summary = "what one call costs, and how much of it is the crossing",
+	.summary = "the cost of one call, and the part of it that is the crossing",
 	.options = OPTION_ROWS(options),
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry bench dispatch: what the loop adds to a slot, with a call that does nothing. */
+/* ferry bench dispatch: the cost that the loop adds to a slot, with a call that does nothing. */
 #include <math.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -247,7 +247,7 @@ static const struct dispatch_settings defaults = { .warmup = 1000, .trials = 40,
 
 const struct bench dispatch_bench = {
 	.name = "dispatch",
-	.summary = "what the loop adds to each slot",
+	.summary = "the cost that the loop adds to each slot",
 	.options = OPTION_ROWS(options),
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

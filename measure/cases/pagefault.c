@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry bench pagefault: what the first touch of memory costs, and what saves most of it. */
+/* ferry bench pagefault: the first touch of memory, and cheaper ways to map it. */
 #include "pagefault.h"
 
 #include <errno.h>
@@ -406,7 +406,7 @@ static const struct pagefault_settings defaults = {
 
 const struct bench pagefault_bench = {
 	.name = "pagefault",
-	.summary = "what the first touch of memory costs, and what saves most of it",
+	.summary = "the first touch of memory, and cheaper ways to map it",
 	.options = OPTION_ROWS(options),
 	.defaults = &defaults,
 	.settings_size = sizeof(defaults),

@@ -25,7 +25,7 @@ def refused(done: Result, *words: str) -> None:
     [
         (
             [],
-            ["which one", BENCHES],
+            ["name one of", BENCHES],
         ),
         (
             ["speed"],

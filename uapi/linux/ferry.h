@@ -40,7 +40,7 @@
 /*
  * One system call of a batch: 64 bytes, a cache line.  A jump is the number of
  * slots to skip after a result of its kind; a negative one ends the batch.
- * The layout is the original syscall_t's, whose padding from[] and reserved use.
+ * The layout is syscall_t's in c-blake/batch, whose padding from[] and reserved use.
  */
 struct ferry_slot {
 	__s16 nr;		   /* call number, or FERRY_NR_WDCPY */
