@@ -145,7 +145,8 @@ static inline int ferry_readable(unsigned long addr)
 	       -EFAULT;
 }
 
-/* The end of the slots that can be read if SLOT can: those that end on the page where it ends. */
+/* The end of the slots that can be read if SLOT can: the slots that end on the page where it ends.
+ */
 static inline const struct ferry_slot *
 ferry_page_end(const struct ferry_slot calls[], const struct ferry_slot *slot, unsigned long ncall)
 {
