@@ -41,7 +41,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 
 /* ---- contents ---- */
 
-/** A file to be read, and what was read. */
+/** A file to be read, and the result. */
 struct ferry_file {
 	void *data;    /* where the contents go; NULL: into the arena, and stored here */
 	size_t room;   /* bytes at data; if that is NULL, the maximum to read, or 0 for no limit */
@@ -100,8 +100,8 @@ struct ferry_block {
 
 /**
  * Walks the tree at PATH, relative to DIR, and passes every entry to BLOCK, one block at a time,
- * with the fields in MASK of statx(2), or with only its type if MASK is 0.  Returns 0, what the
- * callback returned if that was not 0, which ends the walk, or -errno.
+ * with the fields in MASK of statx(2), or with only its type if MASK is 0.  Returns 0, the
+ * callback's result if that was not 0, which ends the walk, or -errno.
  */
 int ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
 	       int (*block)(void *context, struct ferry_block *block), void *context,

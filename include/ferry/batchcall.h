@@ -70,7 +70,7 @@ static inline int ferry_batch_is_over(long answer)
 }
 
 /**
- * Runs a batch by the system call, and by the loop what the kernel leaves.  Returns
+ * Runs a batch by the system call, and the part that the kernel leaves by the loop.  Returns
  * as ferry_loop(), and the kernel's answer to a query.
  */
 static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loop: runs a batch with one system call per slot, on any Linux.  It is the
- * reference for what a batch means; every other engine must give the same
+ * reference for the meaning of a batch; every other engine must give the same
  * results, memory and return value.  Header-only, C and C++, no state: any
  * thread may run it at any time, and so may a signal handler.
  */
@@ -209,7 +209,7 @@ static inline struct ferry_cursor ferry_cursor_at(unsigned long start,
 	return cursor;
 }
 
-/** What batch() returns when no more slots run: the last one that did. */
+/** The result of batch() when no more slots run: the last one that did. */
 static inline long ferry_cursor_last(const struct ferry_cursor *cursor,
 				     const struct ferry_slot calls[])
 {

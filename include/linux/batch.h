@@ -85,7 +85,7 @@ static inline int ferry_choose_emulation(void)
 	return emulate;
 }
 
-/* What batch() returns for ANSWER, as a C library's functions do. */
+/* ANSWER as a C library's function returns it: -1 and errno for a failure. */
 static inline long ferry_with_errno(long answer)
 {
 	if (FERRY_LIKELY(answer >= 0))
