@@ -49,9 +49,8 @@ int ferry_engine_use(enum ferry_engine engine);
 /** The engine in use, FERRY_AUTO included; -errno if $FERRY_ENGINE names none that is here. */
 int ferry_engine_in_use(void);
 
-/** The engine that auto uses for this batch; *why (or NULL) explains. */
-enum ferry_engine ferry_engine_for(const struct ferry_slot calls[], unsigned long ncall,
-				   const char **why);
+/** The engine that auto stands for in the calling thread; *why (or NULL) explains. */
+enum ferry_engine ferry_engine_auto(const char **why);
 
 /* ---- running; ferry_batch(3) ---- */
 

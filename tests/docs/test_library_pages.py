@@ -16,8 +16,8 @@ HEADERS = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob(
 def code(header: str) -> str:
     """A header without comments, macros' bodies joined to their first lines."""
     text = (INCLUDE / header).read_text()
-    # User-level threads are going to leave, with all that follows; so is io_uring.
-    text = text.split("/* ---- user-level threads", 1)[0].replace("FERRY_URING,", "")
+    # User-level threads are going to leave, with all that follows.
+    text = text.split("/* ---- user-level threads", 1)[0]
     text = re.sub(r".*(?:stack_size|FERRY_FLEXSC_TIMED|FERRY_FLEXSC_POST_ALL).*", "", text)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return text.replace("\\\n", " ")
