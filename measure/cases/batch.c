@@ -362,7 +362,8 @@ static const struct option_row options[] = {
 	ENGINE_OPTION(AT(engines)),
 	{ 'l', NAMES_OPTION, "beside", "NAME,...", "beside", AT(beside),
 	  "other ways to run the batches, for comparison",
-	  .values = "bare-syscall bare-device naive raw nops nops-linked" },
+	  .values = "bare-syscall bare-device naive raw nops nops-linked uring "
+		    "uring-linked" },
 	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls),
 	  "the calls to make; --program times any other",
 	  .values = "unimplemented within jumps forwarded word_copy getppid read pread pread_page "
