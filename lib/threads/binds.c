@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whatever changes the kernel thread that makes the call, and nothing else: privileges, placement,
+ * clocks.  The thread goes home for good before the call, so that the change confines the thread's
+ * own kernel thread, and no carrier ever runs a thread whose own kernel thread could do less, or
+ * more, than it.
+ */
+#include "binds.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/io.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+
+#include "export.h"
+#include "home.h"
+#include "lock.h"
+#include "real.h"
+
+static unsigned int domains, domain_of_carriers;
+static bool strangers; /* a thread that is not known by its number was changed by another */
+
+/* ---- domains ---- */
+
+void binds_start(void)
+{
+	domain_of_carriers = ferry_self.domain;
+}
+
+unsigned int binds_domain(void)
+{
+	return __atomic_load_n(&strangers, __ATOMIC_ACQUIRE) ? ~0U : domain_of_carriers;
+}
+
+static unsigned int new_domain(void)
+{
+	return __atomic_add_fetch(&domains, 1, __ATOMIC_RELAXED);
+}
+
+void binds_self(const char *reason)
+{
+	home_bind(reason);
+	ferry_self.domain = new_domain();
+}
+
+static void bind_other(struct thread *thread, const char *reason)
+{
+	thread->domain = new_domain();
+	thread->bound = reason;
+	home_call(thread, CALL_BIND);
+}
+
+struct target {
+	int tid;
+	const char *reason;
+};
+
+static bool is_target(struct thread *thread, const void *data)
+{
+	const struct target *target = data;
+
+	if (thread->tid != target->tid)
+		return false;
+	bind_other(thread, target->reason);
+	return true;
+}
+
+void binds_tid(int tid, const char *reason)
+{
+	const struct target target = { tid, reason };
+
+	if (!tid || tid == (ferry_self.tid ? ferry_self.tid : raw3(SYS_gettid, 0, 0, 0))) {
+		binds_self(reason);
+		return;
+	}
+	/* A thread that was never carried; the signal 0 finds out whether it is one of this process. */
+	if (!home_find(is_target, &target) && tid != getpid() &&
+	    !raw3(SYS_tgkill, getpid(), tid, 0))
+		__atomic_store_n(&strangers, true, __ATOMIC_RELEASE);
+}
+
+void binds_pthread(unsigned long pthread, const char *reason)
+{
+	if (pthread == pthread_self())
+		binds_self(reason);
+	else
+		bind_other(thread_of(pthread), reason);
+}
+
+/* ---- the calls: the type, name, parameters and arguments, and why ---- */
+
+#define BINDING_CALLS(X)                                                                       \
+	X(int, setns, (int fd, int type), (fd, type), "setns")                                 \
+	X(int, unshare, (int flags), (flags), "unshare")                                       \
+	X(int, setfsuid, (uid_t id), (id), "setfsuid")                                         \
+	X(int, setfsgid, (gid_t id), (id), "setfsgid")                                         \
+	X(int, ioperm, (unsigned long from, unsigned long count, int on), (from, count, on),   \
+	  "ioperm")                                                                            \
+	X(int, iopl, (int level), (level), "iopl")                                             \
+	X(int, personality, (unsigned long persona), (persona), "personality")                 \
+	X(int, nice, (int by), (by), "nice")
+
+#define X(type, name, parameters, arguments, reason)  \
+	EXPORT type name parameters                   \
+	{                                             \
+		binds_self(reason);                   \
+		return LIBC(name) arguments;          \
+	}
+BINDING_CALLS(X)
+#undef X
+
+/* Calls that name the kernel thread. */
+#define BINDING_TID_CALLS(X)                                                                    \
+	X(int, sched_setaffinity, (pid_t tid, size_t size, const cpu_set_t *set),               \
+	  (tid, size, set), "affinity")                                                         \
+	X(int, sched_setscheduler, (pid_t tid, int policy, const struct sched_param *param),    \
+	  (tid, policy, param), "scheduling class")                                             \
+	X(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),      \
+	  "scheduling class")
+
+#define X(type, name, parameters, arguments, reason)  \
+	EXPORT type name parameters                   \
+	{                                             \
+		binds_tid(tid, reason);               \
+		return LIBC(name) arguments;          \
+	}
+BINDING_TID_CALLS(X)
+#undef X
+
+#define BINDING_PTHREAD_CALLS(X)                                                                  \
+	X(pthread_setaffinity_np, (pthread_t thread, size_t size, const cpu_set_t *set),          \
+	  (thread, size, set), "affinity")                                                        \
+	X(pthread_setschedparam, (pthread_t thread, int policy, const struct sched_param *param), \
+	  (thread, policy, param), "scheduling class")                                            \
+	X(pthread_setschedprio, (pthread_t thread, int priority), (thread, priority),             \
+	  "scheduling class")                                                                     \
+	X(pthread_getcpuclockid, (pthread_t thread, clockid_t *clock), (thread, clock),           \
+	  "a thread's CPU clock")
+
+#define X(name, parameters, arguments, reason)        \
+	EXPORT int name parameters                    \
+	{                                             \
+		binds_pthread(thread, reason);        \
+		return LIBC(name) arguments;          \
+	}
+BINDING_PTHREAD_CALLS(X)
+#undef X
+
+/* Not in libc's headers. */
+EXPORT int capset(void *header, const void *data)
+{
+	static int (*function)(void *, const void *);
+
+	binds_self("capabilities");
+	if (!function)
+		function = (int (*)(void *, const void *))real_function("capset");
+	return function(header, data);
+}
+
+EXPORT int setpriority(__priority_which_t which, id_t who, int priority)
+{
+	if (which == PRIO_PROCESS)
+		binds_tid((int)who, "nice");
+	return LIBC(setpriority)(which, who, priority);
+}
+
+EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	if (stack)
+		home_bind("an alternate signal stack");
+	return LIBC(sigaltstack)(stack, old);
+}
+
+EXPORT long ptrace(enum __ptrace_request request, ...)
+{
+	va_list list;
+	long a, b, c;
+
+	va_start(list, request);
+	a = va_arg(list, long);
+	b = va_arg(list, long);
+	c = va_arg(list, long);
+	va_end(list);
+	home_bind("ptrace");
+	return LIBC(ptrace)(request, a, b, c);
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (clock == CLOCK_THREAD_CPUTIME_ID && is_carried())
+		home_bind("a thread's CPU clock");
+	return LIBC(clock_gettime)(clock, time);
+}
+
+EXPORT int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	if (who == RUSAGE_THREAD)
+		home_bind("a thread's CPU clock");
+	return LIBC(getrusage)(who, usage);
+}
+
+/* A signal to a thread comes to its kernel thread. */
+EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+	if (event && event->sigev_notify == SIGEV_THREAD_ID)
+		binds_tid(event->_sigev_un._tid, "a timer that signals a thread");
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		home_bind("a thread's CPU clock");
+	return LIBC(timer_create)(clock, event, timer);
+}
+
+EXPORT int pthread_setcanceltype(int type, int *old)
+{
+	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
+		home_bind("asynchronous cancellation");
+	return LIBC(pthread_setcanceltype)(type, old);
+}
+
+/* ---- prctl ---- */
+
+/* What concerns the process as a whole, or only asks. */
+static bool is_of_process(int option)
+{
+	static const int options[] = {
+		PR_GET_DUMPABLE,	PR_SET_DUMPABLE,   PR_SET_CHILD_SUBREAPER,
+		PR_GET_CHILD_SUBREAPER, PR_SET_PTRACER,	   PR_SET_VMA,
+		PR_SET_THP_DISABLE,	PR_GET_THP_DISABLE,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i] == option)
+			return true;
+	return false;
+}
+
+/* What only asks the kernel thread, or names it. */
+static bool is_passing(int option)
+{
+	static const int options[] = {
+		PR_SET_NAME,	      PR_GET_NAME,    PR_GET_PDEATHSIG, PR_GET_KEEPCAPS,
+		PR_GET_SECCOMP,	      PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_GET_TIMERSLACK,
+		PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i] == option)
+			return true;
+	return false;
+}
+
+EXPORT int prctl(int option, ...)
+{
+	va_list list;
+	long a, b, c, d, result;
+
+	va_start(list, option);
+	a = va_arg(list, long);
+	b = va_arg(list, long);
+	c = va_arg(list, long);
+	d = va_arg(list, long);
+	va_end(list);
+	if (is_of_process(option))
+		return (int)as_libc(raw6(SYS_prctl, option, a, b, c, d, 0));
+	if (!is_passing(option))
+		binds_self("prctl");
+	home_enter("prctl");
+	result = as_libc(raw6(SYS_prctl, option, a, b, c, d, 0));
+	home_leave();
+	return (int)result;
+}
+
+/* ---- functions that may not have a frame of ours below them ---- */
+
+enum jump { JUMP_VFORK, JUMP_SIGSETJMP, JUMP_GETCONTEXT, JUMP_SETCONTEXT, JUMP_SWAPCONTEXT,
+	    JUMP_CLONE, JUMPS };
+
+static const struct {
+	const char *name, *reason;
+} jumps[JUMPS] = {
+	[JUMP_VFORK] = { "vfork", "vfork" },
+	[JUMP_SIGSETJMP] = { "__sigsetjmp", "sigsetjmp with the signal mask" },
+	[JUMP_GETCONTEXT] = { "getcontext", "a context with a signal mask" },
+	[JUMP_SETCONTEXT] = { "setcontext", "a context with a signal mask" },
+	[JUMP_SWAPCONTEXT] = { "swapcontext", "a context with a signal mask" },
+	[JUMP_CLONE] = { "clone", "clone" },
+};
+
+/* Called by the jumps below; SECOND: the function's second argument. */
+__attribute__((used, visibility("hidden"))) void *ferry_threads_jump(enum jump jump, int second)
+{
+	static void *functions[JUMPS];
+
+	if (jump != JUMP_SIGSETJMP || second)
+		home_bind(jumps[jump].reason);
+	if (jump == JUMP_VFORK)
+		ferry_self.vforked = getpid();
+	if (!functions[jump])
+		functions[jump] = real_function(jumps[jump].name);
+	return functions[jump];
+}
+
+#define JUMP(name, index)                      \
+	__asm__(".text\n"                      \
+		".globl " name "\n"            \
+		".type " name ",@function\n"   \
+		name ":\n"                     \
+		"	push %rdi\n"           \
+		"	push %rsi\n"           \
+		"	push %rdx\n"           \
+		"	push %rcx\n"           \
+		"	push %r8\n"            \
+		"	push %r9\n"            \
+		"	sub $8, %rsp\n"        \
+		"	mov $" #index ", %edi\n" \
+		"	call ferry_threads_jump\n" \
+		"	mov %rax, %r11\n"      \
+		"	add $8, %rsp\n"        \
+		"	pop %r9\n"             \
+		"	pop %r8\n"             \
+		"	pop %rcx\n"            \
+		"	pop %rdx\n"            \
+		"	pop %rsi\n"            \
+		"	pop %rdi\n"            \
+		"	jmp *%r11\n"           \
+		".size " name ", .-" name "\n")
+
+JUMP("vfork", 0);
+JUMP("__vfork", 0);
+JUMP("__sigsetjmp", 1);
+JUMP("getcontext", 2);
+JUMP("setcontext", 3);
+JUMP("swapcontext", 4);
+JUMP("clone", 5);
+_Static_assert(JUMP_VFORK == 0 && JUMP_SIGSETJMP == 1 && JUMP_CLONE == 5, "the jumps' indices");

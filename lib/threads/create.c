@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/* Threads: how they start and end, and what they are sent. */
+#include <errno.h>
+#include <string.h>
+
+#include "export.h"
+#include "home.h"
+#include "raw.h"
+#include "real.h"
+#include "start.h"
+
+#define LEAST_STACK (96 << 10) /* a smaller one is the thread's alone */
+
+struct beginning {
+	void *(*start)(void *argument);
+	void *argument;
+	unsigned int domain;
+	bool native;
+};
+
+/* ---- starting ---- */
+
+static void *begin(void *argument, void *top)
+{
+	struct beginning beginning = *(struct beginning *)argument;
+
+	free(argument);
+	home_prepare(&ferry_self, top);
+	ferry_self.place = PLACE_NEW;
+	if (!start_waits())
+		home_depart();
+	return beginning.start(beginning.argument);
+}
+
+/* Without room for a home. */
+static void *begin_native(void *argument, void *top)
+{
+	struct beginning beginning = *(struct beginning *)argument;
+
+	(void)top;
+	free(argument);
+	return beginning.start(beginning.argument);
+}
+
+static void *thread_main(void *argument)
+{
+	const struct beginning *beginning = argument;
+	void *result;
+
+	ferry_self.domain = beginning->domain;
+	if (beginning->native)
+		result = ferry_threads_call_below(begin_native, argument, 0);
+	else
+		result = ferry_threads_call_below(begin, argument, home_room());
+	home_end();
+	return result;
+}
+
+/* Placement of its own from the start, or too small a stack. */
+static bool starts_native(const pthread_attr_t *attributes)
+{
+	int inherits = PTHREAD_INHERIT_SCHED;
+	cpu_set_t set;
+	size_t size;
+
+	if (start_refusal())
+		return true;
+	if (!attributes)
+		return false;
+	if (!pthread_attr_getstacksize(attributes, &size) && size < LEAST_STACK)
+		return true;
+	if (!pthread_attr_getinheritsched(attributes, &inherits) &&
+	    inherits == PTHREAD_EXPLICIT_SCHED)
+		return true;
+	/* Without a set of its own, it has all bits. */
+	return !pthread_attr_getaffinity_np(attributes, sizeof(set), &set) &&
+	       CPU_COUNT(&set) != CPU_SETSIZE;
+}
+
+EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__restrict attributes,
+			  void *(*start)(void *), void *__restrict argument)
+{
+	struct beginning *beginning = malloc(sizeof(*beginning));
+	int error;
+
+	if (!beginning)
+		return EAGAIN;
+	*beginning = (struct beginning){ start, argument, ferry_self.domain,
+					 starts_native(attributes) };
+	/* Its kernel thread inherits the mask of this one, which is not a carrier's. */
+	home_enter("pthread_create");
+	error = real()->pthread_create(thread, attributes, thread_main, beginning);
+	home_leave();
+	if (error)
+		free(beginning);
+	return error;
+}
+
+struct beginning_c11 {
+	thrd_start_t start;
+	void *argument;
+};
+
+static void *begin_c11(void *argument)
+{
+	struct beginning_c11 beginning = *(struct beginning_c11 *)argument;
+
+	free(argument);
+	return (void *)(long)beginning.start(beginning.argument);
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	struct beginning_c11 *beginning = malloc(sizeof(*beginning));
+	int error;
+
+	if (!beginning)
+		return thrd_nomem;
+	*beginning = (struct beginning_c11){ start, argument };
+	error = pthread_create(thread, NULL, begin_c11, beginning);
+	if (error)
+		free(beginning);
+	return error == EAGAIN ? thrd_nomem : error ? thrd_error : thrd_success;
+}
+
+/* ---- ending ---- */
+
+EXPORT void pthread_exit(void *result)
+{
+	void (*function)(void *);
+
+	home_end();
+	function = (void (*)(void *))real_function("pthread_exit");
+	function(result);
+	__builtin_unreachable();
+}
+
+EXPORT void thrd_exit(int result)
+{
+	pthread_exit((void *)(long)result);
+}
+
+/* ---- signals and cancellation ---- */
+
+/* The kernel thread of a carried thread blocks it: the thread takes it when it comes home. */
+static void call_for_signal(pthread_t thread)
+{
+	struct thread *other = thread_of(thread);
+
+	if (other->place == PLACE_CARRIED)
+		home_call(other, CALL_SIGNAL);
+}
+
+EXPORT int pthread_kill(pthread_t thread, int signal)
+{
+	int error;
+
+	if (thread == pthread_self())
+		home_enter("a signal for itself");
+	error = real()->pthread_kill(thread, signal);
+	if (thread == pthread_self())
+		home_leave();
+	else if (!error && signal)
+		call_for_signal(thread);
+	return error;
+}
+
+EXPORT int pthread_sigqueue(pthread_t thread, int signal, const union sigval value)
+{
+	int error;
+
+	if (thread == pthread_self())
+		home_enter("a signal for itself");
+	error = real()->pthread_sigqueue(thread, signal, value);
+	if (thread == pthread_self())
+		home_leave();
+	else if (!error && signal)
+		call_for_signal(thread);
+	return error;
+}
+
+EXPORT int pthread_cancel(pthread_t thread)
+{
+	struct thread *other = thread_of(thread);
+	const int error = real()->pthread_cancel(thread);
+
+	if (error)
+		return error;
+	__atomic_store_n(&other->cancelled, true, __ATOMIC_RELEASE);
+	home_call(other, CALL_CANCEL);
+	return 0;
+}
+
+EXPORT void pthread_testcancel(void)
+{
+	static void (*function)(void);
+
+	if (!function)
+		function = (void (*)(void))real_function("pthread_testcancel");
+	if (ferry_self.cancelled)
+		home_bind("cancelled");
+	function();
+}
+
+/* ---- masks: a carried thread's is in its structure, until it is at home ---- */
+
+static int change_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	struct thread *thread = &ferry_self;
+	const uint64_t before = thread->mask;
+	uint64_t bits, due = 0;
+
+	if (set) {
+		memcpy(&bits, set, sizeof(bits));
+		bits &= ~(1UL << 31 | 1UL << 32); /* libc's own two */
+		if (how == SIG_BLOCK)
+			thread->mask |= bits;
+		else if (how == SIG_UNBLOCK)
+			thread->mask &= ~bits;
+		else if (how == SIG_SETMASK)
+			thread->mask = bits;
+		else
+			return EINVAL;
+	}
+	if (old) {
+		memset(old, 0, sizeof(*old));
+		memcpy(old, &before, sizeof(before));
+	}
+	if (!(before & ~thread->mask))
+		return 0;
+	/* A signal of the process, or one that waits at home, may be due now. */
+	raw3(SYS_rt_sigpending, (long)&due, sizeof(due), 0);
+	if (due & before & ~thread->mask || thread->called) {
+		home_enter("a signal that was blocked");
+		home_leave();
+	}
+	return 0;
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	if (is_carried())
+		return change_mask(how, set, old);
+	return real()->pthread_sigmask(how, set, old);
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)as_libc(-pthread_sigmask(how, set, old));
+}

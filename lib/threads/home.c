@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The home of a carried thread is a loop at the top of the thread's stack, above its frames.  It
+ * is a host like a carrier: the thread's context is switched out, its home is called by a futex,
+ * and switches onto the same stack with the same thread pointer.
+ *
+ * All signals but libc's for set*id() are blocked there.  A signal for the thread stays pending,
+ * and is taken when the thread is at home, on its own stack, with its own mask.
+ */
+#include "home.h"
+
+#include <immintrin.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "binds.h"
+#include "carrier.h"
+#include "lock.h"
+#include "report.h"
+#include "signals.h"
+#include "start.h"
+#include "wait.h"
+
+#define CPU_PER_WAIT_WORTH 100000L /* ns: with more work between waits, a carrier gains nothing */
+#define TRIP_COST 4		   /* a trip home costs what so many carried waits save */
+#define SCORE_TO_BIND -256
+#define SCORE_MOST 256
+#define HOGS_TO_BIND 3
+
+static struct {
+	struct lock lock;
+	struct link threads;
+} all;
+
+/* ---- the loop of a home ---- */
+
+unsigned long home_room(void)
+{
+	static unsigned long room;
+	unsigned long frame;
+
+	if (room)
+		return room;
+	frame = getauxval(AT_MINSIGSTKSZ); /* of a signal's frame, with all registers */
+	if (frame < 2048)
+		frame = 2048;
+	room = (3 * frame + 6144) & ~63UL; /* and its handler's, and this loop's */
+	return room;
+}
+
+static void call_home(struct thread *thread)
+{
+	__atomic_store_n(&thread->home_word, 1, __ATOMIC_RELEASE);
+	futex_wake(&thread->home_word, 1);
+}
+
+/* Runs with the thread pointer of a thread that runs elsewhere: it must leave its TLS alone. */
+static void home_loop(struct thread *thread)
+{
+	for (;;) {
+		thread->after(thread);
+		while (!__atomic_load_n(&thread->home_word, __ATOMIC_ACQUIRE))
+			futex_wait(&thread->home_word, 0, -1);
+		thread->home_word = 0;
+		thread->host = &thread->home;
+		ferry_threads_switch(&thread->home.sp, thread->sp, thread->fs);
+	}
+}
+
+/* The first switch to a home returns here: RBX holds the thread. */
+__asm__(".text\n"
+	".type home_entry,@function\n"
+	"home_entry:\n"
+	"	mov %rbx, %rdi\n"
+	"	xor %ebp, %ebp\n"
+	"	call *%r12\n"
+	"	ud2\n"
+	".size home_entry, .-home_entry\n");
+void home_entry(void) __attribute__((visibility("hidden")));
+
+/* A context as ferry_threads_switch() saves it. */
+struct saved {
+	unsigned int mxcsr;
+	unsigned int x87;
+	unsigned long r15, r14, r13, r12, rbx, rbp;
+	void (*resume)(void);
+	unsigned long pad;
+};
+
+void home_prepare(struct thread *thread, void *top)
+{
+	thread->home.sp = (void *)(((unsigned long)top & ~15UL) - sizeof(struct saved));
+	thread->fs = thread->home.fs = _readfsbase_u64();
+}
+
+/* Only now: a thread that never leaves does not touch this page. */
+static void build_home(struct thread *thread)
+{
+	struct saved *saved = thread->home.sp;
+
+	memset(saved, 0, sizeof(*saved));
+	saved->mxcsr = _mm_getcsr();
+	__asm__ volatile("fnstcw %0" : "=m"(saved->x87));
+	saved->rbx = (unsigned long)thread;
+	saved->r12 = (unsigned long)home_loop;
+	saved->resume = home_entry;
+}
+
+/* Not inlined: nothing that depends on the host may be kept across it. */
+__attribute__((noinline)) void home_leave_host(struct thread *thread)
+{
+	struct host *host = thread->host;
+
+	ferry_threads_switch(&thread->sp, host->sp, host->fs);
+}
+
+/* ---- departing ---- */
+
+static void list(struct thread *thread)
+{
+	lock_take(&all.lock);
+	list_append(&all.threads, &thread->all);
+	thread->listed = true;
+	lock_give(&all.lock);
+}
+
+static void leave_home(struct thread *thread)
+{
+	thread->mask = signals_block();
+	thread->place = PLACE_CARRIED;
+	thread->host = &thread->home;
+	thread->after = carrier_push;
+	home_leave_host(thread);
+}
+
+static void settle(struct thread *thread, const char *reason)
+{
+	thread->place = PLACE_NATIVE;
+	thread->bound = reason;
+	report_bound(reason);
+}
+
+/* What computes for long between its waits has nothing to gain. */
+static bool is_worth_it(struct thread *thread)
+{
+	const unsigned int waits = start_waits();
+
+	if (waits && thread->blocks == 1)
+		thread->cpu_at_first = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (thread->blocks < waits)
+		return false;
+	if (!waits || (clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_at_first) / waits <
+			      CPU_PER_WAIT_WORTH)
+		return true;
+	settle(thread, "computes between its waits");
+	return false;
+}
+
+static bool can_leave(struct thread *thread)
+{
+	if (!start_layer())
+		settle(thread, "no carriers");
+	else if (thread->domain != binds_domain())
+		settle(thread, "privileges or placement of its own");
+	return thread->place == PLACE_NEW;
+}
+
+bool home_depart(void)
+{
+	struct thread *thread = &ferry_self;
+
+	if (thread->place != PLACE_NEW)
+		return thread->place == PLACE_CARRIED;
+	thread->blocks++;
+	if (!is_worth_it(thread) || !can_leave(thread))
+		return false;
+	thread->tid = (int)raw3(SYS_gettid, 0, 0, 0);
+	thread->budget = CALL_BUDGET;
+	thread->last = thread->tid % carrier_state.made;
+	build_home(thread);
+	list(thread);
+	report_count(COUNT_CARRIED);
+	leave_home(thread);
+	return true;
+}
+
+/* ---- going home ---- */
+
+static void arrive(const char *reason)
+{
+	struct thread *thread = &ferry_self;
+
+	report_home(reason);
+	thread->place = PLACE_HOME;
+	thread->after = call_home;
+	home_leave_host(thread);
+}
+
+void home_enter(const char *reason)
+{
+	struct thread *thread = &ferry_self;
+
+	if (thread->place != PLACE_CARRIED)
+		return;
+	arrive(reason);
+	thread->score -= TRIP_COST;
+	signals_set(thread->mask);
+}
+
+void home_leave(void)
+{
+	struct thread *thread = &ferry_self;
+
+	if (thread->place != PLACE_HOME)
+		return;
+	if (thread->score < SCORE_TO_BIND)
+		settle(thread, "goes home too often");
+	else if (thread->hogged >= HOGS_TO_BIND)
+		settle(thread, "computes for long");
+	else if (thread->cancelled)
+		settle(thread, "cancelled");
+	else
+		leave_home(thread);
+}
+
+void home_score(struct thread *thread)
+{
+	if (thread->score < SCORE_MOST)
+		thread->score++;
+}
+
+void home_bind(const char *reason)
+{
+	struct thread *thread = &ferry_self;
+
+	home_enter(reason);
+	if (thread->place != PLACE_NATIVE && thread->fs)
+		settle(thread, reason);
+}
+
+/* ---- being called ---- */
+
+void home_call(struct thread *thread, int what)
+{
+	/* Before the claim: arm() reads it after it has opened the wait to claims. */
+	__atomic_fetch_or(&thread->called, what, __ATOMIC_SEQ_CST);
+	if (wait_claim(thread, WAIT_CALLED) == CLAIMED_PARKED)
+		wait_resume(thread);
+}
+
+long home_answer(bool restarts, bool cancellation_point)
+{
+	struct thread *thread = &ferry_self;
+	const int called = __atomic_exchange_n(&thread->called, 0, __ATOMIC_SEQ_CST);
+	long result = 0;
+
+	if (thread->place == PLACE_CARRIED) {
+		arrive("called");
+		if (called & CALL_SIGNAL && signals_end_call(thread->mask, restarts))
+			result = -EINTR;
+		signals_set(thread->mask); /* handlers run here */
+	}
+	if (called & CALL_BIND && thread->place != PLACE_NATIVE)
+		settle(thread, thread->bound ? thread->bound : "bound by another thread");
+	if (thread->cancelled && cancellation_point)
+		pthread_testcancel();
+	if (thread->place == PLACE_HOME)
+		home_leave();
+	return result;
+}
+
+void home_end(void)
+{
+	struct thread *thread = &ferry_self;
+
+	home_enter("the end of the thread");
+	thread->place = PLACE_NATIVE;
+	if (!thread->listed)
+		return;
+	lock_take(&all.lock);
+	list_remove(&thread->all);
+	thread->listed = false;
+	lock_give(&all.lock);
+}
+
+struct thread *home_find(bool (*visit)(struct thread *thread, const void *data), const void *data)
+{
+	struct thread *found = NULL;
+	struct link *link;
+
+	lock_take(&all.lock);
+	for (link = all.threads.next; link && link != &all.threads && !found; link = link->next) {
+		struct thread *thread =
+			(struct thread *)((char *)link - offsetof(struct thread, all));
+
+		if (visit(thread, data))
+			found = thread;
+	}
+	/* It may end as soon as the lock is released: VISIT itself must call it. */
+	lock_give(&all.lock);
+	return found;
+}
+
+void homes_reset(void)
+{
+	memset(&all, 0, sizeof(all));
+}

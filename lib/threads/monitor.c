@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A carrier is replaced if threads wait, or nobody waits for events, and its thread sleeps in the
+ * kernel or has computed for long.  One that was merely preempted is not: another would only make
+ * the CPUs busier.
+ */
+#include "monitor.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "carrier.h"
+#include "real.h"
+#include "report.h"
+#include "signals.h"
+#include "timer.h"
+
+#define TICK 2000000L	      /* ns */
+#define LONG_COMPUTING 4000000L /* ns of CPU time in one go */
+#define QUIET_TICKS 5	      /* all carriers idle: the monitor sleeps */
+#define MONITOR_STACK (128 << 10)
+
+static int asleep; /* futex: 1 while the monitor sleeps */
+
+void monitor_wake(void)
+{
+	if (__atomic_load_n(&asleep, __ATOMIC_RELAXED) &&
+	    __atomic_exchange_n(&asleep, 0, __ATOMIC_SEQ_CST))
+		futex_wake(&asleep, 1);
+}
+
+static bool all_idle(void)
+{
+	return __atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST) >=
+		       __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST) &&
+	       !carrier_has_work();
+}
+
+/* Going idle and leaving it are followed by monitor_wake(), so no work is overlooked. */
+static void sleep_while_idle(void)
+{
+	__atomic_store_n(&asleep, 1, __ATOMIC_SEQ_CST);
+	if (!all_idle())
+		__atomic_store_n(&asleep, 0, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
+		futex_wait(&asleep, 1, -1);
+}
+
+/* The CPU time of a kernel thread of this process: the kernel's encoding of its clock. */
+static int64_t cpu_time(int tid)
+{
+	struct timespec time = { 0 };
+
+	raw3(SYS_clock_gettime, (long)((~(unsigned int)tid << 3) | 6), (long)&time, 0);
+	return ns_of(&time);
+}
+
+static bool sleeps_in_kernel(int tid)
+{
+	char path[64], text[256], *state;
+	long length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	length = raw3(SYS_read, fd, (long)text, sizeof(text) - 1);
+	raw3(SYS_close, fd, 0, 0);
+	text[length > 0 ? length : 0] = '\0';
+	state = strrchr(text, ')');
+	return state && (state[2] == 'S' || state[2] == 'D');
+}
+
+/* Whether CARRIER has run the same thread since the last tick, and why that is too long. */
+static bool is_held(struct carrier *carrier, struct thread *thread)
+{
+	const unsigned long switches = __atomic_load_n(&carrier->switches, __ATOMIC_RELAXED);
+
+	if (switches != carrier->seen) {
+		carrier->seen = switches;
+		carrier->cpu_seen = cpu_time(carrier->tid);
+		return false;
+	}
+	if (cpu_time(carrier->tid) - carrier->cpu_seen > LONG_COMPUTING) {
+		__atomic_fetch_add(&thread->hogged, 1, __ATOMIC_RELAXED);
+		return true;
+	}
+	return sleeps_in_kernel(carrier->tid);
+}
+
+static void look_at(struct carrier *carrier)
+{
+	struct thread *thread = __atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE);
+
+	if (!thread || __atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) ||
+	    !is_held(carrier, thread))
+		return;
+	/* The carrier itself clears this, and counts itself again. */
+	__atomic_store_n(&carrier->stuck, true, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
+	report_count(COUNT_STUCK);
+}
+
+static bool is_needed(void)
+{
+	return carrier_has_work() || !__atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST);
+}
+
+static void tick(void)
+{
+	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
+	int i, missing;
+
+	timer_expire();
+	if (!is_needed())
+		return;
+	if (carrier_has_work() && __atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST)) {
+		carrier_kick();
+		return;
+	}
+	for (i = 0; i < made; i++)
+		look_at(&carriers[i]);
+	missing = carrier_state.wanted - __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST);
+	for (i = 0; i < missing; i++)
+		carrier_add();
+}
+
+static void *monitor_main(void *argument)
+{
+	int quiet = 0;
+
+	(void)argument;
+	raw3(SYS_prctl, PR_SET_NAME, (long)"ferry-monitor", 0);
+	for (;;) {
+		const struct timespec span = { 0, TICK };
+
+		raw3(SYS_nanosleep, (long)&span, 0, 0);
+		tick();
+		quiet = all_idle() ? quiet + 1 : 0;
+		if (quiet >= QUIET_TICKS)
+			sleep_while_idle();
+	}
+	return NULL;
+}
+
+int monitor_start(void)
+{
+	pthread_attr_t attributes;
+	pthread_t pthread;
+	uint64_t mask;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, MONITOR_STACK);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	mask = signals_block();
+	error = real()->pthread_create(&pthread, &attributes, monitor_main, NULL);
+	signals_set(mask);
+	pthread_attr_destroy(&attributes);
+	return error;
+}
+
+void monitor_reset(void)
+{
+	asleep = 0;
+}

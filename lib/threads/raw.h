@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls that leave errno and libc alone, futexes, and the clock. */
+#ifndef THREADS_RAW_H
+#define THREADS_RAW_H
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000L
+
+static inline long raw6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long raw3(long number, long a, long b, long c)
+{
+	return raw6(number, a, b, c, 0, 0, 0);
+}
+
+/* A kernel's result as libc returns it. */
+static inline long as_libc(long result)
+{
+	if (result >= 0 || result <= -4096)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+/* DEADLINE: by CLOCK_MONOTONIC, in ns; negative: none. */
+static inline long futex_wait(int *word, int value, int64_t deadline)
+{
+	struct timespec until = { deadline / NS_PER_S, deadline % NS_PER_S };
+
+	return raw6(SYS_futex, (long)word, FUTEX_WAIT_BITSET_PRIVATE, value,
+		    deadline < 0 ? 0 : (long)&until, 0, FUTEX_BITSET_MATCH_ANY);
+}
+
+static inline long futex_wake(int *word, int count)
+{
+	return raw3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, count);
+}
+
+static inline int64_t ns_of(const struct timespec *time)
+{
+	return time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+static inline int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return ns_of(&now);
+}
+
+static inline int64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif /* THREADS_RAW_H */

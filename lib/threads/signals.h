@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Signals of carried threads, and the masks of carriers. */
+#ifndef THREADS_SIGNALS_H
+#define THREADS_SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct carrier;
+struct thread;
+
+/* Blocks all signals but those that a home must take.  Returns the mask that it replaces. */
+uint64_t signals_block(void);
+
+void signals_set(uint64_t mask);
+
+/* Gives a carrier the mask that is right for a thread that it is about to run. */
+void signals_follow(struct carrier *carrier, const struct thread *thread);
+
+/* Whether a handler is about to run, with MASK, that ends a call. */
+bool signals_end_call(uint64_t mask, bool restarts);
+
+/* A signal was sent to the process: a carried thread may be the one to take it. */
+void signals_arrived(void);
+
+/* Has carriers answer libc's signal for set*id() with their own thread pointers. */
+void signals_start(void);
+
+/* Sends the calling thread a signal that the kernel would have sent it for its call. */
+void signals_raise(int signal);
+
+#endif /* THREADS_SIGNALS_H */
