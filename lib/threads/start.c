@@ -132,6 +132,8 @@ __attribute__((constructor(101))) static void load(void)
 	if (waits && *waits >= '0' && *waits <= '9')
 		waits_to_depart = (unsigned int)atoi(waits);
 	refusal = find_refusal();
+	if (!refusal && watch_load())
+		refusal = "there is no memory for the table of descriptors";
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 

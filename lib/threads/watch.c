@@ -19,6 +19,8 @@
 #define BATCH 64
 #define OWN_FROM 900 /* the layer's descriptors, out of the way of programs that count on low ones */
 
+#define TABLE_SIZE (sizeof(struct descriptor) * MOST_DESCRIPTORS) /* touched where it is used */
+
 enum { OWN_EPOLL, OWN_KICK, OWN_SIGNALS, OWNS };
 
 /* An event's data is the number of a descriptor, or this and an index of own[], which may move. */
@@ -61,27 +63,21 @@ static void close_own(void)
 	}
 }
 
-static int make_table(void)
+int watch_load(void)
 {
-	void *memory;
+	void *memory = mmap(NULL, TABLE_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (table)
-		return 0;
-	memory = mmap(NULL, sizeof(*table) * MOST_DESCRIPTORS, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	__atomic_store_n(&table, memory, __ATOMIC_RELEASE);
+	table = memory;
 	return 0;
 }
 
 int watch_start(void)
 {
 	const uint64_t all = ~0UL;
-	int error = make_table();
 
-	if (error)
-		return error;
 	own[OWN_EPOLL] = move_up((int)raw3(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0));
 	own[OWN_KICK] = move_up((int)raw3(SYS_eventfd2, 0, EFD_NONBLOCK | EFD_CLOEXEC, 0));
 	/* Tells of signals that no thread takes because those that would are carried. */
@@ -130,11 +126,9 @@ void watch_move_own(int fd)
 
 struct descriptor *watch_descriptor(int fd)
 {
-	struct descriptor *descriptors = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-
-	if (!descriptors || (unsigned int)fd >= MOST_DESCRIPTORS)
+	if (!table || (unsigned int)fd >= MOST_DESCRIPTORS)
 		return NULL;
-	return &descriptors[fd];
+	return &table[fd];
 }
 
 enum kind watch_kind(int fd)
@@ -319,8 +313,7 @@ void watch_kick(void)
 void watch_reset(void)
 {
 	close_own();
+	/* All zero again. */
 	if (table)
-		munmap(table, sizeof(*table) * MOST_DESCRIPTORS);
-	table = NULL;
-	settings = 1;
+		madvise(table, TABLE_SIZE, MADV_DONTNEED);
 }

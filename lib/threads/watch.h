@@ -23,6 +23,9 @@ struct descriptor {
 	int64_t limit[2];	     /* SO_RCVTIMEO and SO_SNDTIMEO in ns; 0: none */
 };
 
+/* Makes the table of descriptors, before any is used.  Returns 0 or -errno. */
+int watch_load(void);
+
 /* Makes the instance, with the event that kicks a carrier.  Returns 0 or -errno. */
 int watch_start(void);
 
