@@ -23,6 +23,7 @@ extern const struct command bench_command;
 extern const struct command report_command;
 extern const struct command du_command;
 extern const struct command trace_command;
+extern const struct command threads_command;
 
 /**
  * Reads the command line of COMMAND, which takes --json, --help and, unless FILE is NULL, a file:

@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
 	&probe_command,	 &run_command, &check_command, &bench_command,
-	&report_command, &du_command,  &trace_command,
+	&report_command, &du_command,  &trace_command, &threads_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
