@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Threads: how they start and end, and what they are sent. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
+#include "create.h"
 #include "export.h"
 #include "home.h"
 #include "raw.h"
@@ -17,6 +19,37 @@ struct beginning {
 	unsigned int domain;
 	bool native;
 };
+
+/* ---- the last thread ---- */
+
+/* libc ends the process with its last thread, and takes carriers for threads of the program. */
+static int living = 1;
+static pthread_key_t at_end;
+
+/* Sets itself again until the last round, so that the program's destructors come first. */
+static void end_of_thread(void *round)
+{
+	if ((long)round < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(at_end, (void *)((long)round + 1));
+	else if (!__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL))
+		exit(0);
+}
+
+static void count_this_thread(void)
+{
+	pthread_setspecific(at_end, (void *)1);
+}
+
+void create_load(void)
+{
+	if (!pthread_key_create(&at_end, end_of_thread))
+		count_this_thread();
+}
+
+void create_reset(void)
+{
+	living = 1;
+}
 
 /* ---- starting ---- */
 
@@ -47,6 +80,7 @@ static void *thread_main(void *argument)
 	const struct beginning *beginning = argument;
 	void *result;
 
+	count_this_thread();
 	ferry_self.domain = beginning->domain;
 	if (beginning->native)
 		result = ferry_threads_call_below(begin_native, argument, 0);
@@ -89,10 +123,13 @@ EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__
 					 starts_native(attributes) };
 	/* Its kernel thread inherits the mask of this one, which is not a carrier's. */
 	home_enter("pthread_create");
+	__atomic_add_fetch(&living, 1, __ATOMIC_ACQ_REL);
 	error = real()->pthread_create(thread, attributes, thread_main, beginning);
 	home_leave();
-	if (error)
-		free(beginning);
+	if (!error)
+		return 0;
+	__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL);
+	free(beginning);
 	return error;
 }
 

@@ -9,6 +9,7 @@
 
 #include "binds.h"
 #include "carrier.h"
+#include "create.h"
 #include "home.h"
 #include "monitor.h"
 #include "lot.h"
@@ -75,6 +76,7 @@ static void after_fork_in_child(void)
 	thread->listed = false;
 	thread->called = 0;
 	carriers_reset();
+	create_reset();
 	homes_reset();
 	lot_reset();
 	monitor_reset();
@@ -129,6 +131,7 @@ __attribute__((constructor(101))) static void load(void)
 	const char *waits = getenv("FERRY_THREADS_AFTER");
 
 	real_find();
+	create_load();
 	if (waits && *waits >= '0' && *waits <= '9')
 		waits_to_depart = (unsigned int)atoi(waits);
 	refusal = find_refusal();
