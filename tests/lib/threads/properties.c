@@ -1,0 +1,1421 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What POSIX threads promise, one property a run: `properties NAME` prints the same whether its
+ * threads are carried or not.  test_properties.py compares.  `properties --list` prints the names.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define STACK (128 << 10)
+
+typedef void *routine(void *argument);
+
+static int pair[2];
+static volatile int flag, hits;
+static pthread_t handled_by;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+/* ---- helpers ---- */
+
+static void check(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "%s: %s\n", what, strerror(error));
+	exit(2);
+}
+
+static pthread_t start(routine *run, const void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	check(pthread_create(&thread, &attributes, run, (void *)argument), "pthread_create");
+	pthread_attr_destroy(&attributes);
+	return thread;
+}
+
+static long join(pthread_t thread)
+{
+	void *result;
+
+	check(pthread_join(thread, &result), "pthread_join");
+	return (long)result;
+}
+
+static long in_thread(routine *run, const void *argument)
+{
+	return join(start(run, argument));
+}
+
+static void count_signal(int signal)
+{
+	(void)signal;
+	hits++;
+	handled_by = pthread_self();
+}
+
+static void handle(int signal, int flags)
+{
+	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
+
+	sigaction(signal, &action, NULL);
+}
+
+static void nap(void)
+{
+	usleep(1000);
+}
+
+static struct timespec soon(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	time.tv_nsec += 20000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
+/* Of the kernel thread that runs the caller, whatever wraps libc's functions. */
+static long inline_call(long number, long a, long b, long c)
+{
+	register long r10 __asm__("r10") = 0;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static long status_of_runner(const char *key)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/status",
+		 inline_call(SYS_gettid, 0, 0, 0));
+	file = fopen(path, "r");
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, strlen(key)))
+			value = strtol(line + strlen(key) + 1, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+/* ---- signals ---- */
+
+static void *receive(void *argument)
+{
+	char byte;
+	const ssize_t count = recv(pair[0], &byte, 1, 0);
+
+	(void)argument;
+	flag = 1;
+	return (void *)(count < 0 ? -(long)errno : (long)count);
+}
+
+static void signal_ends_recv(void)
+{
+	pthread_t thread;
+
+	handle(SIGUSR1, 0);
+	thread = start(receive, NULL);
+	while (!flag) {
+		pthread_kill(thread, SIGUSR1);
+		nap();
+	}
+	printf("%ld %d\n", join(thread), hits > 0);
+}
+
+static void signal_restarts_recv(void)
+{
+	pthread_t thread;
+
+	handle(SIGUSR1, SA_RESTART);
+	thread = start(receive, NULL);
+	while (!hits) {
+		pthread_kill(thread, SIGUSR1);
+		nap();
+	}
+	send(pair[1], "x", 1, 0);
+	printf("%ld %d\n", join(thread), pthread_equal(handled_by, thread));
+}
+
+static void process_signal_finds_the_thread(void)
+{
+	pthread_t thread;
+	sigset_t set;
+
+	handle(SIGUSR1, SA_RESTART);
+	thread = start(receive, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), SIGUSR1);
+	while (!hits)
+		nap();
+	send(pair[1], "x", 1, 0);
+	printf("%ld %d\n", join(thread), pthread_equal(handled_by, thread));
+}
+
+static void *unblock(void *argument)
+{
+	sigset_t set, old;
+
+	(void)argument;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	nap();
+	pthread_kill(pthread_self(), SIGUSR1);
+	nap();
+	printf("%d ", hits);
+	pthread_sigmask(SIG_UNBLOCK, &set, &old);
+	printf("%d %d ", hits, sigismember(&old, SIGUSR1));
+	raise(SIGUSR1);
+	printf("%d\n", hits);
+	return NULL;
+}
+
+static void mask_holds_signals_back(void)
+{
+	handle(SIGUSR1, 0);
+	in_thread(unblock, NULL);
+}
+
+static void *wait_for_signal(void *argument)
+{
+	sigset_t set;
+	int signal = 0;
+
+	(void)argument;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigwait(&set, &signal);
+	return (void *)(long)signal;
+}
+
+static void sigwait_takes_it(void)
+{
+	pthread_t thread;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	thread = start(wait_for_signal, NULL);
+	kill(getpid(), SIGUSR2);
+	printf("%ld\n", join(thread));
+}
+
+static void *break_pipe(void *argument)
+{
+	int fds[2], broken[2];
+	long result;
+
+	(void)argument;
+	socketpair(AF_UNIX, SOCK_STREAM, 0, broken);
+	close(broken[1]);
+	nap();
+	result = write(broken[0], "x", 1);
+	printf("%ld %s %d\n", result, strerror(errno), pthread_equal(handled_by, pthread_self()));
+	if (pipe(fds))
+		exit(2);
+	close(fds[0]);
+	result = write(fds[1], "x", 1);
+	printf("%ld %s %d\n", result, strerror(errno), hits);
+	return NULL;
+}
+
+static void sigpipe_comes_to_the_writer(void)
+{
+	handle(SIGPIPE, 0);
+	in_thread(break_pipe, NULL);
+}
+
+static void sigpipe_kills(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit((int)in_thread(break_pipe, NULL));
+	waitpid(child, &status, 0);
+	printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static __thread sigjmp_buf back;
+
+static void jump(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+static void *fault(void *argument)
+{
+	nap();
+	if (!sigsetjmp(back, 1))
+		*(volatile int *)argument = 1;
+	nap();
+	return (void *)5;
+}
+
+static void fault_and_jump(void)
+{
+	struct sigaction action = { .sa_handler = jump };
+
+	sigaction(SIGSEGV, &action, NULL);
+	printf("%ld\n", in_thread(fault, (void *)8));
+}
+
+/* ---- cancellation ---- */
+
+static void note_cleanup(void *argument)
+{
+	(void)argument;
+	hits++;
+}
+
+static void *receive_for_ever(void *argument)
+{
+	char byte;
+
+	pthread_cleanup_push(note_cleanup, NULL);
+	flag = 1;
+	for (;;)
+		recv(pair[0], &byte, 1, 0);
+	pthread_cleanup_pop(0);
+	return argument;
+}
+
+static void unlock(void *argument)
+{
+	pthread_mutex_unlock(argument);
+	hits++;
+}
+
+static void *wait_for_ever(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(unlock, &mutex);
+	flag = 1;
+	for (;;)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_cleanup_pop(0);
+	return argument;
+}
+
+static void *sleep_for_ever(void *argument)
+{
+	flag = 1;
+	sleep(1000);
+	return argument;
+}
+
+static void cancel(routine *run)
+{
+	pthread_t thread = start(run, NULL);
+	long result;
+
+	while (!flag)
+		nap();
+	nap();
+	pthread_cancel(thread);
+	result = join(thread);
+	printf("%d %d\n", result == (long)PTHREAD_CANCELED, hits);
+}
+
+static void cancel_in_recv(void)
+{
+	cancel(receive_for_ever);
+}
+
+static void cancel_in_condition(void)
+{
+	cancel(wait_for_ever);
+	printf("%d\n", pthread_mutex_trylock(&mutex));
+}
+
+static void cancel_in_sleep(void)
+{
+	cancel(sleep_for_ever);
+}
+
+static void *defer(void *argument)
+{
+	int old;
+
+	(void)argument;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	flag = 1;
+	while (flag < 2)
+		nap();
+	hits = 1;
+	pthread_setcancelstate(old, NULL);
+	pthread_testcancel();
+	hits = 2;
+	return NULL;
+}
+
+static void cancel_when_enabled(void)
+{
+	pthread_t thread = start(defer, NULL);
+	long result;
+
+	while (!flag)
+		nap();
+	pthread_cancel(thread);
+	flag = 2;
+	result = join(thread);
+	printf("%d %d\n", result == (long)PTHREAD_CANCELED, hits);
+}
+
+/* ---- objects that are not the layer's ---- */
+
+static pthread_mutex_t odd;
+
+static void *die_with_it(void *argument)
+{
+	pthread_mutex_lock(&odd);
+	nap();
+	return argument;
+}
+
+static void *take_over(void *argument)
+{
+	const int error = pthread_mutex_lock(&odd);
+
+	(void)argument;
+	if (error == EOWNERDEAD)
+		pthread_mutex_consistent(&odd);
+	pthread_mutex_unlock(&odd);
+	return (void *)(long)error;
+}
+
+static void robust_mutex(void)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&odd, &attributes);
+	in_thread(die_with_it, NULL);
+	printf("%ld %ld\n", in_thread(take_over, NULL), in_thread(take_over, NULL));
+}
+
+static long counter;
+
+static void *add(void *argument)
+{
+	pthread_mutex_t *lock = argument;
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		pthread_mutex_lock(lock);
+		counter++;
+		if (i % 10 == 0)
+			usleep(10);
+		pthread_mutex_unlock(lock);
+	}
+	return NULL;
+}
+
+static void add_by_four(pthread_mutex_t *lock)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		threads[i] = start(add, lock);
+	for (i = 0; i < 4; i++)
+		join(threads[i]);
+	printf("%ld\n", counter);
+}
+
+static void priority_inheriting_mutex(void)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&odd, &attributes);
+	add_by_four(&odd);
+}
+
+static void plain_mutex(void)
+{
+	add_by_four(&mutex);
+}
+
+static void *try_kinds(void *argument)
+{
+	pthread_mutexattr_t attributes;
+	pthread_mutex_t lock;
+
+	(void)argument;
+	nap();
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&lock, &attributes);
+	printf("%d ", pthread_mutex_lock(&lock));
+	printf("%d %d ", pthread_mutex_lock(&lock), pthread_mutex_unlock(&lock));
+	printf("%d ", pthread_mutex_unlock(&lock));
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&lock, &attributes);
+	printf("%d ", pthread_mutex_lock(&lock));
+	printf("%d %d ", pthread_mutex_lock(&lock), pthread_mutex_unlock(&lock));
+	printf("%d\n", pthread_mutex_unlock(&lock));
+	return NULL;
+}
+
+static void kinds_of_mutexes(void)
+{
+	in_thread(try_kinds, NULL);
+}
+
+struct shared {
+	pthread_mutex_t mutex;
+	pthread_cond_t condition;
+	sem_t semaphore;
+	int value;
+};
+
+static void *wait_shared(void *argument)
+{
+	struct shared *shared = argument;
+
+	pthread_mutex_lock(&shared->mutex);
+	while (!shared->value)
+		pthread_cond_wait(&shared->condition, &shared->mutex);
+	pthread_mutex_unlock(&shared->mutex);
+	sem_wait(&shared->semaphore);
+	return (void *)(long)shared->value;
+}
+
+static void shared_between_processes(void)
+{
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t of_mutex;
+	pthread_condattr_t of_condition;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&of_mutex);
+	pthread_mutexattr_setpshared(&of_mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared->mutex, &of_mutex);
+	pthread_condattr_init(&of_condition);
+	pthread_condattr_setpshared(&of_condition, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&shared->condition, &of_condition);
+	sem_init(&shared->semaphore, 1, 0);
+	thread = start(wait_shared, shared);
+	nap();
+	if (!fork()) {
+		pthread_mutex_lock(&shared->mutex);
+		shared->value = 7;
+		pthread_cond_signal(&shared->condition);
+		pthread_mutex_unlock(&shared->mutex);
+		sem_post(&shared->semaphore);
+		_exit(0);
+	}
+	printf("%ld\n", join(thread));
+}
+
+/* ---- objects of the parking lot ---- */
+
+static sem_t ready, done;
+
+static void *consume(void *argument)
+{
+	long sum = 0;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		sem_wait(&ready);
+		pthread_mutex_lock(&mutex);
+		sum += counter;
+		pthread_mutex_unlock(&mutex);
+		sem_post(&done);
+	}
+	(void)argument;
+	return (void *)sum;
+}
+
+static void semaphores(void)
+{
+	pthread_t thread;
+	int i;
+
+	sem_init(&ready, 0, 0);
+	sem_init(&done, 0, 0);
+	thread = start(consume, NULL);
+	for (i = 1; i <= 200; i++) {
+		pthread_mutex_lock(&mutex);
+		counter = i;
+		pthread_mutex_unlock(&mutex);
+		sem_post(&ready);
+		sem_wait(&done);
+	}
+	printf("%ld\n", join(thread));
+}
+
+static void *take_turns(void *argument)
+{
+	const long me = (long)argument;
+	long i;
+
+	for (i = 0; i < 100; i++) {
+		pthread_mutex_lock(&mutex);
+		while (counter % 8 != me)
+			pthread_cond_wait(&condition, &mutex);
+		counter++;
+		pthread_cond_broadcast(&condition);
+		pthread_mutex_unlock(&mutex);
+	}
+	return NULL;
+}
+
+static void conditions(void)
+{
+	pthread_t threads[8];
+	long i;
+
+	for (i = 0; i < 8; i++)
+		threads[i] = start(take_turns, (void *)i);
+	for (i = 0; i < 8; i++)
+		join(threads[i]);
+	printf("%ld\n", counter);
+}
+
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void *read_and_write(void *argument)
+{
+	long seen = 0;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (i % 4 == 0) {
+			pthread_rwlock_wrlock(&rwlock);
+			counter++;
+			usleep(10);
+		} else {
+			pthread_rwlock_rdlock(&rwlock);
+			seen |= counter < 0;
+		}
+		pthread_rwlock_unlock(&rwlock);
+	}
+	(void)argument;
+	return (void *)seen;
+}
+
+static void reader_writer_lock(void)
+{
+	pthread_t threads[4];
+	long seen = 0;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		threads[i] = start(read_and_write, NULL);
+	for (i = 0; i < 4; i++)
+		seen |= join(threads[i]);
+	printf("%ld %ld\n", counter, seen);
+}
+
+static pthread_barrier_t barrier;
+
+static void *meet(void *argument)
+{
+	long serial = 0;
+	int i;
+
+	(void)argument;
+	for (i = 0; i < 20; i++)
+		serial += pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD;
+	return (void *)serial;
+}
+
+static void barriers(void)
+{
+	pthread_t threads[6];
+	long serial = 0;
+	int i;
+
+	pthread_barrier_init(&barrier, NULL, 6);
+	for (i = 0; i < 6; i++)
+		threads[i] = start(meet, NULL);
+	for (i = 0; i < 6; i++)
+		serial += join(threads[i]);
+	printf("%ld\n", serial);
+}
+
+static int word;
+
+static void *wait_on_word(void *argument)
+{
+	if (argument)
+		while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST))
+			inline_call(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 0);
+	else
+		while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST))
+			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	return NULL;
+}
+
+static void *set_word(void *argument)
+{
+	__atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	return argument;
+}
+
+static void wait_by_many(const void *inlined)
+{
+	pthread_t threads[41];
+	int i;
+
+	for (i = 0; i < 40; i++)
+		threads[i] = start(wait_on_word, inlined);
+	threads[40] = start(set_word, NULL);
+	for (i = 0; i <= 40; i++)
+		join(threads[i]);
+	puts("all");
+}
+
+static void futexes(void)
+{
+	wait_by_many(NULL);
+}
+
+static void inlined_futexes(void)
+{
+	wait_by_many("");
+}
+
+static void *spin(void *argument)
+{
+	while (!flag)
+		if (argument)
+			sched_yield();
+	return NULL;
+}
+
+static void *set_flag(void *argument)
+{
+	flag = 1;
+	return argument;
+}
+
+static void spinning_threads_do_not_hold_others(void)
+{
+	pthread_t threads[4] = { start(spin, NULL), start(spin, NULL), start(spin, ""),
+				 start(set_flag, NULL) };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		join(threads[i]);
+	puts("all");
+}
+
+/* ---- time limits ---- */
+
+static void *run_out(void *argument)
+{
+	struct timespec until = soon(CLOCK_REALTIME), start_time, end;
+	struct timeval limit = { 0, 20000 };
+	struct pollfd poll_one = { .fd = pair[0], .events = POLLIN };
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	fd_set set;
+	sem_t semaphore;
+	char byte;
+
+	(void)argument;
+	clock_gettime(CLOCK_MONOTONIC, &start_time);
+	sem_init(&semaphore, 0, 0);
+	printf("%d %s\n", sem_timedwait(&semaphore, &until), strerror(errno));
+	pthread_mutex_lock(&lock);
+	until = soon(CLOCK_REALTIME);
+	printf("%d ", pthread_cond_timedwait(&condition, &lock, &until));
+	until = soon(CLOCK_MONOTONIC);
+	printf("%d\n", pthread_cond_clockwait(&condition, &lock, CLOCK_MONOTONIC, &until));
+	printf("%d ", poll(&poll_one, 1, 20));
+	FD_ZERO(&set);
+	FD_SET(pair[0], &set);
+	printf("%d %d\n", select(pair[0] + 1, &set, NULL, NULL, &limit), FD_ISSET(pair[0], &set));
+	limit = (struct timeval){ 0, 20000 };
+	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	printf("%zd %s\n", recv(pair[0], &byte, 1, 0), strerror(errno));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%d\n", (end.tv_sec - start_time.tv_sec) * 1000000000L + end.tv_nsec -
+			       start_time.tv_nsec >= 118000000);
+	return NULL;
+}
+
+static void time_limits(void)
+{
+	in_thread(run_out, NULL);
+}
+
+static void *lock_timed(void *argument)
+{
+	struct timespec until = soon(CLOCK_REALTIME);
+
+	return (void *)(long)(pthread_mutex_timedlock(argument, &until) +
+			      1000 * pthread_rwlock_timedrdlock(&rwlock, &until));
+}
+
+static void time_limits_of_locks(void)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_rwlock_wrlock(&rwlock);
+	printf("%ld\n", in_thread(lock_timed, &mutex));
+}
+
+/* ---- descriptors ---- */
+
+static void *drain(void *argument)
+{
+	const int fd = *(int *)argument;
+	char data[4096];
+	long total = 0;
+	ssize_t count;
+
+	while ((count = read(fd, data, sizeof(data))) > 0) {
+		total += count;
+		if (total % 64 == 0)
+			sched_yield();
+	}
+	return (void *)total;
+}
+
+#define MUCH (1 << 20)
+
+static void *write_much(void *argument)
+{
+	const int fd = *(int *)argument;
+	char *data = calloc(1, MUCH);
+	struct iovec parts[2] = { { data, MUCH / 2 }, { data + MUCH / 2, MUCH / 2 } };
+	const long written = write(fd, data, MUCH) + writev(fd, parts, 2);
+
+	free(data);
+	close(fd);
+	return (void *)written;
+}
+
+static void transfer(int in, int out)
+{
+	pthread_t reader = start(drain, &in), writer = start(write_much, &out);
+	const long written = join(writer);
+
+	printf("%ld %ld\n", written, join(reader));
+}
+
+static void blocking_writes_are_whole(void)
+{
+	int pipes[2];
+
+	if (pipe(pipes))
+		exit(2);
+	transfer(pipes[0], pipes[1]);
+	transfer(pair[0], pair[1]);
+}
+
+static void *take_all(void *argument)
+{
+	char data[100];
+
+	(void)argument;
+	return (void *)recv(pair[0], data, sizeof(data), MSG_WAITALL);
+}
+
+static void recv_waits_for_all(void)
+{
+	pthread_t thread = start(take_all, NULL);
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		send(pair[1], "0123456789", 10, 0);
+		nap();
+	}
+	printf("%ld\n", join(thread));
+}
+
+static void *do_not_wait(void *argument)
+{
+	char byte;
+
+	(void)argument;
+	nap();
+	printf("%zd %s ", recv(pair[0], &byte, 1, MSG_DONTWAIT), strerror(errno));
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	printf("%zd %s ", recv(pair[0], &byte, 1, 0), strerror(errno));
+	printf("%zd %s\n", read(pair[0], &byte, 1), strerror(errno));
+	return NULL;
+}
+
+static void nonblocking_calls_do_not_wait(void)
+{
+	in_thread(do_not_wait, NULL);
+}
+
+static int listener;
+
+static void *accept_some(void *argument)
+{
+	long count = 0;
+	char byte;
+
+	(void)argument;
+	for (;;) {
+		const int fd = accept(listener, NULL, NULL);
+
+		if (fd < 0)
+			return (void *)count;
+		byte = 'n';
+		if (recv(fd, &byte, 1, 0) != 1)
+			exit(2);
+		if (byte == 'n')
+			count++;
+		send(fd, "!", 1, 0);
+		close(fd);
+		if (byte == 'q')
+			return (void *)count;
+	}
+}
+
+static void ask_server(const struct sockaddr_un *address, char what)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	char byte;
+
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+		exit(2);
+	send(fd, &what, 1, 0);
+	if (recv(fd, &byte, 1, 0) != 1)
+		exit(2);
+	close(fd);
+}
+
+static void accept_by_many(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	pthread_t threads[8];
+	long total = 0;
+	int i;
+
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "ferry-%d", getpid());
+	listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 128))
+		exit(2);
+	for (i = 0; i < 8; i++)
+		threads[i] = start(accept_some, NULL);
+	for (i = 0; i < 200; i++)
+		ask_server(&address, 'n');
+	for (i = 0; i < 8; i++)
+		ask_server(&address, 'q');
+	for (i = 0; i < 8; i++)
+		total += join(threads[i]);
+	printf("%ld\n", total);
+}
+
+static void *echo_once(void *argument)
+{
+	const int fd = (int)(long)argument;
+	char byte;
+
+	if (recv(fd, &byte, 1, 0) == 1)
+		send(fd, &byte, 1, 0);
+	close(fd);
+	return NULL;
+}
+
+static void numbers_are_used_again(void)
+{
+	int i, fds[2], answers = 0;
+	pthread_t thread;
+	char byte;
+
+	for (i = 0; i < 300; i++) {
+		socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+		thread = start(echo_once, (void *)(long)fds[0]);
+		if (i % 3)
+			sched_yield();
+		send(fds[1], "x", 1, 0);
+		answers += recv(fds[1], &byte, 1, 0) == 1;
+		if (i % 2) {
+			FILE *stream = fdopen(fds[1], "r");
+
+			fclose(stream);
+		} else {
+			close(fds[1]);
+		}
+		join(thread);
+	}
+	printf("%d\n", answers);
+}
+
+/* ---- privileges and placement ---- */
+
+static void *confine(void *argument)
+{
+	(void)argument;
+	nap();
+	printf("%d ", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	nap();
+	printf("%d %ld\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+	       status_of_runner("NoNewPrivs:"));
+	return NULL;
+}
+
+static void *see_confinement(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		if (status_of_runner("NoNewPrivs:") || status_of_runner("Seccomp:") > 1)
+			hits++;
+		nap();
+	}
+	return argument;
+}
+
+static void no_new_privileges_stay_with_the_thread(void)
+{
+	pthread_t others[2] = { start(see_confinement, NULL), start(see_confinement, NULL) };
+
+	in_thread(confine, NULL);
+	join(others[0]);
+	join(others[1]);
+	printf("%d\n", hits);
+}
+
+static void *forbid(void *argument)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, filter };
+	int i, forbidden = 0;
+
+	(void)argument;
+	nap();
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		exit(2);
+	for (i = 0; i < 20; i++) {
+		forbidden += inline_call(SYS_getppid, 0, 0, 0) == -EPERM;
+		nap();
+	}
+	printf("%d ", forbidden);
+	/* A thread of a confined thread is as confined. */
+	return (void *)in_thread((routine *)(void *)status_of_runner, "Seccomp:");
+}
+
+static void a_filter_stays_with_the_thread_and_its_threads(void)
+{
+	pthread_t other = start(see_confinement, NULL);
+
+	printf("%ld ", in_thread(forbid, NULL));
+	join(other);
+	printf("%d\n", hits);
+}
+
+static void *leave(void *argument)
+{
+	(void)argument;
+	nap();
+	if (unshare(CLONE_FS) || chdir("/proc"))
+		exit(2);
+	nap();
+	return NULL;
+}
+
+static void *look_around(void *argument)
+{
+	char path[PATH_MAX];
+
+	nap();
+	if (!getcwd(path, sizeof(path)))
+		exit(2);
+	hits += !strcmp(path, "/proc");
+	return argument;
+}
+
+static void unshare_stays_with_the_thread(void)
+{
+	int i;
+
+	if (chdir("/"))
+		exit(2);
+	in_thread(leave, NULL);
+	for (i = 0; i < 8; i++)
+		in_thread(look_around, NULL);
+	printf("%d\n", hits);
+}
+
+static void *pin(void *argument)
+{
+	cpu_set_t set, seen;
+	int i, elsewhere = 0;
+	unsigned int cpu;
+
+	(void)argument;
+	sched_getaffinity(0, sizeof(set), &set);
+	for (i = 0; !CPU_ISSET(i, &set);)
+		i++;
+	CPU_ZERO(&set);
+	CPU_SET(i, &set);
+	check(pthread_setaffinity_np(pthread_self(), sizeof(set), &set), "affinity");
+	check(pthread_setname_np(pthread_self(), "pinned"), "name");
+	for (cpu = 0; elsewhere < 20; elsewhere++) {
+		inline_call(SYS_getcpu, (long)&cpu, 0, 0);
+		if (cpu != (unsigned int)i)
+			hits++;
+		nap();
+	}
+	sched_getaffinity(0, sizeof(seen), &seen);
+	printf("%d %d ", hits, CPU_EQUAL(&set, &seen));
+	return NULL;
+}
+
+static void *name_of(void *argument)
+{
+	char name[16] = "";
+
+	(void)argument;
+	prctl(PR_GET_NAME, name);
+	puts(name);
+	return NULL;
+}
+
+static void affinity_stays_with_the_thread(void)
+{
+	in_thread(pin, NULL);
+	in_thread(name_of, NULL);
+}
+
+/* Of root: every kernel thread changes, also while threads compute. */
+static void *change_user(void *argument)
+{
+	(void)argument;
+	nap();
+	return (void *)(long)seteuid(65534);
+}
+
+static void *look_at_user(void *argument)
+{
+	while (!flag)
+		sched_yield();
+	hits += inline_call(SYS_geteuid, 0, 0, 0) == 65534;
+	return argument;
+}
+
+static void set_user_is_for_all(void)
+{
+	pthread_t threads[6];
+	int i;
+
+	if (geteuid()) {
+		puts("0 6 needs root");
+		return;
+	}
+	for (i = 0; i < 6; i++)
+		threads[i] = start(i & 1 ? look_at_user : spin, NULL);
+	nap();
+	printf("%ld ", in_thread(change_user, NULL));
+	flag = 1;
+	for (i = 0; i < 6; i++)
+		join(threads[i]);
+	printf("%d needs root\n", hits + 3);
+}
+
+/* ---- ends, and other programs ---- */
+
+static void *leave_process(void *argument)
+{
+	nap();
+	exit((int)(long)argument);
+}
+
+static void exit_of_a_thread(void)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (!child) {
+		start(leave_process, (void *)3);
+		pause();
+	}
+	waitpid(child, &status, 0);
+	printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static void *say_later(void *argument)
+{
+	usleep(20000);
+	puts(argument);
+	fflush(stdout);
+	return NULL;
+}
+
+static void main_ends_first(void)
+{
+	start(say_later, "later");
+	pthread_exit(NULL);
+}
+
+static void *run_program(void *argument)
+{
+	char *const argv[] = { "true", NULL };
+	int status = -1;
+	pid_t child;
+	FILE *stream;
+	char line[16] = "";
+
+	(void)argument;
+	nap();
+	child = fork();
+	if (!child)
+		_exit(execvp("true", argv) ? 9 : 0);
+	waitpid(child, &status, 0);
+	printf("%d ", status);
+	child = vfork();
+	if (!child) {
+		close(pair[0]);
+		execlp("true", "true", (char *)NULL);
+		_exit(9);
+	}
+	waitpid(child, &status, 0);
+	printf("%d ", status);
+	stream = popen("echo popen", "r");
+	if (!fgets(line, sizeof(line), stream))
+		exit(2);
+	pclose(stream);
+	printf("%d %s", system("exit 4") >> 8, line);
+	return NULL;
+}
+
+static void programs_from_threads(void)
+{
+	in_thread(run_program, NULL);
+}
+
+static void *replace(void *argument)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	nap();
+	execl("/bin/sh", "sh", "-c", "grep SigBlk /proc/self/status", (char *)NULL);
+	return argument;
+}
+
+static void exec_of_a_thread_has_its_mask(void)
+{
+	fflush(stdout);
+	in_thread(replace, NULL);
+}
+
+static void *abort_later(void *argument)
+{
+	nap();
+	abort();
+	return argument;
+}
+
+static void abort_of_a_thread(void)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (!child) {
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		start(abort_later, NULL);
+		pause();
+	}
+	waitpid(child, &status, 0);
+	printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static pthread_key_t key;
+
+static void end_of_key(void *value)
+{
+	hits += (int)(long)value;
+}
+
+static __thread long local;
+
+static void *use_local(void *argument)
+{
+	int i;
+
+	pthread_setspecific(key, argument);
+	local = (long)argument;
+	for (i = 0; i < 10; i++) {
+		errno = (int)(long)argument;
+		sched_yield();
+		usleep(1);
+		if (errno != (int)(long)argument || local != (long)argument ||
+		    pthread_getspecific(key) != argument)
+			return (void *)1;
+	}
+	pthread_exit(NULL);
+}
+
+static void local_data(void)
+{
+	pthread_t threads[10];
+	long i, wrong = 0;
+
+	pthread_key_create(&key, end_of_key);
+	for (i = 0; i < 10; i++)
+		threads[i] = start(use_local, (void *)(i + 1));
+	for (i = 0; i < 10; i++)
+		wrong += join(threads[i]);
+	printf("%ld %d\n", wrong, hits);
+}
+
+static void *touch(void *argument)
+{
+	usleep(1);
+	__atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+	return argument;
+}
+
+static void short_threads(void)
+{
+	pthread_t threads[100];
+	int i, round;
+
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 100; i++)
+			threads[i] = start(touch, NULL);
+		for (i = 0; i < 100; i++)
+			join(threads[i]);
+	}
+	printf("%ld\n", counter);
+}
+
+static void detached_threads(void)
+{
+	int i;
+
+	for (i = 0; i < 500; i++)
+		pthread_detach(start(touch, NULL));
+	while (__atomic_load_n(&counter, __ATOMIC_SEQ_CST) < 500)
+		nap();
+	puts("500");
+}
+
+static void *number(void *argument)
+{
+	const pid_t first = gettid();
+
+	(void)argument;
+	nap();
+	return (void *)(long)(gettid() == first && syscall(SYS_gettid) == first);
+}
+
+static void thread_numbers_stay(void)
+{
+	printf("%ld\n", in_thread(number, NULL));
+}
+
+static void *use_contexts(void *argument)
+{
+	static ucontext_t context;
+	static volatile int times;
+
+	(void)argument;
+	nap();
+	times = 0;
+	getcontext(&context);
+	if (times++ < 3)
+		setcontext(&context);
+	nap();
+	return (void *)(long)times;
+}
+
+static void contexts(void)
+{
+	printf("%ld\n", in_thread(use_contexts, NULL));
+}
+
+#define PROPERTIES(X)                                                                              \
+	X(signal_ends_recv) X(signal_restarts_recv) X(process_signal_finds_the_thread)             \
+	X(mask_holds_signals_back) X(sigwait_takes_it) X(sigpipe_comes_to_the_writer)              \
+	X(sigpipe_kills) X(fault_and_jump) X(cancel_in_recv) X(cancel_in_condition)                \
+	X(cancel_in_sleep) X(cancel_when_enabled) X(robust_mutex) X(priority_inheriting_mutex)     \
+	X(plain_mutex) X(kinds_of_mutexes) X(shared_between_processes) X(semaphores) X(conditions) \
+	X(reader_writer_lock) X(barriers) X(futexes) X(inlined_futexes)                            \
+	X(spinning_threads_do_not_hold_others) X(time_limits) X(time_limits_of_locks)              \
+	X(blocking_writes_are_whole) X(recv_waits_for_all) X(nonblocking_calls_do_not_wait)        \
+	X(accept_by_many) X(numbers_are_used_again) X(no_new_privileges_stay_with_the_thread)      \
+	X(a_filter_stays_with_the_thread_and_its_threads) X(unshare_stays_with_the_thread)         \
+	X(affinity_stays_with_the_thread) X(set_user_is_for_all) X(exit_of_a_thread)               \
+	X(main_ends_first) X(programs_from_threads) X(exec_of_a_thread_has_its_mask)               \
+	X(abort_of_a_thread) X(local_data) X(short_threads) X(detached_threads)                    \
+	X(thread_numbers_stay) X(contexts)
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} properties[] = {
+#define X(name) { #name, name },
+	PROPERTIES(X)
+#undef X
+};
+
+int main(int argc, char *argv[])
+{
+	size_t i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return 2;
+	for (i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
+		if (argc == 2 && !strcmp(argv[1], "--list"))
+			puts(properties[i].name);
+		else if (argc == 2 && !strcmp(argv[1], properties[i].name))
+			properties[i].run();
+	}
+	return 0;
+}
