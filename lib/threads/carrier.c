@@ -69,6 +69,26 @@ static struct thread *steal(const struct carrier *thief)
 	return NULL;
 }
 
+/* Nobody runs the queue of a carrier that is stuck or spare, however busy the others are. */
+static struct thread *relieve(void)
+{
+	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
+	struct thread *thread;
+	int i;
+
+	if (__atomic_load_n(&carrier_state.running, __ATOMIC_RELAXED) == made)
+		return NULL;
+	for (i = 0; i < made; i++) {
+		if (!__atomic_load_n(&carriers[i].stuck, __ATOMIC_RELAXED) &&
+		    !__atomic_load_n(&carriers[i].spare, __ATOMIC_RELAXED))
+			continue;
+		thread = take(&carriers[i]);
+		if (thread)
+			return thread;
+	}
+	return NULL;
+}
+
 bool carrier_has_work(void)
 {
 	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
@@ -147,10 +167,12 @@ static void stand_aside(struct carrier *carrier)
 			__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
 			continue;
 		}
+		__atomic_store_n(&carrier->spare, true, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&carrier_state.spares, 1, __ATOMIC_SEQ_CST);
 		while (__atomic_load_n(&spare_word, __ATOMIC_SEQ_CST) == word)
 			futex_wait(&spare_word, word, -1);
 		__atomic_fetch_sub(&carrier_state.spares, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&carrier->spare, false, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
 	}
 }
@@ -161,9 +183,13 @@ static struct thread *next_thread(struct carrier *carrier)
 
 	for (;;) {
 		stand_aside(carrier);
-		if (++carrier->since_look > LOOK_EVERY)
+		thread = NULL;
+		if (++carrier->since_look > LOOK_EVERY) {
 			look(carrier, 0);
-		thread = take(carrier);
+			thread = relieve();
+		}
+		if (!thread)
+			thread = take(carrier);
 		if (!thread)
 			thread = steal(carrier);
 		if (thread)

@@ -23,6 +23,7 @@ struct carrier {
 	uint64_t mask; /* the kernel thread's signal mask */
 	/* the monitor's: */
 	bool stuck; /* another carrier has taken its place */
+	bool spare; /* waits until one is needed; the carrier's own */
 	unsigned long seen;
 	int64_t cpu_seen;
 	int same;

@@ -9,6 +9,7 @@
 #include "home.h"
 #include "raw.h"
 #include "real.h"
+#include "signals.h"
 #include "start.h"
 
 #define LEAST_STACK (96 << 10) /* a smaller one is the thread's alone */
@@ -245,7 +246,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {
 	struct thread *thread = &ferry_self;
 	const uint64_t before = thread->mask;
-	uint64_t bits, due = 0;
+	uint64_t bits;
 
 	if (set) {
 		memcpy(&bits, set, sizeof(bits));
@@ -266,8 +267,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 	if (!(before & ~thread->mask))
 		return 0;
 	/* A signal of the process, or one that waits at home, may be due now. */
-	raw3(SYS_rt_sigpending, (long)&due, sizeof(due), 0);
-	if (due & before & ~thread->mask || thread->called) {
+	if ((signals_pending() | thread->held) & before & ~thread->mask || thread->called) {
 		home_enter("a signal that was blocked");
 		home_leave();
 	}

@@ -127,6 +127,7 @@ static void list(struct thread *thread)
 static void leave_home(struct thread *thread)
 {
 	thread->mask = signals_block();
+	thread->held = signals_pending() & thread->mask;
 	thread->place = PLACE_CARRIED;
 	thread->host = &thread->home;
 	thread->after = carrier_push;

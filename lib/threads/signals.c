@@ -60,7 +60,7 @@ struct action {
 	uint64_t mask;
 };
 
-static uint64_t pending(void)
+uint64_t signals_pending(void)
 {
 	uint64_t set = 0;
 
@@ -80,7 +80,7 @@ static bool ends(int signal, bool restarts)
 
 bool signals_end_call(uint64_t mask, bool restarts)
 {
-	const uint64_t due = pending() & ~mask;
+	const uint64_t due = signals_pending() & ~mask;
 	int signal;
 
 	for (signal = 1; signal <= 64; signal++)
@@ -115,7 +115,7 @@ static bool takes(struct thread *thread, const void *data)
 
 void signals_arrived(void)
 {
-	uint64_t set = pending() & ~SYNCHRONOUS;
+	uint64_t set = signals_pending() & ~SYNCHRONOUS;
 
 	if (set)
 		home_find(takes, &set);

@@ -14,6 +14,9 @@ uint64_t signals_block(void);
 
 void signals_set(uint64_t mask);
 
+/* Of the calling kernel thread, and of the process. */
+uint64_t signals_pending(void);
+
 /* Gives a carrier the mask that is right for a thread that it is about to run. */
 void signals_follow(struct carrier *carrier, const struct thread *thread);
 

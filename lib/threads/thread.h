@@ -54,6 +54,7 @@ struct thread {
 	int home_word; /* futex: 1 calls the home */
 	int tid;
 	uint64_t mask; /* its signal mask, while it is carried */
+	uint64_t held; /* signals that it blocks, and that were pending when it left home */
 
 	int state; /* enum wait_state */
 	struct wait *waits;
