@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* What only `ferry threads` does: one case a run. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MANY 2000
+#define WAITS 40 /* more than a thread needs to be carried */
+
+static int pair[2];
+static volatile int started;
+
+static pthread_t start(void *(*run)(void *), void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 128 << 10);
+	if (pthread_create(&thread, &attributes, run, argument))
+		exit(2);
+	return thread;
+}
+
+/* ---- a descriptor is closed while a thread waits for it ---- */
+
+static void *receive(void *argument)
+{
+	char byte;
+	ssize_t count;
+
+	(void)argument;
+	started = 1;
+	count = recv(pair[0], &byte, 1, 0);
+	printf("%zd %s\n", count, strerror(errno));
+	return NULL;
+}
+
+static void close_it(void)
+{
+	pthread_t thread = start(receive, NULL);
+
+	while (!started)
+		usleep(1000);
+	usleep(50000);
+	close(pair[0]);
+	pthread_join(thread, NULL);
+}
+
+/* ---- many threads wait at a time, and each is answered ---- */
+
+static int sockets[MANY][2];
+
+static void *echo(void *argument)
+{
+	const int fd = sockets[(long)argument][0];
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) == 1)
+		send(fd, &byte, 1, 0);
+	return NULL;
+}
+
+static void many(void)
+{
+	static pthread_t threads[MANY];
+	long i;
+	int round;
+	char byte;
+
+	for (i = 0; i < MANY; i++)
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets[i]))
+			exit(2);
+	for (i = 0; i < MANY; i++)
+		threads[i] = start(echo, (void *)i);
+	for (round = 0; round < WAITS; round++) {
+		for (i = 0; i < MANY; i++)
+			send(sockets[i][1], "x", 1, 0);
+		for (i = 0; i < MANY; i++)
+			if (recv(sockets[i][1], &byte, 1, 0) != 1)
+				exit(2);
+	}
+	for (i = 0; i < MANY; i++)
+		shutdown(sockets[i][1], SHUT_RDWR);
+	for (i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* ---- threads that are left native ---- */
+
+static void *loop(void *argument)
+{
+	const int epoll = epoll_create1(0);
+	struct epoll_event event = { .events = EPOLLIN };
+	char byte;
+	int i;
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &event);
+	for (i = 0; i < 4 * WAITS; i++) {
+		epoll_wait(epoll, &event, 1, -1);
+		recv(pair[0], &byte, 1, 0);
+		send(pair[0], &byte, 1, 0);
+	}
+	return argument;
+}
+
+static void *compute(void *argument)
+{
+	struct timespec time;
+	char byte;
+	int i;
+
+	for (i = 0; i < 4 * WAITS; i++) {
+		long end;
+
+		recv(pair[0], &byte, 1, 0);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+		end = time.tv_sec * 1000000000L + time.tv_nsec + 1000000;
+		do
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+		while (time.tv_sec * 1000000000L + time.tv_nsec < end);
+		send(pair[0], &byte, 1, 0);
+	}
+	return argument;
+}
+
+static void ask(void *(*run)(void *))
+{
+	pthread_t thread = start(run, NULL);
+	char byte;
+	int i;
+
+	for (i = 0; i < 4 * WAITS; i++) {
+		usleep(1000); /* so that it waits */
+		send(pair[1], "x", 1, 0);
+		if (recv(pair[1], &byte, 1, 0) != 1)
+			exit(2);
+	}
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char *argv[])
+{
+	if (argc != 2 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return 2;
+	if (!strcmp(argv[1], "close"))
+		close_it();
+	else if (!strcmp(argv[1], "many"))
+		many();
+	else if (!strcmp(argv[1], "event_loop"))
+		ask(loop);
+	else if (!strcmp(argv[1], "busy"))
+		ask(compute);
+	return 0;
+}
