@@ -31,8 +31,7 @@
 	X(ssize_t, tee, (int from, int to, size_t n, unsigned int fl), (from, to, n, fl))          \
 	/* sockets */                                                                              \
 	X(int, connect, (int fd, const struct sockaddr *to, socklen_t n), (fd, to, n))             \
-	X(int, recvmmsg,                                                                           \
-	  (int fd, struct mmsghdr *m, unsigned int n, int fl, struct timespec *t),                 \
+	X(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned int n, int fl, struct timespec *t),  \
 	  (fd, m, n, fl, t))                                                                       \
 	X(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned int n, int fl), (fd, m, n, fl))      \
 	X(int, getaddrinfo,                                                                        \
@@ -50,7 +49,7 @@
 	X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *limit), \
 	  (set, info, limit))                                                                      \
 	X(int, sigsuspend, (const sigset_t *set), (set))                                           \
-	X(int, sigpending, (sigset_t *set), (set))                                                 \
+	X(int, sigpending, (sigset_t * set), (set))                                                \
 	X(int, pause, (void), ())                                                                  \
 	X(int, raise, (int signal), (signal))                                                      \
 	/* processes */                                                                            \
@@ -59,7 +58,7 @@
 	X(pid_t, wait4, (pid_t pid, int *status, int fl, struct rusage *usage),                    \
 	  (pid, status, fl, usage))                                                                \
 	X(pid_t, waitpid, (pid_t pid, int *status, int fl), (pid, status, fl))                     \
-	X(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int fl), (type, id, info, fl))    \
+	X(int, waitid, (idtype_t type, id_t id, siginfo_t * info, int fl), (type, id, info, fl))   \
 	X(pid_t, fork, (void), ())                                                                 \
 	X(int, daemon, (int stay, int keep), (stay, keep))                                         \
 	X(int, system, (const char *command), (command))                                           \
@@ -112,16 +111,16 @@
 	  (thread, result, clock, limit))                                                          \
 	X(int, thrd_join, (thrd_t thread, int *result), (thread, result))
 
-#define X(type, name, parameters, arguments)          \
-	EXPORT type name parameters                   \
-	{                                             \
-		type made;                            \
-                                                      \
-		home_check();                         \
-		home_enter(#name);                    \
-		made = LIBC(name) arguments;          \
-		home_leave();                         \
-		return made;                          \
+#define X(type, name, parameters, arguments) \
+	EXPORT type name parameters          \
+	{                                    \
+		type made;                   \
+                                             \
+		home_check();                \
+		home_enter(#name);           \
+		made = LIBC(name) arguments; \
+		home_leave();                \
+		return made;                 \
 	}
 AT_HOME_CALLS(X)
 #undef X

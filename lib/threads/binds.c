@@ -75,7 +75,8 @@ void binds_tid(int tid, const char *reason)
 		binds_self(reason);
 		return;
 	}
-	/* A thread that was never carried; the signal 0 finds out whether it is one of this process. */
+	/* A thread that was never carried; the signal 0 finds out whether it is one of this
+	 * process. */
 	if (!home_find(is_target, &target) && tid != getpid() &&
 	    !raw3(SYS_tgkill, getpid(), tid, 0))
 		__atomic_store_n(&strangers, true, __ATOMIC_RELEASE);
@@ -91,40 +92,40 @@ void binds_pthread(unsigned long pthread, const char *reason)
 
 /* ---- the calls: the type, name, parameters and arguments, and why ---- */
 
-#define BINDING_CALLS(X)                                                                       \
-	X(int, setns, (int fd, int type), (fd, type), "setns")                                 \
-	X(int, unshare, (int flags), (flags), "unshare")                                       \
-	X(int, setfsuid, (uid_t id), (id), "setfsuid")                                         \
-	X(int, setfsgid, (gid_t id), (id), "setfsgid")                                         \
-	X(int, ioperm, (unsigned long from, unsigned long count, int on), (from, count, on),   \
-	  "ioperm")                                                                            \
-	X(int, iopl, (int level), (level), "iopl")                                             \
-	X(int, personality, (unsigned long persona), (persona), "personality")                 \
+#define BINDING_CALLS(X)                                                                     \
+	X(int, setns, (int fd, int type), (fd, type), "setns")                               \
+	X(int, unshare, (int flags), (flags), "unshare")                                     \
+	X(int, setfsuid, (uid_t id), (id), "setfsuid")                                       \
+	X(int, setfsgid, (gid_t id), (id), "setfsgid")                                       \
+	X(int, ioperm, (unsigned long from, unsigned long count, int on), (from, count, on), \
+	  "ioperm")                                                                          \
+	X(int, iopl, (int level), (level), "iopl")                                           \
+	X(int, personality, (unsigned long persona), (persona), "personality")               \
 	X(int, nice, (int by), (by), "nice")
 
-#define X(type, name, parameters, arguments, reason)  \
-	EXPORT type name parameters                   \
-	{                                             \
-		binds_self(reason);                   \
-		return LIBC(name) arguments;          \
+#define X(type, name, parameters, arguments, reason) \
+	EXPORT type name parameters                  \
+	{                                            \
+		binds_self(reason);                  \
+		return LIBC(name) arguments;         \
 	}
 BINDING_CALLS(X)
 #undef X
 
 /* Calls that name the kernel thread. */
-#define BINDING_TID_CALLS(X)                                                                    \
-	X(int, sched_setaffinity, (pid_t tid, size_t size, const cpu_set_t *set),               \
-	  (tid, size, set), "affinity")                                                         \
-	X(int, sched_setscheduler, (pid_t tid, int policy, const struct sched_param *param),    \
-	  (tid, policy, param), "scheduling class")                                             \
-	X(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),      \
+#define BINDING_TID_CALLS(X)                                                                 \
+	X(int, sched_setaffinity, (pid_t tid, size_t size, const cpu_set_t *set),            \
+	  (tid, size, set), "affinity")                                                      \
+	X(int, sched_setscheduler, (pid_t tid, int policy, const struct sched_param *param), \
+	  (tid, policy, param), "scheduling class")                                          \
+	X(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),   \
 	  "scheduling class")
 
-#define X(type, name, parameters, arguments, reason)  \
-	EXPORT type name parameters                   \
-	{                                             \
-		binds_tid(tid, reason);               \
-		return LIBC(name) arguments;          \
+#define X(type, name, parameters, arguments, reason) \
+	EXPORT type name parameters                  \
+	{                                            \
+		binds_tid(tid, reason);              \
+		return LIBC(name) arguments;         \
 	}
 BINDING_TID_CALLS(X)
 #undef X
@@ -136,14 +137,14 @@ BINDING_TID_CALLS(X)
 	  (thread, policy, param), "scheduling class")                                            \
 	X(pthread_setschedprio, (pthread_t thread, int priority), (thread, priority),             \
 	  "scheduling class")                                                                     \
-	X(pthread_getcpuclockid, (pthread_t thread, clockid_t *clock), (thread, clock),           \
+	X(pthread_getcpuclockid, (pthread_t thread, clockid_t * clock), (thread, clock),          \
 	  "a thread's CPU clock")
 
-#define X(name, parameters, arguments, reason)        \
-	EXPORT int name parameters                    \
-	{                                             \
-		binds_pthread(thread, reason);        \
-		return LIBC(name) arguments;          \
+#define X(name, parameters, arguments, reason) \
+	EXPORT int name parameters             \
+	{                                      \
+		binds_pthread(thread, reason); \
+		return LIBC(name) arguments;   \
 	}
 BINDING_PTHREAD_CALLS(X)
 #undef X
@@ -224,9 +225,8 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 static bool is_of_process(int option)
 {
 	static const int options[] = {
-		PR_GET_DUMPABLE,	PR_SET_DUMPABLE,   PR_SET_CHILD_SUBREAPER,
-		PR_GET_CHILD_SUBREAPER, PR_SET_PTRACER,	   PR_SET_VMA,
-		PR_SET_THP_DISABLE,	PR_GET_THP_DISABLE,
+		PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER,
+		PR_SET_PTRACER,	 PR_SET_VMA,	  PR_SET_THP_DISABLE,	  PR_GET_THP_DISABLE,
 	};
 	size_t i;
 
@@ -240,8 +240,8 @@ static bool is_of_process(int option)
 static bool is_passing(int option)
 {
 	static const int options[] = {
-		PR_SET_NAME,	      PR_GET_NAME,    PR_GET_PDEATHSIG, PR_GET_KEEPCAPS,
-		PR_GET_SECCOMP,	      PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_GET_TIMERSLACK,
+		PR_SET_NAME,	     PR_GET_NAME,	 PR_GET_PDEATHSIG,  PR_GET_KEEPCAPS,
+		PR_GET_SECCOMP,	     PR_CAPBSET_READ,	 PR_GET_SECUREBITS, PR_GET_TIMERSLACK,
 		PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS,
 	};
 	size_t i;
@@ -275,8 +275,15 @@ EXPORT int prctl(int option, ...)
 
 /* ---- functions that may not have a frame of ours below them ---- */
 
-enum jump { JUMP_VFORK, JUMP_SIGSETJMP, JUMP_GETCONTEXT, JUMP_SETCONTEXT, JUMP_SWAPCONTEXT,
-	    JUMP_CLONE, JUMPS };
+enum jump {
+	JUMP_VFORK,
+	JUMP_SIGSETJMP,
+	JUMP_GETCONTEXT,
+	JUMP_SETCONTEXT,
+	JUMP_SWAPCONTEXT,
+	JUMP_CLONE,
+	JUMPS
+};
 
 static const struct {
 	const char *name, *reason;
@@ -303,29 +310,28 @@ __attribute__((used, visibility("hidden"))) void *ferry_threads_jump(enum jump j
 	return functions[jump];
 }
 
-#define JUMP(name, index)                      \
-	__asm__(".text\n"                      \
-		".globl " name "\n"            \
-		".type " name ",@function\n"   \
-		name ":\n"                     \
-		"	push %rdi\n"           \
-		"	push %rsi\n"           \
-		"	push %rdx\n"           \
-		"	push %rcx\n"           \
-		"	push %r8\n"            \
-		"	push %r9\n"            \
-		"	sub $8, %rsp\n"        \
-		"	mov $" #index ", %edi\n" \
-		"	call ferry_threads_jump\n" \
-		"	mov %rax, %r11\n"      \
-		"	add $8, %rsp\n"        \
-		"	pop %r9\n"             \
-		"	pop %r8\n"             \
-		"	pop %rcx\n"            \
-		"	pop %rdx\n"            \
-		"	pop %rsi\n"            \
-		"	pop %rdi\n"            \
-		"	jmp *%r11\n"           \
+#define JUMP(name, index)                               \
+	__asm__(".text\n"                               \
+		".globl " name "\n"                     \
+		".type " name ",@function\n" name ":\n" \
+		"	push %rdi\n"                          \
+		"	push %rsi\n"                          \
+		"	push %rdx\n"                          \
+		"	push %rcx\n"                          \
+		"	push %r8\n"                           \
+		"	push %r9\n"                           \
+		"	sub $8, %rsp\n"                       \
+		"	mov $" #index ", %edi\n"        \
+		"	call ferry_threads_jump\n"            \
+		"	mov %rax, %r11\n"                     \
+		"	add $8, %rsp\n"                       \
+		"	pop %r9\n"                            \
+		"	pop %r8\n"                            \
+		"	pop %rcx\n"                           \
+		"	pop %rdx\n"                           \
+		"	pop %rsi\n"                           \
+		"	pop %rdi\n"                           \
+		"	jmp *%r11\n"                          \
 		".size " name ", .-" name "\n")
 
 JUMP("vfork", 0);

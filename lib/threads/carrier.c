@@ -100,14 +100,16 @@ bool carrier_has_work(void)
 	return false;
 }
 
-/* A carrier that pushes one thread runs it itself, soon; with more, or from elsewhere, it is told. */
+/* A carrier that pushes one thread runs it itself, soon; with more, or from elsewhere, it is told.
+ */
 void carrier_push(struct thread *thread)
 {
 	struct carrier *own = ferry_self.carrier;
 	struct carrier *carrier = own ? own : &carriers[thread->last];
 
 	append(carrier, thread);
-	/* The length before idle: a carrier that goes idle counts itself before it looks for work. */
+	/* The length before idle: a carrier that goes idle counts itself before it looks for work.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&carrier_state.idle, __ATOMIC_RELAXED) &&
 	    (!own || __atomic_load_n(&own->queue.length, __ATOMIC_RELAXED) > 1))

@@ -28,8 +28,8 @@ static int quota_of(const char *group)
 	long quota, period;
 
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
-	if (read_text(path, text, sizeof(text)) ||
-	    sscanf(text, "%ld %ld", &quota, &period) != 2 || quota <= 0 || period <= 0)
+	if (read_text(path, text, sizeof(text)) || sscanf(text, "%ld %ld", &quota, &period) != 2 ||
+	    quota <= 0 || period <= 0)
 		return 0;
 	return (int)((quota + period - 1) / period);
 }

@@ -120,8 +120,8 @@ EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__
 
 	if (!beginning)
 		return EAGAIN;
-	*beginning = (struct beginning){ start, argument, ferry_self.domain,
-					 starts_native(attributes) };
+	*beginning =
+		(struct beginning){ start, argument, ferry_self.domain, starts_native(attributes) };
 	/* Its kernel thread inherits the mask of this one, which is not a carrier's. */
 	home_enter("pthread_create");
 	__atomic_add_fetch(&living, 1, __ATOMIC_ACQ_REL);

@@ -45,21 +45,21 @@ static int born_pair(int result, const int *fds)
 
 /* ---- births ---- */
 
-#define BIRTHS(X)                                                                          \
-	X(socket, (int domain, int type, int protocol), (domain, type, protocol))         \
-	X(dup, (int fd), (fd))                                                             \
-	X(eventfd, (unsigned int value, int flags), (value, flags))                        \
-	X(epoll_create, (int size), (size))                                                \
-	X(epoll_create1, (int flags), (flags))                                             \
-	X(timerfd_create, (clockid_t clock, int flags), (clock, flags))                    \
-	X(inotify_init, (void), ())                                                        \
-	X(inotify_init1, (int flags), (flags))                                             \
+#define BIRTHS(X)                                                                 \
+	X(socket, (int domain, int type, int protocol), (domain, type, protocol)) \
+	X(dup, (int fd), (fd))                                                    \
+	X(eventfd, (unsigned int value, int flags), (value, flags))               \
+	X(epoll_create, (int size), (size))                                       \
+	X(epoll_create1, (int flags), (flags))                                    \
+	X(timerfd_create, (clockid_t clock, int flags), (clock, flags))           \
+	X(inotify_init, (void), ())                                               \
+	X(inotify_init1, (int flags), (flags))                                    \
 	X(signalfd, (int fd, const sigset_t *mask, int flags), (fd, mask, flags))
 
-#define X(name, parameters, arguments)                \
-	EXPORT int name parameters                    \
-	{                                             \
-		return born(LIBC(name) arguments);    \
+#define X(name, parameters, arguments)             \
+	EXPORT int name parameters                 \
+	{                                          \
+		return born(LIBC(name) arguments); \
 	}
 BIRTHS(X)
 #undef X
@@ -85,30 +85,30 @@ static mode_t mode_of(int flags, va_list list)
 }
 
 /* A FIFO is waited for here: that holds a carrier until the monitor replaces it. */
-#define OPEN(name)                                             \
-	EXPORT int name(const char *path, int flags, ...)      \
-	{                                                      \
-		va_list list;                                  \
-		mode_t mode;                                   \
-							       \
-		va_start(list, flags);                         \
-		mode = mode_of(flags, list);                   \
-		va_end(list);                                  \
-		return born(LIBC(name)(path, flags, mode));    \
+#define OPEN(name)                                          \
+	EXPORT int name(const char *path, int flags, ...)   \
+	{                                                   \
+		va_list list;                               \
+		mode_t mode;                                \
+                                                            \
+		va_start(list, flags);                      \
+		mode = mode_of(flags, list);                \
+		va_end(list);                               \
+		return born(LIBC(name)(path, flags, mode)); \
 	}
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                       \
-	EXPORT int name(int folder, const char *path, int flags, ...)      \
-	{                                                                  \
-		va_list list;                                              \
-		mode_t mode;                                               \
-									   \
-		va_start(list, flags);                                     \
-		mode = mode_of(flags, list);                               \
-		va_end(list);                                              \
-		return born(LIBC(name)(folder, path, flags, mode));        \
+#define OPENAT(name)                                                  \
+	EXPORT int name(int folder, const char *path, int flags, ...) \
+	{                                                             \
+		va_list list;                                         \
+		mode_t mode;                                          \
+                                                                      \
+		va_start(list, flags);                                \
+		mode = mode_of(flags, list);                          \
+		va_end(list);                                         \
+		return born(LIBC(name)(folder, path, flags, mode));   \
 	}
 OPENAT(openat)
 OPENAT(openat64)
@@ -203,8 +203,8 @@ EXPORT void closefrom(int first)
 
 EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
-	const int result = (int)as_libc(
-		raw6(SYS_setsockopt, fd, level, option, (long)value, length, 0));
+	const int result =
+		(int)as_libc(raw6(SYS_setsockopt, fd, level, option, (long)value, length, 0));
 
 	if (!result && level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
 		watch_settings_changed(true);

@@ -6,12 +6,12 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* libc's function NAME, found when it is first called. */
-#define LIBC(name)                                                    \
-	({                                                            \
-		static __typeof__(&name) function_;                   \
-		if (__builtin_expect(!function_, 0))                  \
+#define LIBC(name)                                                           \
+	({                                                                   \
+		static __typeof__(&name) function_;                          \
+		if (__builtin_expect(!function_, 0))                         \
 			function_ = (__typeof__(&name))real_function(#name); \
-		function_;                                            \
+		function_;                                                   \
 	})
 
 #endif /* THREADS_EXPORT_H */

@@ -115,9 +115,10 @@ static long futex(const long a[6])
 static bool is_anywhere(long number)
 {
 	static const short numbers[] = {
-		SYS_getpid, SYS_getppid, SYS_getrandom, SYS_membarrier, SYS_getuid, SYS_geteuid,
-		SYS_getgid, SYS_getegid, SYS_getcpu, SYS_madvise, SYS_mmap, SYS_munmap,
-		SYS_mprotect, SYS_mincore, SYS_memfd_create, SYS_statx, SYS_pidfd_open,
+		SYS_getpid,  SYS_getppid,    SYS_getrandom, SYS_membarrier, SYS_getuid,
+		SYS_geteuid, SYS_getgid,     SYS_getegid,   SYS_getcpu,	    SYS_madvise,
+		SYS_mmap,    SYS_munmap,     SYS_mprotect,  SYS_mincore,    SYS_memfd_create,
+		SYS_statx,   SYS_pidfd_open,
 	};
 	size_t i;
 
@@ -131,13 +132,23 @@ static bool is_anywhere(long number)
 static bool is_binding(long number)
 {
 	static const short numbers[] = {
-		SYS_seccomp, SYS_setns, SYS_unshare, SYS_capset, SYS_setuid, SYS_setgid,
-		SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid,
-		SYS_setfsgid, SYS_setgroups, SYS_personality, SYS_ioperm, SYS_iopl,
-		SYS_sched_setattr, SYS_ioprio_set, SYS_set_mempolicy, SYS_keyctl, SYS_add_key,
-		SYS_request_key, SYS_perf_event_open, SYS_arch_prctl, SYS_set_robust_list,
-		SYS_set_tid_address, SYS_ptrace, SYS_sigaltstack, SYS_clone, SYS_clone3,
-		SYS_vfork, SYS_landlock_restrict_self, SYS_io_uring_setup, SYS_io_uring_enter,
+		SYS_seccomp,	     SYS_setns,
+		SYS_unshare,	     SYS_capset,
+		SYS_setuid,	     SYS_setgid,
+		SYS_setreuid,	     SYS_setregid,
+		SYS_setresuid,	     SYS_setresgid,
+		SYS_setfsuid,	     SYS_setfsgid,
+		SYS_setgroups,	     SYS_personality,
+		SYS_ioperm,	     SYS_iopl,
+		SYS_sched_setattr,   SYS_ioprio_set,
+		SYS_set_mempolicy,   SYS_keyctl,
+		SYS_add_key,	     SYS_request_key,
+		SYS_perf_event_open, SYS_arch_prctl,
+		SYS_set_robust_list, SYS_set_tid_address,
+		SYS_ptrace,	     SYS_sigaltstack,
+		SYS_clone,	     SYS_clone3,
+		SYS_vfork,	     SYS_landlock_restrict_self,
+		SYS_io_uring_setup,  SYS_io_uring_enter,
 		SYS_get_robust_list, SYS_timer_create,
 	};
 	size_t i;

@@ -150,8 +150,8 @@ static bool is_worth_it(struct thread *thread)
 		thread->cpu_at_first = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (thread->blocks < waits)
 		return false;
-	if (!waits || (clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_at_first) / waits <
-			      CPU_PER_WAIT_WORTH)
+	if (!waits ||
+	    (clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_at_first) / waits < CPU_PER_WAIT_WORTH)
 		return true;
 	settle(thread, "computes between its waits");
 	return false;

@@ -27,7 +27,8 @@ static inline struct bucket *lot_enter(const void *address)
 {
 	struct bucket *bucket = lot_bucket(address);
 
-	/* Ordered before the try, as the thing's change is before lot_wake()'s look: one sees the other. */
+	/* Ordered before the try, as the thing's change is before lot_wake()'s look: one sees the
+	 * other. */
 	__atomic_fetch_add(&bucket->waiters, 1, __ATOMIC_SEQ_CST);
 	return bucket;
 }

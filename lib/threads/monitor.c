@@ -17,9 +17,9 @@
 #include "signals.h"
 #include "timer.h"
 
-#define TICK 2000000L	      /* ns */
+#define TICK 2000000L		/* ns */
 #define LONG_COMPUTING 4000000L /* ns of CPU time in one go */
-#define QUIET_TICKS 5	      /* all carriers idle: the monitor sleeps */
+#define QUIET_TICKS 5		/* all carriers idle: the monitor sleeps */
 #define MONITOR_STACK (128 << 10)
 
 static int asleep; /* futex: 1 while the monitor sleeps */

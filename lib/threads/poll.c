@@ -376,8 +376,8 @@ static int sleep_relative(const struct timespec *span, struct timespec *left)
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *span,
 			   struct timespec *left)
 {
-	const bool usual = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC ||
-			   clock == CLOCK_BOOTTIME;
+	const bool usual =
+		clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
 
 	if (!is_carried() || !usual || span->tv_sec < 0 || span->tv_nsec < 0 ||
 	    span->tv_nsec >= NS_PER_S) {

@@ -8,13 +8,13 @@
 #include "carrier.h"
 #include "home.h"
 
-#define BIT(signal) (1UL << ((signal) - 1))
+#define BIT(signal) (1UL << ((signal)-1))
 
 /* libc's own: it changes the credentials of each kernel thread. */
 #define SIGSETXID 33
 
 /* What an instruction or a call of the running thread causes: right on any kernel thread. */
-#define SYNCHRONOUS \
+#define SYNCHRONOUS                                                                            \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | \
 	 BIT(SIGPIPE) | BIT(SIGXFSZ))
 

@@ -17,14 +17,14 @@
 #endif
 
 /* Waits with libc's function: at home if the caller is carried. */
-#define IN_LIBC(reason, call)                            \
-	({                                               \
-		__typeof__(call) result_;                \
-							 \
-		home_enter(reason);                      \
-		result_ = (call);                        \
-		home_leave();                            \
-		result_;                                 \
+#define IN_LIBC(reason, call)             \
+	({                                \
+		__typeof__(call) result_; \
+                                          \
+		home_enter(reason);       \
+		result_ = (call);         \
+		home_leave();             \
+		result_;                  \
 	})
 
 /* ---- attempts ---- */
@@ -49,8 +49,7 @@ static long try_sendto(struct io *io)
 
 static long try_sendmsg(struct io *io)
 {
-	return raw3(SYS_sendmsg, io->fd, (long)io->data,
-		    io->flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	return raw3(SYS_sendmsg, io->fd, (long)io->data, io->flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static bool is_ready(const struct io *io)
@@ -112,8 +111,8 @@ static long send_all(struct io *io)
 		if (result < 0 && !sent)
 			return result;
 		if (result == IO_IN_LIBC)
-			result = IN_LIBC("send", real()->sendto(io->fd, io->data, io->size, io->flags,
-								NULL, 0));
+			result = IN_LIBC("send", real()->sendto(io->fd, io->data, io->size,
+								io->flags, NULL, 0));
 		if (result < 0)
 			return (long)sent;
 		sent += (size_t)result;
@@ -183,8 +182,10 @@ static bool is_plain(int flags)
 EXPORT ssize_t recvfrom(int fd, void *data, size_t size, int flags,
 			struct sockaddr *__restrict address, socklen_t *__restrict length)
 {
-	struct io io = { try_recvfrom, fd, DIRECTION_IN, .no_wait = flags & MSG_DONTWAIT,
-			 .flags = flags, .data = data, .size = size, .address = address,
+	struct io io = { try_recvfrom,	  fd,
+			 DIRECTION_IN,	  .no_wait = flags & MSG_DONTWAIT,
+			 .flags = flags,  .data = data,
+			 .size = size,	  .address = address,
 			 .length = length };
 	long result;
 
@@ -203,7 +204,8 @@ EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	struct io io = { try_recvmsg, fd, DIRECTION_IN, .no_wait = flags & MSG_DONTWAIT,
+	struct io io = { try_recvmsg,	 fd,
+			 DIRECTION_IN,	 .no_wait = flags & MSG_DONTWAIT,
 			 .flags = flags, .data = message };
 	long result;
 
@@ -218,9 +220,15 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 EXPORT ssize_t sendto(int fd, const void *data, size_t size, int flags,
 		      const struct sockaddr *address, socklen_t length)
 {
-	struct io io = { try_sendto, fd, DIRECTION_OUT, .no_wait = flags & MSG_DONTWAIT,
-			 .flags = flags, .data = (void *)data, .size = size,
-			 .address = (void *)address, .length = (void *)(unsigned long)length };
+	struct io io = { try_sendto,
+			 fd,
+			 DIRECTION_OUT,
+			 .no_wait = flags & MSG_DONTWAIT,
+			 .flags = flags,
+			 .data = (void *)data,
+			 .size = size,
+			 .address = (void *)address,
+			 .length = (void *)(unsigned long)length };
 	long result;
 
 	if (!is_watched())
@@ -238,7 +246,8 @@ EXPORT ssize_t send(int fd, const void *data, size_t size, int flags)
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	struct io io = { try_sendmsg, fd, DIRECTION_OUT, .no_wait = flags & MSG_DONTWAIT,
+	struct io io = { try_sendmsg,	 fd,
+			 DIRECTION_OUT,	 .no_wait = flags & MSG_DONTWAIT,
 			 .flags = flags, .data = (void *)message };
 	long result;
 
@@ -262,8 +271,10 @@ static void pass_on(int fd)
 EXPORT int accept4(int fd, struct sockaddr *__restrict address, socklen_t *__restrict length,
 		   int flags)
 {
-	struct io io = { try_accept, fd, DIRECTION_IN, .exclusive = true, .flags = flags,
-			 .address = address, .length = length };
+	struct io io = { try_accept,	  fd,
+			 DIRECTION_IN,	  .exclusive = true,
+			 .flags = flags,  .address = address,
+			 .length = length };
 	long result;
 
 	if (!is_watched()) {

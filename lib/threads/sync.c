@@ -239,7 +239,8 @@ EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 {
 	if (is_shared(condition))
 		return real()->pthread_cond_signal(condition);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the caller's change, before the look for waiters */
+	__atomic_thread_fence(
+		__ATOMIC_SEQ_CST); /* the caller's change, before the look for waiters */
 	lot_wake(condition, 1);
 	return 0;
 }
@@ -392,9 +393,8 @@ EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 	const int result =
 		is_time(until) ? lock_rwlock(lock, try_read, monotonic(clock, until)) : EAGAIN;
 
-	return result == EAGAIN ?
-		       finish(real()->pthread_rwlock_clockrdlock(lock, clock, until)) :
-		       result;
+	return result == EAGAIN ? finish(real()->pthread_rwlock_clockrdlock(lock, clock, until)) :
+				  result;
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
@@ -403,9 +403,8 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 	const int result =
 		is_time(until) ? lock_rwlock(lock, try_write, monotonic(clock, until)) : EAGAIN;
 
-	return result == EAGAIN ?
-		       finish(real()->pthread_rwlock_clockwrlock(lock, clock, until)) :
-		       result;
+	return result == EAGAIN ? finish(real()->pthread_rwlock_clockwrlock(lock, clock, until)) :
+				  result;
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
@@ -457,8 +456,8 @@ EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
 
 EXPORT int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
 {
-	return as_thrd(pthread_cond_timedwait((pthread_cond_t *)condition,
-					      (pthread_mutex_t *)mutex, until));
+	return as_thrd(pthread_cond_timedwait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex,
+					      until));
 }
 
 EXPORT int cnd_signal(cnd_t *condition)

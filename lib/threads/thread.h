@@ -45,7 +45,7 @@ struct thread {
 	void *sp;	  /* the saved context, while it does not run */
 	unsigned long fs; /* its thread pointer, on every host */
 	struct host *host;
-	struct carrier *carrier; /* that runs it now, or NULL; of a carrier's own: itself */
+	struct carrier *carrier;	/* that runs it now, or NULL; of a carrier's own: itself */
 	void (*after)(struct thread *); /* for the host to do once the context is saved */
 	struct thread *next;		/* in a queue, or among those to resume */
 	int last;			/* the carrier that ran it last */
@@ -70,21 +70,21 @@ struct thread {
 	const char *bound; /* why it is at home for good */
 
 	unsigned int calls, blocks, loops; /* while it is new */
-	int64_t cpu_at_first;	    /* its CPU time when it first blocked, ns */
-	int budget;		    /* of calls until another thread has its turn */
-	int score;		    /* waits carried, against trips home */
-	int hogged;		    /* how often it held a carrier by computing */
-	int again_fd;		    /* the last descriptor that said EAGAIN, or 0 */
-	unsigned int again_seq;	    /* its count of edges before that */
+	int64_t cpu_at_first;		   /* its CPU time when it first blocked, ns */
+	int budget;			   /* of calls until another thread has its turn */
+	int score;			   /* waits carried, against trips home */
+	int hogged;			   /* how often it held a carrier by computing */
+	int again_fd;			   /* the last descriptor that said EAGAIN, or 0 */
+	unsigned int again_seq;		   /* its count of edges before that */
 
-	int vforked; /* the process, while a child of vfork() may use its memory; or 0 */
+	int vforked;	     /* the process, while a child of vfork() may use its memory; or 0 */
 	unsigned int domain; /* of privileges and placement; see confinement in binds.c */
 	struct link all;     /* in the list of threads that were carried */
 	bool listed;
 };
 
-extern __thread struct thread ferry_self __attribute__((tls_model("initial-exec"),
-							visibility("hidden")));
+extern __thread struct thread ferry_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The structure lies at the same distance from each thread's control block. */
 static inline struct thread *thread_of(pthread_t pthread)
@@ -109,7 +109,6 @@ _Static_assert((PLACE_NEW & 1) && (PLACE_CARRIED & 1) && !(PLACE_HOME & 1), "is_
 void ferry_threads_switch(void **from, void *to, unsigned long fs);
 
 /* Calls START(ARG, TOP) with ROOM bytes of the stack left free between TOP and its frame. */
-void *ferry_threads_call_below(void *(*start)(void *arg, void *top), void *arg,
-			       unsigned long room);
+void *ferry_threads_call_below(void *(*start)(void *arg, void *top), void *arg, unsigned long room);
 
 #endif /* THREADS_THREAD_H */

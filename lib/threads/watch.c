@@ -17,7 +17,8 @@
 #include "signals.h"
 
 #define BATCH 64
-#define OWN_FROM 900 /* the layer's descriptors, out of the way of programs that count on low ones */
+#define OWN_FROM \
+	900 /* the layer's descriptors, out of the way of programs that count on low ones */
 
 #define TABLE_SIZE (sizeof(struct descriptor) * MOST_DESCRIPTORS) /* touched where it is used */
 

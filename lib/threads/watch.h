@@ -5,7 +5,7 @@
 
 #include "wait.h"
 
-#define EPOLLNVAL_FIRED 0x20 /* poll()'s POLLNVAL: the descriptor was closed */
+#define EPOLLNVAL_FIRED 0x20   /* poll()'s POLLNVAL: the descriptor was closed */
 #define MOST_DESCRIPTORS 65536 /* waits for higher ones go home */
 
 enum direction { DIRECTION_IN, DIRECTION_OUT };
@@ -18,9 +18,9 @@ struct descriptor {
 	unsigned char watched;	   /* bits of directions in the epoll instance */
 	unsigned char kind;
 	bool nonblocking, no_nowait; /* no_nowait: RWF_NOWAIT is refused */
-	unsigned int settings;	     /* the generation in which the following and nonblocking hold */
-	unsigned int births;	     /* changes when the number gets another file */
-	int64_t limit[2];	     /* SO_RCVTIMEO and SO_SNDTIMEO in ns; 0: none */
+	unsigned int settings; /* the generation in which the following and nonblocking hold */
+	unsigned int births;   /* changes when the number gets another file */
+	int64_t limit[2];      /* SO_RCVTIMEO and SO_SNDTIMEO in ns; 0: none */
 };
 
 /* Makes the table of descriptors, before any is used.  Returns 0 or -errno. */

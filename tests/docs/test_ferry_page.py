@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from manual_page import PAGES, plain, sections, source
 
-COMMANDS = ["probe", "run", "check", "bench", "report", "du", "trace"]
+COMMANDS = ["probe", "run", "check", "bench", "report", "du", "trace", "threads"]
 
 
 def output(environment: dict[str, str], *args: str) -> str:
@@ -80,6 +80,7 @@ def test_the_page_has_the_version_of_the_command(environment: dict[str, str]) ->
         "ferry-bench.1",
         "ferry-bench.5",
         "ferry-report.1",
+        "ferry-threads.1",
         "ferry-trace.1",
         "batch.2",
         "libferry.3",

@@ -779,8 +779,9 @@ static void *run_out(void *argument)
 	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	printf("%zd %s\n", recv(pair[0], &byte, 1, 0), strerror(errno));
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%d\n", (end.tv_sec - start_time.tv_sec) * 1000000000L + end.tv_nsec -
-			       start_time.tv_nsec >= 118000000);
+	printf("%d\n",
+	       (end.tv_sec - start_time.tv_sec) * 1000000000L + end.tv_nsec - start_time.tv_nsec >=
+		       118000000);
 	return NULL;
 }
 
@@ -995,8 +996,7 @@ static void *confine(void *argument)
 	nap();
 	printf("%d ", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	nap();
-	printf("%d %ld\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
-	       status_of_runner("NoNewPrivs:"));
+	printf("%d %ld\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), status_of_runner("NoNewPrivs:"));
 	return NULL;
 }
 
@@ -1379,21 +1379,28 @@ static void contexts(void)
 	printf("%ld\n", in_thread(use_contexts, NULL));
 }
 
-#define PROPERTIES(X)                                                                              \
-	X(signal_ends_recv) X(signal_restarts_recv) X(process_signal_finds_the_thread)             \
-	X(mask_holds_signals_back) X(sigwait_takes_it) X(sigpipe_comes_to_the_writer)              \
-	X(sigpipe_kills) X(fault_and_jump) X(cancel_in_recv) X(cancel_in_condition)                \
-	X(cancel_in_sleep) X(cancel_when_enabled) X(robust_mutex) X(priority_inheriting_mutex)     \
-	X(plain_mutex) X(kinds_of_mutexes) X(shared_between_processes) X(semaphores) X(conditions) \
-	X(reader_writer_lock) X(barriers) X(futexes) X(inlined_futexes)                            \
-	X(spinning_threads_do_not_hold_others) X(time_limits) X(time_limits_of_locks)              \
-	X(blocking_writes_are_whole) X(recv_waits_for_all) X(nonblocking_calls_do_not_wait)        \
-	X(accept_by_many) X(numbers_are_used_again) X(no_new_privileges_stay_with_the_thread)      \
-	X(a_filter_stays_with_the_thread_and_its_threads) X(unshare_stays_with_the_thread)         \
-	X(affinity_stays_with_the_thread) X(set_user_is_for_all) X(exit_of_a_thread)               \
-	X(main_ends_first) X(programs_from_threads) X(exec_of_a_thread_has_its_mask)               \
-	X(abort_of_a_thread) X(local_data) X(short_threads) X(detached_threads)                    \
-	X(thread_numbers_stay) X(contexts)
+#define PROPERTIES(X)                                                                                                    \
+	X(signal_ends_recv)                                                                                              \
+	X(signal_restarts_recv) X(process_signal_finds_the_thread) X(mask_holds_signals_back) X(                         \
+		sigwait_takes_it) X(sigpipe_comes_to_the_writer) X(sigpipe_kills) X(fault_and_jump)                      \
+		X(cancel_in_recv) X(cancel_in_condition) X(cancel_in_sleep) X(cancel_when_enabled) X(                    \
+			robust_mutex) X(priority_inheriting_mutex) X(plain_mutex) X(kinds_of_mutexes)                    \
+			X(shared_between_processes) X(semaphores) X(conditions) X(reader_writer_lock) X(                 \
+				barriers) X(futexes) X(inlined_futexes) X(spinning_threads_do_not_hold_others)           \
+				X(time_limits) X(time_limits_of_locks) X(blocking_writes_are_whole) X(                   \
+					recv_waits_for_all) X(nonblocking_calls_do_not_wait)                             \
+					X(accept_by_many) X(numbers_are_used_again) X(                                   \
+						no_new_privileges_stay_with_the_thread)                                  \
+						X(a_filter_stays_with_the_thread_and_its_threads) X(                     \
+							unshare_stays_with_the_thread) X(affinity_stays_with_the_thread) \
+							X(set_user_is_for_all) X(exit_of_a_thread) X(                    \
+								main_ends_first) X(programs_from_threads)                \
+								X(exec_of_a_thread_has_its_mask) X(                      \
+									abort_of_a_thread) X(local_data)                 \
+									X(short_threads) X(                              \
+										detached_threads)                        \
+										X(thread_numbers_stay)                   \
+											X(contexts)
 
 static const struct {
 	const char *name;

@@ -11,7 +11,7 @@ import pytest
 BUILD = Path(os.environ["FERRY_BUILD"])
 PROGRAMS = BUILD / "tests" / "lib" / "threads"
 PROPERTIES = PROGRAMS / "properties"
-CARRIED = [BUILD / "cli" / "ferry", "threads", "--after", "0", "--report"]
+CARRIED: list[str | Path] = [BUILD / "cli" / "ferry", "threads", "--after", "0", "--report"]
 
 Result = subprocess.CompletedProcess[str]
 
