@@ -45,6 +45,12 @@ void binds_self(const char *reason)
 	ferry_self.domain = new_domain();
 }
 
+void binds_filter(void)
+{
+	binds_self("a seccomp filter");
+	ferry_self.filtered = true;
+}
+
 static void bind_other(struct thread *thread, const char *reason)
 {
 	thread->domain = new_domain();
@@ -265,7 +271,9 @@ EXPORT int prctl(int option, ...)
 	va_end(list);
 	if (is_of_process(option))
 		return (int)as_libc(raw6(SYS_prctl, option, a, b, c, d, 0));
-	if (!is_passing(option))
+	if (option == PR_SET_SECCOMP)
+		binds_filter();
+	else if (!is_passing(option))
 		binds_self("prctl");
 	home_enter("prctl");
 	result = as_libc(raw6(SYS_prctl, option, a, b, c, d, 0));

@@ -17,6 +17,9 @@ unsigned int binds_domain(void);
 /* The calling thread is about to change its own: goes home for good. */
 void binds_self(const char *reason);
 
+/* The same for a seccomp filter: its threads are never carried. */
+void binds_filter(void);
+
 /* The thread TID is about to be changed: 0 or the caller's own, or another. */
 void binds_tid(int tid, const char *reason);
 void binds_pthread(unsigned long pthread, const char *reason);

@@ -18,7 +18,7 @@ struct beginning {
 	void *(*start)(void *argument);
 	void *argument;
 	unsigned int domain;
-	bool native;
+	bool filtered, native;
 };
 
 /* ---- the last thread ---- */
@@ -83,6 +83,7 @@ static void *thread_main(void *argument)
 
 	count_this_thread();
 	ferry_self.domain = beginning->domain;
+	ferry_self.filtered = beginning->filtered;
 	if (beginning->native)
 		result = ferry_threads_call_below(begin_native, argument, 0);
 	else

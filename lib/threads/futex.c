@@ -212,6 +212,9 @@ static long dispatch(long number, const long a[6])
 		return as_libc(close((int)a[0])) < 0 ? -errno : 0;
 	case SYS_prctl:
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]) < 0 ? -errno : 0;
+	case SYS_seccomp:
+		binds_filter();
+		break;
 	case SYS_sched_setaffinity:
 	case SYS_sched_setscheduler:
 	case SYS_sched_setparam:

@@ -23,7 +23,7 @@
 
 #define CPU_PER_WAIT_WORTH 100000L /* ns: with more work between waits, a carrier gains nothing */
 #define TRIP_COST 4		   /* a trip home costs what so many carried waits save */
-#define SCORE_TO_BIND -256
+#define SCORE_TO_BIND (-256)
 #define SCORE_MOST 256
 #define HOGS_TO_BIND 3
 
@@ -159,7 +159,9 @@ static bool is_worth_it(struct thread *thread)
 
 static bool can_leave(struct thread *thread)
 {
-	if (!start_layer())
+	if (thread->filtered)
+		settle(thread, "a seccomp filter");
+	else if (!start_layer())
 		settle(thread, "no carriers");
 	else if (thread->domain != binds_domain())
 		settle(thread, "privileges or placement of its own");

@@ -78,6 +78,7 @@ struct thread {
 	unsigned int again_seq;		   /* its count of edges before that */
 
 	int vforked;	     /* the process, while a child of vfork() may use its memory; or 0 */
+	bool filtered; /* by a seccomp filter of the program, which may forbid the layer its calls */
 	unsigned int domain; /* of privileges and placement; see confinement in binds.c */
 	struct link all;     /* in the list of threads that were carried */
 	bool listed;
