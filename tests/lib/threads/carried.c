@@ -149,6 +149,8 @@ int main(int argc, char *argv[])
 {
 	if (argc != 2 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return 2;
+	if (!strcmp(argv[1], "small_stacks"))
+		stack = 64 << 10;
 	if (!strcmp(argv[1], "close"))
 		close_it();
 	else if (!strcmp(argv[1], "many"))
