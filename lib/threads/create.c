@@ -12,8 +12,6 @@
 #include "signals.h"
 #include "start.h"
 
-#define LEAST_STACK (96 << 10) /* a smaller one is the thread's alone */
-
 struct beginning {
 	void *(*start)(void *argument);
 	void *argument;
@@ -92,18 +90,35 @@ static void *thread_main(void *argument)
 	return result;
 }
 
-/* Placement of its own from the start, or too small a stack. */
+/* A stack that the program made: libc has the address of its end, or NULL. */
+static bool has_own_stack(const pthread_attr_t *attributes)
+{
+	void *stack = NULL;
+	size_t size = 0;
+
+	return !pthread_attr_getstack(attributes, &stack, &size) && (unsigned long)stack + size != 0;
+}
+
+/* The stack that the program asked for, and room for a home above it. */
+static void add_room(pthread_attr_t *attributes)
+{
+	size_t size;
+
+	if (!pthread_attr_getstacksize(attributes, &size))
+		pthread_attr_setstacksize(attributes, size + ((home_room() + 4095) & ~4095UL));
+}
+
+/* Placement of its own from the start, or a stack of its own, which has no room for a home. */
 static bool starts_native(const pthread_attr_t *attributes)
 {
 	int inherits = PTHREAD_INHERIT_SCHED;
 	cpu_set_t set;
-	size_t size;
 
 	if (start_refusal())
 		return true;
 	if (!attributes)
 		return false;
-	if (!pthread_attr_getstacksize(attributes, &size) && size < LEAST_STACK)
+	if (has_own_stack(attributes))
 		return true;
 	if (!pthread_attr_getinheritsched(attributes, &inherits) &&
 	    inherits == PTHREAD_EXPLICIT_SCHED)
@@ -117,12 +132,23 @@ EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__
 			  void *(*start)(void *), void *__restrict argument)
 {
 	struct beginning *beginning = malloc(sizeof(*beginning));
+	pthread_attr_t larger;
 	int error;
 
 	if (!beginning)
 		return EAGAIN;
-	*beginning =
-		(struct beginning){ start, argument, ferry_self.domain, starts_native(attributes) };
+	*beginning = (struct beginning){
+		.start = start,
+		.argument = argument,
+		.domain = ferry_self.domain,
+		.filtered = ferry_self.filtered,
+		.native = starts_native(attributes),
+	};
+	if (attributes && !beginning->native) {
+		larger = *attributes; /* libc only reads it: what it points to stays the program's */
+		add_room(&larger);
+		attributes = &larger;
+	}
 	/* Its kernel thread inherits the mask of this one, which is not a carrier's. */
 	home_enter("pthread_create");
 	__atomic_add_fetch(&living, 1, __ATOMIC_ACQ_REL);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* What only `ferry threads` does: one case a run. */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +13,13 @@
 #include <unistd.h>
 
 #define MANY 2000
+#define STACK PTHREAD_STACK_MIN
 #define WAITS 40 /* more than a thread needs to be carried */
 
 static int pair[2];
 static volatile int started;
+
+static bool own_stacks;
 
 static pthread_t start(void *(*run)(void *), void *argument)
 {
@@ -22,7 +27,9 @@ static pthread_t start(void *(*run)(void *), void *argument)
 	pthread_t thread;
 
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, 128 << 10);
+	pthread_attr_setstacksize(&attributes, STACK);
+	if (own_stacks)
+		pthread_attr_setstack(&attributes, aligned_alloc(4096, STACK), STACK);
 	if (pthread_create(&thread, &attributes, run, argument))
 		exit(2);
 	return thread;
@@ -149,8 +156,7 @@ int main(int argc, char *argv[])
 {
 	if (argc != 2 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return 2;
-	if (!strcmp(argv[1], "small_stacks"))
-		stack = 64 << 10;
+	own_stacks = !strcmp(argv[1], "own_stacks");
 	if (!strcmp(argv[1], "close"))
 		close_it();
 	else if (!strcmp(argv[1], "many"))

@@ -64,11 +64,12 @@ def test_a_closed_descriptor_ends_the_wait_for_it() -> None:
     assert (done.stdout, done.returncode) == ("-1 Bad file descriptor\n", 0)
 
 
-@pytest.mark.parametrize("case", ["many", "event_loop", "busy"])
+@pytest.mark.parametrize("case", ["many", "own_stacks", "event_loop", "busy"])
 def test_a_thread_is_where_it_belongs(case: str) -> None:
     done = run(BUILD / "cli" / "ferry", "threads", "--report", PROGRAMS / "carried", case)
     expected = {
         "many": r"carried 2000 threads",
+        "own_stacks": r"carried 0 threads",
         "event_loop": r" 1 an event loop",
         "busy": r" 1 computes between its waits",
     }
