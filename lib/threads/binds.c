@@ -77,7 +77,7 @@ void binds_tid(int tid, const char *reason)
 {
 	const struct target target = { tid, reason };
 
-	if (!tid || tid == (ferry_self.tid ? ferry_self.tid : raw3(SYS_gettid, 0, 0, 0))) {
+	if (!tid || tid == home_tid()) {
 		binds_self(reason);
 		return;
 	}

@@ -96,7 +96,8 @@ static bool has_own_stack(const pthread_attr_t *attributes)
 	void *stack = NULL;
 	size_t size = 0;
 
-	return !pthread_attr_getstack(attributes, &stack, &size) && (unsigned long)stack + size != 0;
+	return !pthread_attr_getstack(attributes, &stack, &size) &&
+	       (unsigned long)stack + size != 0;
 }
 
 /* The stack that the program asked for, and room for a home above it. */
@@ -145,7 +146,8 @@ EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__
 		.native = starts_native(attributes),
 	};
 	if (attributes && !beginning->native) {
-		larger = *attributes; /* libc only reads it: what it points to stays the program's */
+		larger =
+			*attributes; /* libc only reads it: what it points to stays the program's */
 		add_room(&larger);
 		attributes = &larger;
 	}

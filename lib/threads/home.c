@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 
 #include "binds.h"
+#include "busy.h"
 #include "carrier.h"
 #include "lock.h"
 #include "report.h"
@@ -118,10 +119,12 @@ __attribute__((noinline)) void home_leave_host(struct thread *thread)
 
 static void list(struct thread *thread)
 {
+	busy_begin();
 	lock_take(&all.lock);
 	list_append(&all.threads, &thread->all);
 	thread->listed = true;
 	lock_give(&all.lock);
+	busy_end();
 }
 
 static void leave_home(struct thread *thread)
@@ -172,12 +175,12 @@ bool home_depart(void)
 {
 	struct thread *thread = &ferry_self;
 
-	if (thread->place != PLACE_NEW)
+	if (thread->place != PLACE_NEW || is_busy())
 		return thread->place == PLACE_CARRIED;
 	thread->blocks++;
 	if (!is_worth_it(thread) || !can_leave(thread))
 		return false;
-	thread->tid = (int)raw3(SYS_gettid, 0, 0, 0);
+	home_tid();
 	thread->budget = CALL_BUDGET;
 	thread->last = thread->tid % carrier_state.made;
 	build_home(thread);
@@ -247,8 +250,14 @@ void home_call(struct thread *thread, int what)
 {
 	/* Before the claim: arm() reads it after it has opened the wait to claims. */
 	__atomic_fetch_or(&thread->called, what, __ATOMIC_SEQ_CST);
+	if (is_busy()) {
+		busy_defer(DEFERRED_CALLS);
+		return;
+	}
+	busy_begin();
 	if (wait_claim(thread, WAIT_CALLED) == CLAIMED_PARKED)
 		wait_resume(thread);
+	busy_end();
 }
 
 long home_answer(bool restarts, bool cancellation_point)
@@ -280,10 +289,12 @@ void home_end(void)
 	thread->place = PLACE_NATIVE;
 	if (!thread->listed)
 		return;
+	busy_begin();
 	lock_take(&all.lock);
 	list_remove(&thread->all);
 	thread->listed = false;
 	lock_give(&all.lock);
+	busy_end();
 }
 
 struct thread *home_find(bool (*visit)(struct thread *thread, const void *data), const void *data)
@@ -291,6 +302,9 @@ struct thread *home_find(bool (*visit)(struct thread *thread, const void *data),
 	struct thread *found = NULL;
 	struct link *link;
 
+	if (is_busy()) /* a handler: the thread that it interrupted may have the lock */
+		return NULL;
+	busy_begin();
 	lock_take(&all.lock);
 	for (link = all.threads.next; link && link != &all.threads && !found; link = link->next) {
 		struct thread *thread =
@@ -301,6 +315,7 @@ struct thread *home_find(bool (*visit)(struct thread *thread, const void *data),
 	}
 	/* It may end as soon as the lock is released: VISIT itself must call it. */
 	lock_give(&all.lock);
+	busy_end();
 	return found;
 }
 

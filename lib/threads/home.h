@@ -3,6 +3,7 @@
 #ifndef THREADS_HOME_H
 #define THREADS_HOME_H
 
+#include "raw.h"
 #include "thread.h"
 
 /* The stack that is left free for the home's loop below the thread's first frame, in bytes. */
@@ -29,6 +30,14 @@ void home_score(struct thread *thread);
  */
 void home_enter(const char *reason);
 void home_leave(void);
+
+/* The number of the caller's own kernel thread, also on a carrier. */
+static inline int home_tid(void)
+{
+	if (!ferry_self.tid)
+		ferry_self.tid = (int)raw3(SYS_gettid, 0, 0, 0);
+	return ferry_self.tid;
+}
 
 /* For good. */
 void home_bind(const char *reason);

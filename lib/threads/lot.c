@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lot.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct bucket lot[BUCKETS];
@@ -11,6 +12,15 @@ enum wait_state lot_wait(struct bucket *bucket, const void *address, unsigned in
 	struct wait wait = { .list = &bucket->list, .key = address, .seq = seq };
 
 	return wait_for(&wait, 1, deadline);
+}
+
+void lot_wake_all(void)
+{
+	int i;
+
+	for (i = 0; i < BUCKETS; i++)
+		if (__atomic_load_n(&lot[i].waiters, __ATOMIC_SEQ_CST))
+			wait_wake(&lot[i].list, ANY_KEY, INT_MAX, INT_MAX, 1);
 }
 
 void lot_reset(void)

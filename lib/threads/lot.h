@@ -6,6 +6,7 @@
 #ifndef THREADS_LOT_H
 #define THREADS_LOT_H
 
+#include "busy.h"
 #include "wait.h"
 
 #define BUCKETS 1024
@@ -52,8 +53,15 @@ static inline int lot_wake(const void *address, int most)
 
 	if (__builtin_expect(!__atomic_load_n(&bucket->waiters, __ATOMIC_SEQ_CST), 1))
 		return 0;
+	if (__builtin_expect(is_busy(), 0)) {
+		busy_defer(DEFERRED_LOT);
+		return 0;
+	}
 	return wait_wake(&bucket->list, address, most, 0, 1);
 }
+
+/* Wakes all that wait for anything. */
+void lot_wake_all(void);
 
 /* After fork(), in the child. */
 void lot_reset(void);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "binds.h"
+#include "busy.h"
 #include "carrier.h"
 #include "create.h"
 #include "home.h"
@@ -75,7 +76,7 @@ static void after_fork_in_child(void)
 	state = NOT_STARTED;
 	thread->place = PLACE_NATIVE;
 	thread->listed = false;
-	thread->called = 0;
+	thread->called = thread->busy = thread->tid = 0;
 	carriers_reset();
 	create_reset();
 	homes_reset();
@@ -120,10 +121,12 @@ bool start_layer(void)
 {
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != NOT_STARTED)
 		return state == STARTED;
+	busy_begin();
 	lock_take(&guard);
 	if (state == NOT_STARTED)
 		__atomic_store_n(&state, start() ? STARTED : FAILED, __ATOMIC_RELEASE);
 	lock_give(&guard);
+	busy_end();
 	return state == STARTED;
 }
 

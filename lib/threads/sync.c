@@ -92,7 +92,7 @@ static int quick_lock(pthread_mutex_t *mutex, bool *done)
 		return result;
 	*done = false;
 	/* A mutex that checks, and is the caller's own: libc knows what to say. */
-	if (kind & MUTEX_TYPE && mutex->__data.__owner == ferry_self.tid)
+	if (kind & MUTEX_TYPE && mutex->__data.__owner == home_tid())
 		return EAGAIN;
 	return home_depart() ? EBUSY : EAGAIN;
 }
@@ -362,7 +362,7 @@ static int lock_rwlock(pthread_rwlock_t *lock, int (*try)(void *), int64_t deadl
 	result = try(lock);
 	if (result != EBUSY)
 		return result;
-	if (lock->__data.__cur_writer == ferry_self.tid || !home_depart())
+	if (lock->__data.__cur_writer == home_tid() || !home_depart())
 		return EAGAIN;
 	return wait_until(lock, try, EBUSY, deadline, false);
 }

@@ -74,11 +74,14 @@ struct thread {
 	int budget;			   /* of calls until another thread has its turn */
 	int score;			   /* waits carried, against trips home */
 	int hogged;			   /* how often it held a carrier by computing */
+	int busy;			   /* holds locks of the layer; see busy.h */
+	unsigned int deferred;		   /* what a handler meanwhile had to wake */
 	int again_fd;			   /* the last descriptor that said EAGAIN, or 0 */
 	unsigned int again_seq;		   /* its count of edges before that */
 
-	int vforked;	     /* the process, while a child of vfork() may use its memory; or 0 */
-	bool filtered; /* by a seccomp filter of the program, which may forbid the layer its calls */
+	int vforked;   /* the process, while a child of vfork() may use its memory; or 0 */
+	bool filtered; /* by a seccomp filter of the program, which may forbid the layer its calls
+			*/
 	unsigned int domain; /* of privileges and placement; see confinement in binds.c */
 	struct link all;     /* in the list of threads that were carried */
 	bool listed;

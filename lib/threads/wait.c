@@ -5,6 +5,7 @@
  */
 #include "wait.h"
 
+#include "busy.h"
 #include "carrier.h"
 #include "home.h"
 #include "timer.h"
@@ -88,16 +89,20 @@ static void unlink_wait(struct wait *wait)
 	/* Cleared by wait_wake() with the lock held, when it has no more to do with the wait. */
 	if (!__atomic_load_n(&wait->linked, __ATOMIC_ACQUIRE))
 		return;
+	busy_begin();
 	lock_take(&wait->list->lock);
 	if (wait->linked)
 		list_remove(&wait->link);
 	wait->linked = false;
 	lock_give(&wait->list->lock);
+	busy_end();
 }
 
 static void wait_at_home(struct thread *thread)
 {
+	busy_begin();
 	arm(thread);
+	busy_end();
 	while (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == WAIT_PARKED)
 		if (futex_wait(&thread->state, WAIT_PARKED, thread->deadline) == -ETIMEDOUT)
 			change_state(thread, WAIT_PARKED, WAIT_TIMEOUT);
@@ -171,6 +176,7 @@ int wait_wake(struct wait_list *list, const void *key, int most, int most_exclus
 	struct link *link, *next;
 	int count = 0, exclusive = 0;
 
+	busy_begin();
 	lock_take(&list->lock);
 	__atomic_store_n(&list->seq, list->seq + 1, __ATOMIC_RELEASE);
 	for (link = list->waits.next; link && link != &list->waits && count < most; link = next) {
@@ -178,7 +184,7 @@ int wait_wake(struct wait_list *list, const void *key, int most, int most_exclus
 		const bool one = wait->exclusive;
 
 		next = link->next;
-		if (wait->key != key || (one && exclusive == most_exclusive))
+		if ((wait->key != key && key != ANY_KEY) || (one && exclusive == most_exclusive))
 			continue;
 		if (!fire(wait, fired, &resume))
 			continue;
@@ -187,6 +193,7 @@ int wait_wake(struct wait_list *list, const void *key, int most, int most_exclus
 	}
 	lock_give(&list->lock);
 	wait_resume_all(reverse(resume));
+	busy_end();
 	return count;
 }
 

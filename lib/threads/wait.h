@@ -28,6 +28,8 @@ struct wait {
 	bool exclusive; /* one of these is enough for an event */
 };
 
+#define ANY_KEY ((const void *)-1L) /* a key: that of every wait */
+
 enum claim { NOT_CLAIMED, CLAIMED_LINKING, CLAIMED_PARKED };
 
 /* Ends a wait for the reason WHY, unless it has ended. */

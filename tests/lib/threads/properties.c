@@ -24,6 +24,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -239,6 +240,45 @@ static void sigwait_takes_it(void)
 	thread = start(wait_for_signal, NULL);
 	kill(getpid(), SIGUSR2);
 	printf("%ld\n", join(thread));
+}
+
+static sem_t posted;
+
+static void post(int signal)
+{
+	(void)signal;
+	sem_post(&posted);
+}
+
+static void *take_posts(void *argument)
+{
+	long i;
+
+	for (i = 0; i < 3000; i++) {
+		sem_wait(&posted);
+		hits++;
+	}
+	return argument;
+}
+
+/* The main thread posts, too, and is interrupted while it does. */
+static void handlers_may_post(void)
+{
+	struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
+	pthread_t threads[2];
+	int i;
+
+	sem_init(&posted, 0, 0);
+	signal(SIGALRM, post);
+	threads[0] = start(take_posts, NULL);
+	threads[1] = start(take_posts, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (i = 0; i < 20000; i++)
+		sem_post(&posted);
+	join(threads[0]);
+	join(threads[1]);
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("%d\n", hits > 0);
 }
 
 static void *break_pipe(void *argument)
@@ -1381,8 +1421,9 @@ static void contexts(void)
 
 #define PROPERTIES(X)                                                                                                    \
 	X(signal_ends_recv)                                                                                              \
-	X(signal_restarts_recv) X(process_signal_finds_the_thread) X(mask_holds_signals_back) X(                         \
-		sigwait_takes_it) X(sigpipe_comes_to_the_writer) X(sigpipe_kills) X(fault_and_jump)                      \
+	X(signal_restarts_recv)                                                                                          \
+	X(process_signal_finds_the_thread) X(mask_holds_signals_back) X(sigwait_takes_it) X(                             \
+		sigpipe_comes_to_the_writer) X(sigpipe_kills) X(handlers_may_post) X(fault_and_jump)                     \
 		X(cancel_in_recv) X(cancel_in_condition) X(cancel_in_sleep) X(cancel_when_enabled) X(                    \
 			robust_mutex) X(priority_inheriting_mutex) X(plain_mutex) X(kinds_of_mutexes)                    \
 			X(shared_between_processes) X(semaphores) X(conditions) X(reader_writer_lock) X(                 \
