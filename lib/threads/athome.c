@@ -111,6 +111,7 @@
 	  (thread, result, clock, limit))                                                          \
 	X(int, thrd_join, (thrd_t thread, int *result), (thread, result))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define X(type, name, parameters, arguments) \
 	EXPORT type name parameters          \
 	{                                    \
@@ -124,6 +125,7 @@
 	}
 AT_HOME_CALLS(X)
 #undef X
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- calls with a list of arguments ---- */
 

@@ -109,6 +109,7 @@ void binds_pthread(unsigned long pthread, const char *reason)
 	X(int, personality, (unsigned long persona), (persona), "personality")               \
 	X(int, nice, (int by), (by), "nice")
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define X(type, name, parameters, arguments, reason) \
 	EXPORT type name parameters                  \
 	{                                            \
@@ -154,6 +155,7 @@ BINDING_TID_CALLS(X)
 	}
 BINDING_PTHREAD_CALLS(X)
 #undef X
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Not in libc's headers. */
 EXPORT int capset(void *header, const void *data)

@@ -56,6 +56,7 @@ static int born_pair(int result, const int *fds)
 	X(inotify_init1, (int flags), (flags))                                    \
 	X(signalfd, (int fd, const sigset_t *mask, int flags), (fd, mask, flags))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define X(name, parameters, arguments)             \
 	EXPORT int name parameters                 \
 	{                                          \
@@ -63,6 +64,7 @@ static int born_pair(int result, const int *fds)
 	}
 BIRTHS(X)
 #undef X
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 EXPORT int pipe(int fds[2])
 {
@@ -85,6 +87,7 @@ static mode_t mode_of(int flags, va_list list)
 }
 
 /* A FIFO is waited for here: that holds a carrier until the monitor replaces it. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define OPEN(name)                                          \
 	EXPORT int name(const char *path, int flags, ...)   \
 	{                                                   \
@@ -112,6 +115,7 @@ OPEN(open64)
 	}
 OPENAT(openat)
 OPENAT(openat64)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- ends ---- */
 

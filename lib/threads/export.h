@@ -6,6 +6,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* libc's function NAME, found when it is first called. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define LIBC(name)                                                           \
 	({                                                                   \
 		static __typeof__(&name) function_;                          \
@@ -13,5 +14,6 @@
 			function_ = (__typeof__(&name))real_function(#name); \
 		function_;                                                   \
 	})
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif /* THREADS_EXPORT_H */

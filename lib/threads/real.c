@@ -28,8 +28,10 @@ void *real_function(const char *name)
 
 void real_find(void)
 {
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define X(name) real_functions.name = (__typeof__(&name))real_function(#name);
 	REAL_FUNCTIONS(X)
 #undef X
+	/* NOLINTEND(bugprone-macro-parentheses) */
 	__atomic_store_n(&real_found, true, __ATOMIC_RELEASE);
 }
