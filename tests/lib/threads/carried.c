@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,29 @@ static void ask(void *(*run)(void *))
 	pthread_join(thread, NULL);
 }
 
+/* ---- a server on its standard input, whose main thread blocks SIGTERM ---- */
+
+static void *serve(void *argument)
+{
+	char byte;
+
+	while (read(STDIN_FILENO, &byte, 1) == 1)
+		if (write(STDOUT_FILENO, &byte, 1) != 1)
+			exit(2);
+	return argument;
+}
+
+static void serve_until_sigterm(void)
+{
+	pthread_t thread = start(serve, NULL);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
@@ -163,6 +187,8 @@ int main(int argc, char *argv[])
 		many();
 	else if (!strcmp(argv[1], "event_loop"))
 		ask(loop);
+	else if (!strcmp(argv[1], "serve"))
+		serve_until_sigterm();
 	else if (!strcmp(argv[1], "busy"))
 		ask(compute);
 	return 0;

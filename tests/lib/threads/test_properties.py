@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 BUILD = Path(os.environ["FERRY_BUILD"])
 PROGRAMS = BUILD / "tests" / "lib" / "threads"
 PROPERTIES = PROGRAMS / "properties"
+TRIALS = int(os.environ.get("FERRY_TRIALS", "1"))
 CARRIED: list[str | Path] = [BUILD / "cli" / "ferry", "threads", "--after", "0", "--report"]
 
 Result = subprocess.CompletedProcess[str]
@@ -46,9 +48,10 @@ def carried(report: str) -> int:
 @pytest.mark.parametrize("name", names())
 def test_a_property_holds_on_carriers(name: str, carriers: str) -> None:
     plain = run(PROPERTIES, name)
-    on_carriers = run(*CARRIED, "--carriers", carriers, PROPERTIES, name)
     assert plain.returncode == 0
-    assert (on_carriers.stdout, on_carriers.returncode) == (plain.stdout, plain.returncode)
+    for _ in range(TRIALS):
+        on_carriers = run(*CARRIED, "--carriers", carriers, PROPERTIES, name)
+        assert (on_carriers.stdout, on_carriers.returncode) == (plain.stdout, plain.returncode)
 
 
 def test_the_threads_are_carried() -> None:
@@ -62,6 +65,25 @@ def test_the_threads_are_carried() -> None:
 def test_a_closed_descriptor_ends_the_wait_for_it() -> None:
     done = run(*CARRIED, PROGRAMS / "carried", "close")
     assert (done.stdout, done.returncode) == ("-1 Bad file descriptor\n", 0)
+
+
+def test_a_stopped_program_goes_on_and_ends_by_sigterm() -> None:
+    with subprocess.Popen(
+        [*CARRIED, PROGRAMS / "carried", "serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for _ in range(3):
+            process.send_signal(signal.SIGSTOP)
+            process.stdin.write(b"x")
+            process.stdin.flush()
+            process.send_signal(signal.SIGCONT)
+            assert process.stdout.read(1) == b"x"
+        process.terminate()
+        assert process.wait(timeout=60) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("case", ["many", "own_stacks", "event_loop", "busy"])
