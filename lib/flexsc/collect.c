@@ -43,28 +43,22 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 	return result;
 }
 
-/* Frees the entries that the call of TICKET has left, and returns the ticket of where it is. */
-static long follow(const struct ferry_flexsc *flexsc, long ticket)
+/* Where the call of TICKET is now: it has moved once, as far as its ticket shows. */
+static long current_ticket(const struct ferry_flexsc *flexsc, long ticket)
 {
-	const struct ferry_entry *entry;
-	long next;
+	const struct ferry_entry *entry = ticket_entry(flexsc, ticket);
 
-	for (;; ticket = next) {
-		entry = ticket_entry(flexsc, ticket);
-		if (entry->nr != MOVED)
-			return ticket;
-		next = entry->arg[0];
-		ferry__runner_free(ticket_runner(flexsc, ticket), entry);
-	}
+	return entry->nr == MOVED ? entry->arg[0] : ticket;
 }
 
-static struct ferry_entry *current_entry(const struct ferry_flexsc *flexsc, long *ticket)
+/* The same, and frees the entry of TICKET if the call has left it. */
+static long follow(const struct ferry_flexsc *flexsc, long ticket)
 {
-	struct ferry_entry *entry;
+	long current = current_ticket(flexsc, ticket);
 
-	while ((entry = ticket_entry(flexsc, *ticket))->nr == MOVED)
-		*ticket = entry->arg[0];
-	return entry;
+	if (current != ticket)
+		ferry__runner_free(ticket_runner(flexsc, ticket), ticket_entry(flexsc, ticket));
+	return current;
 }
 
 /* A runner that does not block, instead of BLOCKED; NULL if there are too many. */
@@ -82,13 +76,20 @@ static struct runner *other_runner(struct ferry_flexsc *flexsc, const struct run
 	return flexsc_slot(flexsc, slot);
 }
 
-/* Moves a withdrawn call to another runner.  Without one, it goes back to where it was. */
-static void move(struct ferry_flexsc *flexsc, struct runner *from, struct ferry_entry *old)
+/*
+ * Moves a withdrawn call to another runner.  Without one, it goes back to where it was.  The entry
+ * that the ticket names, FIRST, keeps the new place; other entries that the call leaves are free.
+ */
+static void move(struct ferry_flexsc *flexsc, struct ferry_entry *first, struct runner *from,
+		 struct ferry_entry *old)
 {
 	struct runner *to = other_runner(flexsc, from);
 	struct ferry_entry *new = to ? ferry__runner_claim(to) : NULL;
 
 	if (!new) {
+		/* Polls of other calls here would fail, too: they try again when they look again.
+		 */
+		__atomic_store_n(&from->was_blocked, false, __ATOMIC_RELAXED);
 		ferry__entry_submit(from->set, old);
 		return;
 	}
@@ -97,8 +98,10 @@ static void move(struct ferry_flexsc *flexsc, struct runner *from, struct ferry_
 	new->result = old->result;
 	__atomic_store_n(&new->argc, __atomic_load_n(&old->argc, __ATOMIC_RELAXED),
 			 __ATOMIC_RELAXED);
-	old->nr = MOVED;
-	old->arg[0] = ticket_of(to, new);
+	if (old != first)
+		ferry__runner_free(from, old);
+	first->nr = MOVED;
+	first->arg[0] = ticket_of(to, new);
 	ferry__entry_submit(to->set, new);
 }
 
@@ -116,11 +119,11 @@ static bool was_blocked(struct runner *runner)
 }
 
 /* A call behind one that blocks would never be made: no thread sleeps on it. */
-static void move_if_behind(struct ferry_flexsc *flexsc, struct runner *runner,
-			   struct ferry_entry *entry)
+static void move_if_behind(struct ferry_flexsc *flexsc, struct ferry_entry *first,
+			   struct runner *runner, struct ferry_entry *entry)
 {
 	if (!entry_is_begun(entry) && was_blocked(runner) && ferry__runner_withdraw(runner, entry))
-		move(flexsc, runner, entry);
+		move(flexsc, first, runner, entry);
 }
 
 /* Sleeps until the call is over and returns 0, or takes it back and returns 1. */
@@ -143,23 +146,23 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 {
-	long first = ticket;
 	struct ferry_entry *entry;
 	struct runner *runner;
+	long current;
 
 	if (!is_ticket(flexsc, ticket))
 		return 0;
-	entry = current_entry(flexsc, &ticket);
-	runner = ticket_runner(flexsc, ticket);
+	current = current_ticket(flexsc, ticket);
+	entry = ticket_entry(flexsc, current);
+	runner = ticket_runner(flexsc, current);
 	/* The event comes before DONE. */
 	if (ferry__event_has_result(entry))
 		sleep_until_over(runner, entry);
 	if (!is_over(runner, entry)) {
-		if (!entry_is_begun(entry))
-			move_if_behind(flexsc, runner, entry);
+		move_if_behind(flexsc, ticket_entry(flexsc, ticket), runner, entry);
 		return 0;
 	}
-	follow(flexsc, first);
+	follow(flexsc, ticket);
 	*result = collect(runner, entry);
 	return 1;
 }
@@ -200,7 +203,7 @@ long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
 		if (entry->result == ferry__poster_id())
 			break;
 		/* This thread may have more rights than the poster. */
-		move(flexsc, runner, entry);
+		move(flexsc, entry, runner, entry);
 	}
 	result = ferry__event_collect(entry, ferry__entry_run(entry));
 	ferry__runner_free(runner, entry);

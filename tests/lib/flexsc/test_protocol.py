@@ -39,7 +39,8 @@ WRONG_TICKETS = {
     "a call that is begun is moved": ["-DBEGUN_IS_IGNORED"],
     "a call that cannot be moved is not given back": ["-DNOT_GIVEN_BACK"],
     "an entry is freed before it is read": ["-DFREED_FIRST"],
-    "entries that calls have left are kept": ["-DNOT_FREED"],
+    "the first entry is kept": ["-DNOT_FREED"],
+    "entries between the first and the last are kept": ["-DLEFT_ARE_KEPT"],
 }
 
 

@@ -5,8 +5,8 @@
  *
  * There is one slot.  Its runner may be in one of two calls that block until the other calls have
  * been collected.  Who polls a call behind one of them withdraws it and moves it to a runner that
- * is idle: the old entry says where, and is freed when the call is collected.  Then others may
- * use it.  A call that is never made leaves its thread polling, which spin reports as an invalid
+ * is idle: the first entry, which the ticket names, says where, and is freed when the call is
+ * collected.  Other entries that the call leaves are freed at once.  Then others may use them.  A call that is never made leaves its thread polling, which spin reports as an invalid
  * end state; results and entries are asserted.
  *
  * test_protocol.py says what can be changed by -D..., and that it is noticed.
@@ -121,8 +121,8 @@ inline other_runner(blocked, r)
 	}
 }
 
-/* The call at OLD has been withdrawn. */
-inline move(old, r, new)
+/* The call at OLD, whose ticket names FIRST, has been withdrawn. */
+inline move(first, old, r, new)
 {
 	other_runner(RUNNER_OF(old), r);
 	new = NONE;
@@ -139,8 +139,14 @@ inline move(old, r, new)
 #endif
 	:: else ->
 		fill_in(new, arg[old]);
-		nr[old] = MOVED;
-		arg[old] = new;
+#ifndef LEFT_ARE_KEPT
+		if
+		:: old != first -> release(old)
+		:: else
+		fi;
+#endif
+		nr[first] = MOVED;
+		arg[first] = new;
 		status[new] = SUBMITTED
 	fi
 }
@@ -162,10 +168,10 @@ inline withdraw(ticket, withdrawn)
 	}
 }
 
-/* Frees the entries that the call has left. */
+/* Frees the first entry if the call has left it. */
 inline follow(ticket, next)
 {
-	do
+	if
 	:: nr[ticket] == MOVED ->
 #ifdef FREED_FIRST
 		release(ticket);
@@ -177,8 +183,8 @@ inline follow(ticket, next)
 #endif
 #endif
 		ticket = next
-	:: else -> break
-	od
+	:: else
+	fi
 }
 
 proctype poster(byte self)
@@ -198,10 +204,10 @@ proctype poster(byte self)
 	status[first] = SUBMITTED;
 	do
 	:: current = first;
-		do
-		:: nr[current] == MOVED -> current = arg[current]
-		:: else -> break
-		od;
+		if
+		:: nr[first] == MOVED -> current = arg[first]
+		:: else
+		fi;
 		/* Polling in vain is no progress. */
 		if
 		:: status[current] == DONE -> break
@@ -209,7 +215,7 @@ proctype poster(byte self)
 		   (IS_SPARE(0) || IS_SPARE(1) || IS_SPARE(2) || slot != RUNNER_OF(current)) ->
 			withdraw(current, withdrawn);
 			if
-			:: withdrawn -> move(current, r, next)
+			:: withdrawn -> move(first, current, r, next)
 			:: else
 			fi
 		fi
