@@ -38,6 +38,12 @@ static struct ferry_entry *claim(const struct ferry_flexsc *flexsc, struct runne
 	return NULL;
 }
 
+/* Or -1. */
+static int eventfd_of(const struct ferry_flexsc *flexsc)
+{
+	return __atomic_load_n(&flexsc->eventfd, __ATOMIC_ACQUIRE);
+}
+
 static long finish_here(struct runner *runner, struct ferry_entry *entry, long result)
 {
 	entry->nr = MADE_HERE;
@@ -57,6 +63,17 @@ static int fill_in_call(struct ferry_entry *entry, int eventfd, long nr, const l
 	entry->nr = (short)nr;
 	__atomic_store_n(&entry->argc, (unsigned char)argc, __ATOMIC_RELAXED);
 	return 0;
+}
+
+/* An event loop may wait for the call if there is an EVENTFD. */
+static long submit(struct ferry_flexsc *flexsc, int eventfd, struct runner *runner,
+		   struct ferry_entry *entry)
+{
+	entry->result = ferry__poster_id();
+	ferry__entry_submit(runner->set, entry);
+	if (eventfd >= 0)
+		ferry__watcher_rouse(flexsc);
+	return ticket_of(runner, entry);
 }
 
 static long post(struct ferry_flexsc *flexsc, int eventfd, long nr, const long args[],
@@ -84,18 +101,12 @@ static long post(struct ferry_flexsc *flexsc, int eventfd, long nr, const long a
 		ferry__runner_free(runner, entry);
 		return -ENOMEM;
 	}
-	entry->result = ferry__poster_id();
-	ferry__entry_submit(runner->set, entry);
-	if (eventfd >= 0)
-		ferry__watcher_rouse(flexsc);
-	return ticket_of(runner, entry);
+	return submit(flexsc, eventfd, runner, entry);
 }
 
 long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
 {
-	int eventfd = __atomic_load_n(&flexsc->eventfd, __ATOMIC_ACQUIRE);
-
-	return post(flexsc, eventfd, nr, args, argc);
+	return post(flexsc, eventfd_of(flexsc), nr, args, argc);
 }
 
 long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
@@ -115,9 +126,7 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 	entry->arg[1] = (long)calls;
 	entry->arg[2] = (long)ncall;
 	entry->arg[3] = entry->arg[4] = 0;
-	entry->result = ferry__poster_id();
-	ferry__entry_submit(runner->set, entry);
-	return ticket_of(runner, entry);
+	return submit(flexsc, eventfd_of(flexsc), runner, entry);
 }
 
 /* The caller holds the mutex. */

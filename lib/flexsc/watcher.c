@@ -11,45 +11,58 @@
 
 enum { AWAKE, ASLEEP, STOPPED };
 
-static bool has_waiting_call(const struct ferry_flexsc_set *set)
-{
-	unsigned int i;
+/* What the calls of a runner need. */
+enum need { NOTHING, LOOKS, AN_EVENT };
 
-	for (i = 0; i < set->count; i++)
-		if (__atomic_load_n(&set->entry[i].status, __ATOMIC_RELAXED) ==
-			    FERRY_ENTRY_SUBMITTED &&
-		    !entry_is_begun(&set->entry[i]))
-			return true;
-	return false;
+/*
+ * A call that is refused signals nothing, because its poster makes it when it polls.  A call that
+ * is begun may still be refused, unless it sleeps.
+ */
+static enum need need_of(const struct runner *runner)
+{
+	const struct ferry_entry *entry = runner->set->entry, *end = entry + runner->set->count;
+	bool is_submitted = false, is_behind = false;
+	unsigned int status;
+
+	for (; entry < end; entry++) {
+		status = __atomic_load_n(&entry->status, __ATOMIC_RELAXED);
+		if (status == FERRY_ENTRY_REFUSED)
+			return AN_EVENT;
+		if (status != FERRY_ENTRY_SUBMITTED)
+			continue;
+		is_submitted = true;
+		is_behind |= !entry_is_begun(entry);
+	}
+	if (!is_submitted)
+		return NOTHING;
+	if (!ferry__runner_is_blocked(runner))
+		return LOOKS;
+	return is_behind ? AN_EVENT : NOTHING;
 }
 
-/* Whether a call waits; and *STUCK, whether behind one that blocks. */
-static bool calls_wait(const struct ferry_flexsc *flexsc, bool *stuck)
+static enum need greatest_need(const struct ferry_flexsc *flexsc)
 {
 	unsigned int i, count = __atomic_load_n(&flexsc->count, __ATOMIC_ACQUIRE);
-	bool wait = false;
+	enum need need, greatest = NOTHING;
 
-	*stuck = false;
-	for (i = 0; i < count; i++) {
-		if (!has_waiting_call(flexsc->runner[i]->set))
-			continue;
-		wait = true;
-		*stuck |= ferry__runner_is_blocked(flexsc->runner[i]);
+	for (i = 0; i < count && greatest < AN_EVENT; i++) {
+		need = need_of(flexsc->runner[i]);
+		if (need > greatest)
+			greatest = need;
 	}
-	return wait;
+	return greatest;
 }
 
 /* Rouse: store SUBMITTED, fence, load state.  Here: store state, fence, load SUBMITTED. */
 static void sleep_until_roused(struct ferry_flexsc *flexsc)
 {
 	unsigned int awake = AWAKE, *state = &flexsc->watcher.state;
-	bool stuck;
 
 	if (!__atomic_compare_exchange_n(state, &awake, ASLEEP, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!calls_wait(flexsc, &stuck))
+	if (greatest_need(flexsc) == NOTHING)
 		ferry__futex_wait(state, ASLEEP, NO_TIMEOUT);
 	awake = ASLEEP;
 	__atomic_compare_exchange_n(state, &awake, AWAKE, false, __ATOMIC_RELAXED,
@@ -59,13 +72,14 @@ static void sleep_until_roused(struct ferry_flexsc *flexsc)
 static void *watch(void *argument)
 {
 	struct ferry_flexsc *flexsc = argument;
-	bool stuck;
+	enum need need;
 
 	while (__atomic_load_n(&flexsc->watcher.state, __ATOMIC_RELAXED) != STOPPED) {
 		ferry__futex_wait(&flexsc->watcher.state, AWAKE, LOOK_NS);
-		if (!calls_wait(flexsc, &stuck))
+		need = greatest_need(flexsc);
+		if (need == NOTHING)
 			sleep_until_roused(flexsc);
-		else if (stuck)
+		else if (need == AN_EVENT)
 			ferry__event_signal(flexsc->eventfd);
 	}
 	return NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Event loops sleep in an epoll of their own and do not see that a call waits behind one that
- * blocks.  So the watcher, a thread, looks each millisecond while calls wait, and signals the
- * eventfd: then the loop polls its tickets, which has the call moved to another runner.
+ * blocks, or that a runner has refused it.  So the watcher, a thread, looks each millisecond while
+ * calls wait or run, and signals the eventfd: then the loop polls its tickets, which moves the
+ * call to another runner or makes it.
  */
 #ifndef FLEXSC_WATCHER_H
 #define FLEXSC_WATCHER_H

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -192,6 +193,35 @@ static void a_child_opens_its_own_eventfd(void **state)
 	ASSERT_IN_CHILD(open_eventfd_in_child);
 }
 
+/* ---- restricted threads ---- */
+
+static void post_and_unshare(void)
+{
+	struct ferry_flexsc *flexsc;
+	struct loop loop;
+	long result = 0;
+	int i;
+
+	CHILD_ASSERT(!ferry_flexsc_start(&flexsc, NULL));
+	loop = loop_on(flexsc);
+	for (i = 0; i < 2; i++) {
+		long ticket = post(&loop, SYS_getpid, 0, 0, 0);
+
+		CHILD_ASSERT(wait_for_event(&loop) == loop.eventfd);
+		CHILD_ASSERT(ferry_flexsc_poll(flexsc, ticket, &result) == 1);
+		CHILD_ASSERT(result == getpid());
+		/* A runner in the kernel refuses the second call. */
+		CHILD_ASSERT(!syscall(SYS_unshare, CLONE_FILES));
+	}
+	ferry_flexsc_stop(flexsc);
+}
+
+static void a_refused_call_wakes_the_loop(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(post_and_unshare);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, with_defaults, stop)
 
 int main(void)
@@ -204,6 +234,7 @@ int main(void)
 		TEST(calls_may_be_left_uncollected),
 		TEST(a_childs_calls_are_done_at_once),
 		TEST(a_child_opens_its_own_eventfd),
+		cmocka_unit_test(a_refused_call_wakes_the_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
