@@ -112,14 +112,9 @@ static int compare(const struct ferry_flexsc *flexsc)
 	const struct runner *runner = __atomic_load_n(&flexsc->slot[0], __ATOMIC_ACQUIRE);
 
 	/* A forked child has no runner: the poster makes its calls itself. */
-	if (set_is_wiped(runner->set) || is_like(wait_for_id(runner)))
-		return ANY_RUNNER;
-	return POST_NOTHING;
-}
-
-static bool takes_all(const struct ferry_flexsc *flexsc)
-{
-	return flexsc->trusts || flexsc->place != IN_USER;
+	if (!set_is_wiped(runner->set) && !is_like(wait_for_id(runner)))
+		return POST_NOTHING;
+	return flexsc->place == IN_USER ? ANY_RUNNER : ALIKE_RUNNER;
 }
 
 int ferry__posting_limit(const struct ferry_flexsc *flexsc)
@@ -128,7 +123,7 @@ int ferry__posting_limit(const struct ferry_flexsc *flexsc)
 
 	if (confined)
 		return POST_NOTHING;
-	if (takes_all(flexsc))
+	if (flexsc->trusts)
 		return ALIKE_RUNNER;
 	if (key_rights() != flexsc->key_rights)
 		return POST_NOTHING;

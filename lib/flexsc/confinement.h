@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether the calling thread may do the same as the runners.  A runner in the kernel
- * compares itself with the poster at each call.  Nothing that a thread reads without a system
- * call reports its credentials, filters and domains, so for runners in user space
+ * compares itself with the poster at each call, but it may have to leave the kernel for good.
+ * Nothing that a thread reads without a system call reports its credentials, filters and domains,
+ * so for runners in user space
  *	- calls whose permission is checked when they are made stay with the caller,
  *	- the caller is compared with a runner once, before its first post,
  *	- and what it changes by ferry's own functions is noticed (here.h).
