@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ENGINES = os.environ.get("FERRY_ENGINES", "loop,auto").split(",")
-PROGRAMS = ("ftw", "mdu", "pathsearch", "rw", "sigset", "total", "unimpl")
+PROGRAMS = ("ahead", "ftw", "mdu", "pathsearch", "rw", "sigset", "total", "unimpl")
 
 Result = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Result]

@@ -11,6 +11,7 @@ USERS_OF_LIBFERRY = tuple(program for program in PROGRAMS if program != "unimpl"
 
 # Arguments with which a program prints something, or nothing but an error of its output.
 PRINTING = {
+    "ahead": ("/usr/bin/env",),
     "ftw": ("/usr/bin",),
     "mdu": ("/dev/null",),
     "pathsearch": ("null", "/dev"),
@@ -41,6 +42,7 @@ def test_unknown_option_is_named_and_refused(run: Run, program: str) -> None:
 @pytest.mark.parametrize(
     ("program", "args", "complaint"),
     [
+        ("ahead", (), "not one FILE given"),
         ("total", (), "no FILE given"),
         ("pathsearch", (), "no NAME given"),
         ("pathsearch", ("a", "b", "c"), "more than NAME and PATHLIST"),
