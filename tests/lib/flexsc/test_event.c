@@ -126,6 +126,40 @@ static void a_loop_waits_for_calls_and_descriptors(void **state)
 	close(loop.epoll);
 }
 
+static void a_batch_behind_a_blocked_one_wakes_the_loop(void **state)
+{
+	struct loop loop = loop_on(*state);
+	static const uint64_t one = 1;
+	struct ferry_slot blocks[1], signals[2];
+	long rets[3], tickets[2], result;
+	int there[2];
+	char byte;
+
+	assert_int_equal(pipe(there), 0);
+	blocks[0] = (struct ferry_slot){ .nr = SYS_read,
+					 .argc = 3,
+					 .arg = { there[0], (long)&byte, 1 } };
+	signals[0] = (struct ferry_slot){ .nr = SYS_getpid };
+	signals[1] = (struct ferry_slot){ .nr = SYS_write,
+					  .argc = 3,
+					  .arg = { loop.eventfd, (long)&one, sizeof(one) } };
+	usleep(50000); /* by then the watcher sleeps; else this test would pass without a wake-up */
+	tickets[0] = ferry_flexsc_post_batch(*state, rets, blocks, 1);
+	tickets[1] = ferry_flexsc_post_batch(*state, rets + 1, signals, 2);
+	/* The first event may be the watcher's; the batch signals just before it is done. */
+	wait_for_event(&loop);
+	if (!ferry_flexsc_poll(*state, tickets[1], &result))
+		result = ferry_flexsc_wait(*state, tickets[1]);
+	assert_int_equal(result, 1);
+	assert_int_equal(rets[1], getpid());
+	assert_int_equal(write(there[1], "y", 1), 1);
+	ferry_flexsc_wait(*state, tickets[0]);
+	assert_int_equal(rets[0], 1);
+	close(there[0]);
+	close(there[1]);
+	close(loop.epoll);
+}
+
 /* ---- errors and ends ---- */
 
 static void results_are_those_of_plain_calls(void **state)
@@ -230,6 +264,7 @@ int main(void)
 		TEST(an_event_means_that_the_call_is_done),
 		TEST(the_eventfd_stays_the_same),
 		TEST(a_loop_waits_for_calls_and_descriptors),
+		TEST(a_batch_behind_a_blocked_one_wakes_the_loop),
 		TEST(results_are_those_of_plain_calls),
 		TEST(calls_may_be_left_uncollected),
 		TEST(a_childs_calls_are_done_at_once),
