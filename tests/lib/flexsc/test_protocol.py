@@ -41,6 +41,7 @@ WRONG_TICKETS = {
     "an entry is freed before it is read": ["-DFREED_FIRST"],
     "the first entry is kept": ["-DNOT_FREED"],
     "entries between the first and the last are kept": ["-DLEFT_ARE_KEPT"],
+    "an entry that is freed holds the new place": ["-DLEFT_SAYS_WHERE"],
 }
 
 

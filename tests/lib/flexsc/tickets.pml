@@ -145,8 +145,13 @@ inline move(first, old, r, new)
 		:: else
 		fi;
 #endif
+#ifdef LEFT_SAYS_WHERE
+		nr[old] = MOVED;
+		arg[old] = new;
+#else
 		nr[first] = MOVED;
 		arg[first] = new;
+#endif
 		status[new] = SUBMITTED
 	fi
 }
@@ -197,7 +202,8 @@ proctype poster(byte self)
 		claim(r, first);
 		if
 		:: first != NONE -> break
-		:: else -> over == POSTERS - 1 /* no entry: try again once one may be free */
+		/* No entry: try again once one may be free. */
+		:: else -> slot != r || !claimed[AT(r, 0)] || !claimed[AT(r, 1)]
 		fi
 	od;
 	fill_in(first, self);
@@ -211,7 +217,7 @@ proctype poster(byte self)
 		/* Polling in vain is no progress. */
 		if
 		:: status[current] == DONE -> break
-		:: status[current] == SUBMITTED && IS_BLOCKED(RUNNER_OF(current)) &&
+		:: MAY_WITHDRAW(current) && IS_BLOCKED(RUNNER_OF(current)) &&
 		   (IS_SPARE(0) || IS_SPARE(1) || IS_SPARE(2) || slot != RUNNER_OF(current)) ->
 			withdraw(current, withdrawn);
 			if
