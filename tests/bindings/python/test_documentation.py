@@ -69,7 +69,7 @@ def test_du(tmp_path: Path) -> None:
 
 
 def test_backup(tmp_path: Path) -> None:
-    names = recipe("Recipe: what a backup has to save")
+    names = recipe("Recipe: find the files that a backup has to save")
     for name in ("same", "grows", "touched", "goes"):
         (tmp_path / name).write_bytes(b"x")
     before = names["scan"](tmp_path)
