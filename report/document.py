@@ -243,20 +243,8 @@ class Cell(Measurement):
             raise ValueError("is a cell of flexsc without threads or runners")
 
 
-class Side(Measurement):
-    """The echo server in one of its builds."""
-
-    server: str
-    build: Literal["pthreads", "epoll"]
-    requests_per_s: Positive
-    cpu_ns: NotNegative
-    ratio: Positive
-    cpu_ratio: NotNegative
-
-
 class Flexsc(Run):
     cells: list[Cell] = field(default_factory=list)
-    servers: list[Side] = field(default_factory=list)
 
     def measurements(self) -> Sequence[Measurement]:
         return self.cells

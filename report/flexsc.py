@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Sequence
 
-from . import servers
 from .charts import Bar, Line, draw_bars, draw_lines
 from .document import Cell, Flexsc
 from .drawing import Panel, some
@@ -161,5 +160,5 @@ def section(name: str, run: Flexsc) -> Section:
     return Section(
         topic="flexsc",
         title="posted calls beside plain ones",
-        figures=figures + ([servers.figure(name, run.servers)] if run.servers else []),
+        figures=figures,
     )

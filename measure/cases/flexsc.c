@@ -21,7 +21,6 @@
 #include "measure/harness/machine.h"
 #include "measure/harness/steps.h"
 #include "measure/harness/turns.h"
-#include "sides.h"
 
 /* The fewest calls of a thread in a trial, so that starting together hardly counts. */
 #define MANY 400
@@ -261,8 +260,6 @@ static int measure(struct run *run)
 	const struct turns turns = {
 		.what = "trial and cell", .begin = begin, .run = measure_cell, .context = &session
 	};
-	struct side *sides = NULL;
-	size_t side_count = 0;
 	int status;
 
 	session.runners = list_cpus(&session.cpus);
@@ -275,12 +272,8 @@ static int measure(struct run *run)
 		status = take_trials(run, turns, session.cells, session.count,
 				     sizeof(*session.cells));
 	set_means(&session);
-	if (!status)
-		status = echo_measure(run, &sides, &side_count);
 	session.runner->caller_instructions = instructions_between(post_calls, MOST_WINDOWS);
-	sides_compare(run, sides, side_count);
 	flexsc_conclude(run, session.cells, session.count, session.runner);
-	sides_conclude(run, sides, side_count);
 	return status;
 }
 

@@ -34,8 +34,6 @@ struct cell {
 	double latency[4];     /* 50 %, 90 %, 99 %, longest, ns */
 };
 
-struct side;
-
 /* What was measured of a runner by itself. */
 struct runner {
 	const char *missing;
@@ -43,9 +41,6 @@ struct runner {
 	double idle_cpu;	    /* ns of CPU time that it uses in a second without calls */
 	double caller_instructions; /* of a posted write, in user space; or NAN */
 };
-
-/** Measures an echo server: its sides (sides.h), and how many there are.  Returns a status. */
-int echo_measure(struct run *run, struct side **sides, size_t *count);
 
 /**
  * Compares the cells with those of plain calls, and adds records, tables, findings and figures to

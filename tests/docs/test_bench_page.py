@@ -48,7 +48,6 @@ ONLY_IN = {
     "memory_bytes": "pagefault",
     "page_bytes": "pagefault",
     "touches": "pagefault",
-    "servers": "flexsc",
     "against": "crossing",
 }
 SETTINGS_OF_OTHERS = {"calls", "sizes", "slots", "engines", "pairs", "apps", "directory", "trials"}
@@ -86,10 +85,9 @@ def described(part: int) -> set[str]:
     CELLS,
     GAINS,
     TOUCHES,
-    SERVERS,
     AGAINST,
     PAIRS,
-) = range(19)
+) = range(18)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +115,7 @@ def documents(
 
 
 def test_the_page_has_the_parts_that_are_compared_here() -> None:
-    assert len(tables(PAGE)) == 19
+    assert len(tables(PAGE)) == 18
     titles = list(sections(PAGE, "SS"))
     assert titles[1:] == [
         "The object",
@@ -134,7 +132,6 @@ def test_the_page_has_the_parts_that_are_compared_here() -> None:
         "cells",
         "gains",
         "touches",
-        "servers",
         "against",
     ]
 
@@ -218,13 +215,6 @@ def test_touches(documents: dict[str, Any]) -> None:
     unmeasured |= {"available", "reason"}
     for touch in documents["pagefault"]["touches"]:
         assert set(touch) == (described(TOUCHES) if touch["available"] else unmeasured)
-
-
-def test_servers(documents: dict[str, Any]) -> None:
-    unmeasured = {"name", "server", "build", "available", "reason"}
-    assert all(side["available"] for side in documents["flexsc"]["servers"])
-    for side in documents["flexsc"]["servers"]:
-        assert set(side) == (described(SERVERS) if side["available"] else unmeasured)
 
 
 def test_against(documents: dict[str, Any]) -> None:

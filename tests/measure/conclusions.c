@@ -14,7 +14,6 @@
 #include "measure/cases/crossing.h"
 #include "measure/cases/duels.h"
 #include "measure/cases/flexsc.h"
-#include "measure/cases/sides.h"
 #include "measure/harness/against.h"
 #include "measure/harness/document.h"
 #include "measure/harness/watch.h"
@@ -155,26 +154,6 @@ static void conclude_rows(struct run *run, const json_t *request)
 	add_contestants(run, RECORDS("rows", fields, all, count));
 }
 
-/* {"servers": [[flexsc's trials], [those of pthreads], [of epoll]]} */
-static void conclude_servers(struct run *run, const json_t *request)
-{
-	static const char *const names[] = { "http" };
-	struct side *sides = sides_of(names, COUNT_OF(names));
-	size_t i;
-
-	for (i = 0; i < BUILDS; i++) {
-		json_t *holder = json_pack("{s:O}", "of",
-					   json_array_get(json_object_get(request, "servers"), i));
-
-		sides[i].trials = numbers_at(holder, "of");
-		sides[i].cpu = 1000;
-		json_decref(holder);
-	}
-	sides_compare(run, sides, BUILDS);
-	judge_run(run);
-	sides_conclude(run, sides, BUILDS);
-}
-
 /* {"first": [call, flag], "second": [call, flag]}: whether the thread was watched. */
 static void conclude_watch(struct run *run, const json_t *request)
 {
@@ -215,8 +194,6 @@ static void conclude(struct run *run, struct settings *settings, const json_t *r
 		conclude_flexsc(run, (struct flexsc_settings *)settings, request);
 	else if (!strcmp(bench, "rows"))
 		conclude_rows(run, request);
-	else if (!strcmp(bench, "servers"))
-		conclude_servers(run, request);
 	else if (!strcmp(bench, "pagefault"))
 		conclude_pagefault(run, request);
 	else if (!strcmp(bench, "watch"))

@@ -99,10 +99,6 @@ def pagefault(rng: np.random.Generator, noise: Noise) -> dict[str, Any]:
     return {"bench": "pagefault", "touches": columns(700 * noise(rng, 5, 4))}
 
 
-def servers(rng: np.random.Generator, noise: Noise) -> dict[str, Any]:
-    return {"bench": "servers", "servers": columns(2e4 * noise(rng, 5, 3))}
-
-
 BENCHES = {
     "crossing": crossing,
     "batch": batch,
@@ -112,7 +108,6 @@ BENCHES = {
     "files": duels(count=8, pairs=13),
     "flexsc": flexsc,
     "pagefault": pagefault,
-    "servers": servers,
 }
 
 

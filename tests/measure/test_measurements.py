@@ -158,29 +158,6 @@ def test_cells_of_flexsc_are_compared_with_plain_calls(documents: Documents) -> 
     assert max(posted) > 0
 
 
-def test_builds_of_the_echo_server_are_compared(documents: Documents) -> None:
-    sides = documents["flexsc"]["servers"]
-    assert len(sides) == 6
-    # The client of 1,000 requests may see the time of two running threads a tick (10 ms) late.
-    late = 2 * 10e6 / 1000
-    for server in {side["server"] for side in sides}:
-        builds = {side["build"]: side for side in sides if side["server"] == server}
-        assert set(builds) == {"pthreads", "epoll"}
-        trials = {build: np.array(side["trials_ns"]) for build, side in builds.items()}
-        for build, side in builds.items():
-            assert len(trials[build]) == 4
-            assert side["requests_per_s"] == pytest.approx(1e9 / side["median"], rel=1e-6)
-            ratio = np.median(trials["pthreads"] / trials[build])
-            assert side["ratio"] == pytest.approx(ratio, rel=1e-6)
-            # Two CPUs at most work for a request.
-            assert 0 < side["cpu_ns"] < 2.2 * trials[build].max() + late
-            share = side["cpu_ns"] / builds["pthreads"]["cpu_ns"]
-            assert side["cpu_ratio"] == pytest.approx(share, rel=1e-6)
-        found = documents["flexsc"]["findings"]
-        (text,) = [one["text"] for one in found if one["about"] == server]
-        assert f"epoll serves {builds['epoll']['ratio']:.2f} times" in text
-
-
 def test_touches_are_compared_with_a_fault_a_page(documents: Documents) -> None:
     document = documents["pagefault"]
     assert document["memory_bytes"] == 16 << 20

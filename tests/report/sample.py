@@ -284,33 +284,9 @@ def flexsc(
             cells.append(cell("write", way, work, times, base))
         missing: Json = {"call": "getpid", "way": "uring", "threads": None, "runners": None}
         cells.append(absent("getpid uring", "", "no such request", work_ns=work, **missing))
-    echo = sides("echo 1 of 8", trials)
-    run = common("flexsc", started) | {"cells": cells, "servers": echo}
-    for about in ("write", "echo 1 of 8"):
-        run["findings"].append({"about": about, "text": f"A finding about {about}."})
+    run = common("flexsc", started) | {"cells": cells}
+    run["findings"].append({"about": "write", "text": "A finding about write."})
     return run
-
-
-def side(server: str, build: str, trials: Sequence[float], base: Sequence[float]) -> Json:
-    now = median(trials)
-    return measurement(f"{server}, {build}", trials) | {
-        "server": server,
-        "build": build,
-        "requests_per_s": 1e9 / now,
-        "cpu_ns": 0.7 * now,
-        "ratio": median(base) / now,
-        "cpu_ratio": now / median(base),
-    }
-
-
-def sides(server: str, trials: int) -> list[Json]:
-    random = Random(7)
-    gains = {"pthreads": 1.0, "epoll": 1.11}
-    base = noisy(random, 9000.0, trials)
-    return [
-        side(server, build, noisy(random, 9000.0 / gain, trials), base)
-        for build, gain in gains.items()
-    ]
 
 
 def touch(order: str, way: str, trials: Sequence[float], pages: float, size: int = 0) -> Json:

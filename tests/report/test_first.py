@@ -64,7 +64,7 @@ def test_times_and_instructions_do_not_share_a_figure(results: Write) -> None:
 
 def test_the_page_has_the_lines_of_conclusion_json(results: Write) -> None:
     directory = results({"crossing": sample.crossing(), "batch": batch()})
-    lines = read_conclusion(directory, {"servers": "wrk is missing", "batch": "it was missing"})
+    lines = read_conclusion(directory, {"apps": "cat is missing", "batch": "it was missing"})
     (directory / "conclusion.json").write_text(as_json(lines))
     make_report(directory)
     (shown,) = by_class(read_page(directory / "report.html"), "conclusion")

@@ -16,7 +16,7 @@ from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_ro
 from report.drawing import COLOURS, MOST_DOTS
 from report.words import NONE, fixed, significant, time, with_error
 
-LISTS = ("comparisons", "cells", "touches", "servers")
+LISTS = ("comparisons", "cells", "touches")
 BENCHES = list(sample.all_benches())
 
 
@@ -93,7 +93,6 @@ def test_every_finding_is_there_once_and_the_first_is_in_short(page: Element, be
         ("flexsc-6-write-gain", "write"),
         ("pagefault-7-ways", "sequential"),
         ("pagefault-7-sizes", "one_in_64"),
-        ("flexsc-6-servers", "echo 1 of 8"),
     ],
 )
 def test_findings_stand_beside_what_they_are_about(page: Element, figure: str, about: str) -> None:
@@ -232,15 +231,6 @@ def test_the_cpu_time_of_flexsc_is_drawn(page: Element) -> None:
     assert {"512 threads, 1 runner", "64 threads, 2 runners"} <= set(labels(cpu))
 
 
-def test_every_server_is_in_the_figure(page: Element) -> None:
-    rates, cpu = panels(page, "flexsc-6-servers")
-    for side in available("flexsc", "servers"):
-        label = f"{side['server']}: {side['build']}"
-        rate = f"{side['requests_per_s']:,.0f}"
-        assert shown(f"{rate}, {significant(side['ratio'])}") in labels(rates)
-        assert label in labels(cpu)
-
-
 def test_every_way_to_map_pages_is_shown(page: Element) -> None:
     medians, _ = panels(page, "pagefault-7-ways")
     orders = {"sequential": "in order", "random": "random"}
@@ -297,7 +287,7 @@ def test_runs_of_a_single_trial_make_a_page(results: Write) -> None:
 
 
 def test_flexsc_that_was_cut_before_its_first_cell_makes_a_page(results: Write) -> None:
-    run = sample.flexsc(trials=1) | {"complete": False, "servers": []}
+    run = sample.flexsc(trials=1) | {"complete": False}
     run["cells"] = run["cells"][:3]
     assert not list(by_id(page_of(results({"cut": run})), "flexsc-0").iter("figure"))
 
