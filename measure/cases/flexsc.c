@@ -200,7 +200,7 @@ static int measure_cell(void *context, size_t index, size_t trial, double *value
 	return run_cell(session, index, false, value) ? 0 : EXIT_FOUND;
 }
 
-/* ---- what the caller does ---- */
+/* ---- a runner by itself ---- */
 
 /* Posts writes without end.  The runner stays awake, as it would at full speed. */
 static void post_calls(volatile long *count)
@@ -221,21 +221,6 @@ static void post_calls(volatile long *count)
 	}
 }
 
-/* ---- the bench ---- */
-
-/* The children have added up what is used in all trials. */
-static void set_means(struct session *session)
-{
-	struct cell *cell;
-
-	for (cell = session->cells; cell < session->cells + session->count; cell++) {
-		cell->caller /= (double)cell->trials.count;
-		cell->others /= (double)cell->trials.count;
-	}
-}
-
-/* ---- a runner by itself ---- */
-
 static int look_at_runner(void *context)
 {
 	const struct timespec settle = { .tv_nsec = 100000000 }, second = { .tv_sec = 1 };
@@ -252,6 +237,19 @@ static int look_at_runner(void *context)
 	session->runner->idle_cpu = (double)(ferry_flexsc_cpu_ns(flexsc) - before);
 	ferry_flexsc_stop(flexsc);
 	return 0;
+}
+
+/* ---- the bench ---- */
+
+/* The children have added up what is used in all trials. */
+static void set_means(struct session *session)
+{
+	struct cell *cell;
+
+	for (cell = session->cells; cell < session->cells + session->count; cell++) {
+		cell->caller /= (double)cell->trials.count;
+		cell->others /= (double)cell->trials.count;
+	}
 }
 
 static int measure(struct run *run)
