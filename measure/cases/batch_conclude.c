@@ -28,7 +28,6 @@ struct at_size {
 	const char *missing;
 	const char *call, *engine, *against;
 	long size;
-	bool alike;	   /* one engine by two names */
 	double own, other; /* least times of a slot or copy */
 	struct comparison pairs;
 };
@@ -144,12 +143,11 @@ static void add_at_sizes(struct run *run, struct results *results, const struct 
 			.engine = one->engine,
 			.against = other->engine,
 			.size = (long)size,
-			.alike = run_the_same(one, other),
 			.own = one->least.of[s] / size,
 			.other = other->least.of[s] / size,
 		};
 		at->pairs = compare_in_turn(&own, &base, &ratios, run->settings->bootstrap);
-		if (!at->alike)
+		if (!run_the_same(one, other))
 			add_comparison(run, &at->pairs);
 	}
 }
@@ -338,7 +336,6 @@ static const struct field at_size_fields[] = {
 	{ "engine", F_TEXT, AT_SIZE(engine), 0 },
 	{ "against", F_TEXT, AT_SIZE(against), 0 },
 	{ "size", F_COUNT, AT_SIZE(size), 0 },
-	{ "same_loop", F_YES_NO, AT_SIZE(alike), 0 },
 	{ "ratio", F_NUMBER, AT_SIZE(pairs.ratio), 0 },
 	{ "ratio_se", F_NUMBER, AT_SIZE(pairs.se), 0 },
 	{ "low", F_NUMBER, AT_SIZE(pairs.low), 0 },

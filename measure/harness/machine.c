@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -42,7 +43,6 @@ void machine_read(struct machine *machine)
 	machine->user_mode = !strcmp(cpuinfo("vendor_id"), "User Mode Linux");
 	machine->hypervisor = strstr(cpuinfo("flags"), " hypervisor") != NULL;
 	machine->cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	machine->io_uring_disabled = number_in("/proc/sys/kernel/io_uring_disabled");
 }
 
 json_t *machine_mitigations(void)
@@ -115,7 +115,8 @@ const char *cpu_online(void)
 	return list ? list : keep_text("0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
 }
 
-double cpu_seconds(const struct rusage *usage)
+/* CPU time in user space and in the kernel, s. */
+static double cpu_seconds(const struct rusage *usage)
 {
 	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;

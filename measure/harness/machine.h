@@ -5,18 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <jansson.h>
 
 struct machine {
 	struct utsname kernel;
-	const char *cpu;       /* the model's name, or "unknown" */
-	long cpus;	       /* online */
-	bool hypervisor;       /* the CPU reports that it is virtual */
-	bool user_mode;	       /* user-mode Linux, a process of its host */
-	int io_uring_disabled; /* sysctl kernel.io_uring_disabled, or -1 where there is none */
+	const char *cpu; /* the model's name, or "unknown" */
+	long cpus;	 /* online */
+	bool hypervisor; /* the CPU reports that it is virtual */
+	bool user_mode;	 /* user-mode Linux, a process of its host */
 };
 
 /** Reads what the kernel reports; what it does not report is left as above. */
@@ -62,9 +60,6 @@ struct others {
 };
 
 struct cpu_use cpu_use(int cpu);
-
-/** CPU time in user space and in the kernel, s. */
-double cpu_seconds(const struct rusage *usage);
 
 /** Since START; the shares are NAN if the time was too short. */
 struct others cpu_others(int cpu, const struct cpu_use *start);
