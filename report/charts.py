@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of panels: bars, how trials spread, ratios with intervals, lines."""
+"""The kinds of panels: bars, ratios with intervals, lines."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,11 +21,9 @@ from .drawing import (
     some,
     spread,
 )
-from .words import MINUS, unit
 
 FAR = 1.6  # times what the marks reach: further trials would hide them
 MIDDLE = 0.16  # of a row's marks, below its place: the words stand above them
-LINEAR = 1.0  # percent; beyond it the axis of deviations is logarithmic
 LOOKS = {  # of an engine's marks: colour and shape
     "loop": ("grey", "o"),
     "uring": ("blue", "s"),
@@ -48,11 +44,9 @@ class Bar:
     label: str
     text: str  # its figure in words
     parts: list[tuple[float, str]]  # length and colour, from the left
-    trials: list[float] = field(default_factory=list)
 
 
-def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = None) -> Panel:
-    """Bars longer than LIMIT are cut there, and say so by an arrow."""
+def draw_bars(name: str, title: str, bars: Sequence[Bar]) -> Panel:
     longest = max(sum(length for length, _ in bar.parts) for bar in bars)
 
     def plot(axes: Axes) -> None:
@@ -61,61 +55,11 @@ def draw_bars(name: str, title: str, bars: Sequence[Bar], limit: float | None = 
             for length, colour in bar.parts:
                 axes.barh(i + MIDDLE, length, 0.36, left=left, color=COLOURS[colour])
                 left += length
-            if limit and left > limit:
-                axes.plot(
-                    limit, i + MIDDLE, ">", color=COLOURS["paper"], markersize=5, clip_on=False
-                )
-        axes.set_xlim(0, min(longest, limit or longest) or 1)
+        axes.set_xlim(0, longest or 1)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(plain))
 
     return draw_rows(name, title, [(bar.label, bar.text) for bar in bars], plot)
-
-
-def deviation_label(value: float) -> str:
-    return "0" if value == 0 else f"{value:+g}".replace("-", MINUS)
-
-
-def draw_deviations(name: str, bars: Sequence[Bar]) -> Panel:
-    """How far each trial lies from the median of its row, which is the length of its bar."""
-
-    def plot(axes: Axes) -> None:
-        low, high = -LINEAR, LINEAR
-        for i, bar in enumerate(bars):
-            median = sum(length for length, _ in bar.parts)
-            values = [100 * (trial / median - 1) for trial in bar.trials]
-            low, high = min(low, *values), max(high, *values)
-            left, right = np.percentile(values, (25, 75))
-            box: dict[str, Any] = {
-                "facecolor": COLOURS["grid"],
-                "edgecolor": COLOURS["soft"],
-                "linewidth": 0.5,
-            }
-            axes.barh(i + MIDDLE, right - left, 0.4, left=left, **box)
-            shown = selection(values)
-            heights = [i + MIDDLE + 0.34 * offset for offset in spread(len(shown))]
-            dots(axes, shown, heights, bar.parts[0][1])
-        axes.set_xscale("symlog", linthresh=LINEAR)
-        axes.set_xlim(low * 1.15, high * 1.15)
-        powers = [10.0**k for k in range(math.ceil(math.log10(max(high, -low))) + 1)]
-        powers = powers[:: math.ceil(len(powers) / 3)]
-        ticks = [tick for tick in (*(-one for one in powers), 0.0, *powers) if low <= tick <= high]
-        set_ticks(axes.xaxis, ticks, deviation_label)
-        axes.axvline(0, color=COLOURS["soft"], linewidth=0.8)
-
-    return draw_rows(name, "each trial, % off its median", [(bar.label, "") for bar in bars], plot)
-
-
-def draw_medians(name: str, per: str, bars: Sequence[Bar]) -> list[Panel]:
-    """The medians, and how the trials spread around them."""
-    medians = draw_bars(f"{name}-medians", f"median, {unit()}{per}", bars)
-    return [medians, draw_deviations(f"{name}-trials", bars)]
-
-
-SPREAD_NOTE = (
-    "Bars: medians of the trials. Dots: every trial; boxes: the middle half of them. The scale "
-    "of the dots is logarithmic beyond 1 % to either side."
-)
 
 
 @dataclass(frozen=True)
@@ -197,17 +141,16 @@ def draw_lines(
     x_label: str,
     lines: Sequence[Line],
     y_label: Callable[[float], str] = plain,
-    base: Line | None = None,
+    level: float | None = None,
     x_from_0: bool = False,
 ) -> Panel:
     """Trials far beyond the scale of the marks are drawn at its edge.
 
-    BASE, one of LINES, is shaded where it is above 1.  X_FROM_0: the axis has a linear part below
-    its first step.
+    LEVEL is marked across the panel.  X_FROM_0: the axis has a linear part below its first step.
     """
 
     def plot(axes: Axes) -> None:
-        marks = [y for line in lines for y in line.y] + ([1.0] if base else [])
+        marks = [y for line in lines for y in line.y] + ([level] if level else [])
         every = marks + [y for line in lines for trials in line.trials for y in trials]
         log_axis(
             axes,
@@ -216,11 +159,8 @@ def draw_lines(
             min(max(every), FAR * max(marks)),
             y_label,
         )
-        if base:
-            axes.axhline(1, color=COLOURS["ink"], linewidth=0.8, zorder=1)
-            above = [y > 1 for y in base.y]
-            shade = COLOURS["grid"]
-            axes.fill_between(base.x, base.y, 1, above, interpolate=True, color=shade, linewidth=0)
+        if level:
+            axes.axhline(level, color=COLOURS["ink"], linewidth=0.8, zorder=1)
         for line in lines:
             plot_line(axes, line)
         xs = sorted({x for line in lines for x in line.x})

@@ -3,11 +3,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from .charts import SPREAD_NOTE, Bar, Line, draw_lines, draw_medians
+from .charts import Bar, Line, draw_bars, draw_lines
 from .document import Pagefault, Touch
 from .drawing import time_label
 from .section import Figure, Section
-from .words import time
+from .words import time, unit
 
 ORDERS = {
     ("write", "sequential"): "in order",
@@ -45,17 +45,16 @@ def ways_figure(name: str, touches: Sequence[Touch]) -> Figure:
             f"{touch.label}, {order(touch)}",
             time(touch.median),
             [(touch.median, STYLES[order(touch)][0])],
-            touch.trials_ns,
         )
         for touch in shown
     ]
     return Figure(
         name=f"{name}-ways",
         title="First touch of a page",
-        panels=draw_medians(name, " per page", bars),
+        panels=[draw_bars(f"{name}-medians", f"median, {unit()} per page", bars)],
         key=[(colour, what) for where, (colour, _, what) in STYLES.items() if where != SPARSE],
         note="All time until each page was touched once, mapping and populating included, per "
-        f"page. {SPREAD_NOTE}",
+        "page.",
         about={"sequential", "random"},
     )
 

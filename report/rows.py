@@ -3,10 +3,10 @@
 
 from collections.abc import Sequence
 
-from .charts import SPREAD_NOTE, Bar, draw_medians, look
+from .charts import Bar, draw_bars, look
 from .document import Chain, ChainRow, Row, Rows
 from .section import Figure, Section
-from .words import time
+from .words import time, unit
 
 KEY = {
     "grey": "in user space only",
@@ -15,12 +15,13 @@ KEY = {
     "purple": "crosses; how much of it is the crossing is not known",
 }
 BARE = ("null", "unimplemented")
+CROSSING_NOTE = "Medians of the trials; the tables show how far the trials spread."
 DISPATCH_NOTE = (
-    "The call of each slot is replaced by an empty function, so what remains is the loop itself. "
+    "The call of each slot is replaced by an empty function, so what remains is the loop itself."
 )
 CHAIN_NOTE = (
     "The calls on one small file: loop makes one crossing for each; raw makes the same calls by "
-    "hand; the others make them in one crossing. "
+    "hand; the others make them in one crossing."
 )
 
 
@@ -41,14 +42,14 @@ def parts(row: Row, bench: str) -> list[tuple[float, str]]:
 
 
 def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
-    bars = [Bar(row.label, time(row.median), parts(row, bench), row.trials_ns) for row in rows]
+    bars = [Bar(row.label, time(row.median), parts(row, bench)) for row in rows]
     drawn = {colour for bar in bars for length, colour in bar.parts if length}
     crossing = bench == "crossing"
     return Figure(
         name=f"{name}-rows",
         title="Time of one call" if crossing else "Time of one slot in the loop",
-        panels=draw_medians(name, "", bars),
-        note=SPREAD_NOTE if crossing else DISPATCH_NOTE + SPREAD_NOTE,
+        panels=[draw_bars(f"{name}-medians", f"median, {unit()}", bars)],
+        note=CROSSING_NOTE if crossing else DISPATCH_NOTE,
         key=[(colour, KEY[colour]) for colour in KEY if colour in drawn] if crossing else [],
         about={row.name for row in rows},
     )
@@ -64,15 +65,12 @@ def section(name: str, run: Rows) -> Section:
 
 
 def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
-    bars = [
-        Bar(row.name, time(row.median), [(row.median, look(row.engine)[0])], row.trials_ns)
-        for row in rows
-    ]
+    bars = [Bar(row.name, time(row.median), [(row.median, look(row.engine)[0])]) for row in rows]
     return Figure(
         name=f"{name}-chains",
         title="Time of the calls on one file",
-        panels=draw_medians(name, "", bars),
-        note=CHAIN_NOTE + SPREAD_NOTE,
+        panels=[draw_bars(f"{name}-medians", f"median, {unit()}", bars)],
+        note=CHAIN_NOTE,
         about={row.chain for row in rows},
     )
 

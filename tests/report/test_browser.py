@@ -96,7 +96,6 @@ def many_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flexsc = sample.flexsc(trials=1)
     for cell in flexsc["cells"]:
         if cell["way"] == "flexsc":
-            cell["threads"] *= 10_000
             cell["runners"] *= 32
     runs = {"crossing": crossing, "batch": batch, "apps": apps, "again": sample.crossing()}
     directory = write_runs(tmp_path_factory.mktemp("many") / "results", runs | {"flexsc": flexsc})
@@ -164,7 +163,7 @@ def test_panels_stand_side_by_side_where_there_is_room(
     browser: Browser, page_path: Path, width: int, abreast: int
 ) -> None:
     page = open_page(browser, page_path, width, "light")
-    panels = page.locator("#crossing-0-rows .panel")
+    panels = page.locator("#pagefault-7-sizes .panel")
     tops = {round(panels.nth(i).evaluate("one => one.offsetTop")) for i in range(2)}
     assert len(tops) == 2 // abreast
     page.close()
