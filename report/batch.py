@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 from .charts import Line, RatioRow, draw_lines, draw_ratios, look
 from .document import Batch, Ratio, Series
-from .drawing import Panel, time_label
+from .drawing import time_label
 from .section import Figure, Section, grouped
 from .words import with_error
 
 NOTE = (
     "Large marks: the least time of each size; dots: every trial, those beyond the scale at its "
     "edge. Lines: a + bN fitted to the least times; shaded: the 95 % band from the errors of a "
-    "and b. All scales are logarithmic. Where the time of each {item} falls with N, they share "
-    "the cost of the batch."
+    "and b, divided by N. Both scales are logarithmic. Where the time of each {item} falls with "
+    "N, they share the cost of the batch."
 )
 
 
@@ -21,13 +21,12 @@ def item(series: Series) -> str:
     return "slot" if series.body == 1 else "copy"
 
 
-def line(series: Series, divided: bool) -> Line:
-    """The time of a batch by its size, or DIVIDED by the size that of a slot."""
+def line(series: Series) -> Line:
+    """The time of a slot in batches of each size."""
 
     def scaled(times: Sequence[float]) -> list[float]:
         """A logarithmic scale has no 0."""
-        scales = series.sizes if divided else [1] * len(series.sizes)
-        return [max(ns, 1e-3) / scale for ns, scale in zip(times, scales, strict=True)]
+        return [max(ns, 1e-3) / size for ns, size in zip(times, series.sizes, strict=True)]
 
     fit = series.fit
     colour, marker = look(series.engine)
@@ -45,19 +44,12 @@ def line(series: Series, divided: bool) -> Line:
 
 def cost_figure(name: str, series: Sequence[Series]) -> Figure:
     first = series[0]
-
-    def panel(what: str, title: str, divided: bool) -> Panel:
-        lines = [line(one, divided) for one in series]
-        x_label = f"{'slots' if first.body == 1 else 'copies'} in a batch (N)"
-        return draw_lines(f"{name}-{what}", title, x_label, lines, time_label)
-
+    title = f"time of each {item(first)}"
+    x_label = f"{'slots' if first.body == 1 else 'copies'} in a batch (N)"
     return Figure(
         name=name,
         title=f"Cost against batch size: {first.label}",
-        panels=[
-            panel("whole", "time of a whole batch", divided=False),
-            panel("divided", f"time of each {item(first)}", divided=True),
-        ],
+        panels=[draw_lines(name, title, x_label, list(map(line, series)), time_label)],
         note=NOTE.format(item=item(first)),
         about={first.call},
     )

@@ -96,17 +96,22 @@ class Caution:
 
 KINDS = {  # by the id of a warning: what the runs did
     "busy": "shared their CPU with other programs",
+    "call": "measured a call that fails",
     "coarse-clock": "timed too little for the clock",
     "drift": "drifted",
     "filter": "ran under a seccomp filter",
     "frequency-scaling": "ran at a frequency that changes",
     "interrupted": "were interrupted",
+    "little-memory": "touched less memory than usual",
     "not-pinned": "moved between CPUs",
     "outliers": "were disturbed",
+    "outputs-differ": "compared programs whose outputs differ",
     "slow-clock": "had a slow clock",
     "smt": "shared their core with another CPU",
+    "unsettled": "were disturbed in all trials of a row",
     "user-mode-linux": "ran in user-mode Linux",
     "virtual-machine": "ran in a virtual machine",
+    "watched": "were watched",
 }
 
 

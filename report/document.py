@@ -216,8 +216,7 @@ class Comparison(Record):
     against: str
     what: str
     commands: list[list[str]]
-    pairs_ns: Annotated[list[tuple[Positive, Positive]], NotEmpty]
-    ratios: list[Positive]
+    ratios: Annotated[list[Positive], NotEmpty]
     ratio: PairRatio
     significant: bool | None  # None: withheld
 

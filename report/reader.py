@@ -119,10 +119,6 @@ def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
         return found
     if origin is list:
         return read_list(of[0], value, place)
-    if origin is tuple:
-        fits = isinstance(value, list) and len(value) == len(of)
-        require(fits, place, value, f"a list of {len(of)}")
-        return tuple(read_value(of[i], one, f"{place}[{i}]") for i, one in enumerate(value))
     if origin is dict:
         require(isinstance(value, dict), place, value, "an object")
         return {name: read_value(of[1], one, f"{place}.{name}") for name, one in value.items()}

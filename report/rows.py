@@ -31,9 +31,7 @@ def stays_in_user_space(row: Row) -> bool:
 
 def parts(row: Row, bench: str) -> list[tuple[float, str]]:
     """The median, split where the bench knows how much of it is the crossing."""
-    if stays_in_user_space(row):
-        return [(row.median, "grey")]
-    if bench == "dispatch":
+    if bench == "dispatch" or stays_in_user_space(row):
         return [(row.median, "grey")]
     if row.kernel_share is None:
         return [(row.median, "orange" if row.name in BARE else "purple")]
@@ -48,7 +46,7 @@ def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
     return Figure(
         name=f"{name}-rows",
         title="Time of one call" if crossing else "Time of one slot in the loop",
-        panels=[draw_bars(f"{name}-medians", f"median, {unit()}", bars)],
+        panels=[draw_bars(name, f"median, {unit()}", bars)],
         note=CROSSING_NOTE if crossing else DISPATCH_NOTE,
         key=[(colour, KEY[colour]) for colour in KEY if colour in drawn] if crossing else [],
         about={row.name for row in rows},
@@ -69,7 +67,7 @@ def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
     return Figure(
         name=f"{name}-chains",
         title="Time of the calls on one file",
-        panels=[draw_bars(f"{name}-medians", f"median, {unit()}", bars)],
+        panels=[draw_bars(name, f"median, {unit()}", bars)],
         note=CHAIN_NOTE,
         about={row.chain for row in rows},
     )

@@ -19,7 +19,6 @@ class Known(Record):
     """Where the time goes, if MISSING does not say why that is not known."""
 
     missing: str | None
-    cpu_ns: float | None = None
     user_ns: Estimate | None = None
     crossings_ns: Estimate | None = None
     kernel_ns: Estimate | None = None
@@ -43,7 +42,6 @@ class Step(Record):
     calls: NotNegative
     begins_batch: bool
     alone: bool
-    why: str | None
     arguments: list[Argument]
 
 
@@ -54,7 +52,6 @@ class Follower(Record):
 
 class Sequence(Record):
     turns: NotNegative
-    calls: NotNegative
     batches: NotNegative
     verdict: Literal["entirely", "in parts", "not"]
     why: str | None
@@ -66,7 +63,6 @@ class Saving(Record):
     name: str
     what: str
     missing: str | None
-    calls: float | None
     saved_ns: Estimate
     share: float | None
 
@@ -76,7 +72,6 @@ class Trace(Record):
     method: Literal["bpf", "ptrace"]
     total: int
     threads: int
-    crossing_ns: Estimate
     tracing_ns: Estimate | None
     lost_calls: int
     time: Known

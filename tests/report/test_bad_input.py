@@ -124,7 +124,7 @@ BROKEN = [
     ("batch", without("series", 2, "fit", "low_ns"), "'series[2].fit.low_ns' is missing"),
     ("batch", with_value([1, 2], "series", 0, "sizes"), "'series[0]' has a trial without one"),
     ("batch", with_value([1.5], "series", 0, "sizes"), "wants an integer"),
-    ("apps", with_value([[1.0]], "comparisons", 0, "pairs_ns"), "wants a list of 2"),
+    ("apps", with_value([], "comparisons", 0, "ratios"), "wants a list that is not empty"),
     ("apps", with_value([["a", 1]], "comparisons", 0, "commands"), "commands[0][1]' is 1"),
     ("flexsc", with_value(None, "cells", 4, "threads"), "'cells[4]' is a cell of flexsc without"),
 ]
