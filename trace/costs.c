@@ -178,7 +178,11 @@ static double look_at_others(void)
 	return others / LOOKS;
 }
 
-struct way on_busy_cpus(struct way saving, struct figure slow, double busy, double cpus)
+/*
+ * SAVING of a call that took SLOW by itself and that idle CPUs make faster, while others kept BUSY
+ * of so many CPUs from it: its error has what they could save as well.
+ */
+static struct way on_busy_cpus(struct way saving, struct figure slow, double busy, double cpus)
 {
 	const double most = slow.value * (1 - 1 / cpus);
 

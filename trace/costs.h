@@ -29,12 +29,6 @@ struct costs {
 	const char *watched;	  /* why calls took longer meanwhile, or NULL */
 };
 
-/**
- * SAVING of a call that took SLOW by itself and that idle CPUs make faster, while others kept
- * BUSY of so many CPUs from it: its error has what they could save as well.
- */
-struct way on_busy_cpus(struct way saving, struct figure slow, double busy, double cpus);
-
 /** What a call costs that no kernel has, now. */
 struct figure measure_crossing(void);
 

@@ -43,7 +43,8 @@ static double *sorted_copy(const double values[], size_t count)
 	return copy;
 }
 
-double quantile_of(const double values[], size_t count, double fraction)
+/* NAN of none. */
+static double quantile_of(const double values[], size_t count, double fraction)
 {
 	double *sorted, found;
 
@@ -403,7 +404,8 @@ static double critical(double freedom)
 	return middle;
 }
 
-struct comparison compare_estimate(double ratio, double se, size_t count)
+/* A ratio whose error comes from COUNT trials. */
+static struct comparison compare_estimate(double ratio, double se, size_t count)
 {
 	double freedom = (double)count - 1;
 	struct comparison c = { .ratio = ratio, .se = se, .p = NAN };
@@ -445,7 +447,8 @@ struct numbers ratios_of(const struct numbers *trials, const struct numbers *bas
 	return ratios;
 }
 
-struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap)
+/* By their median. */
+static struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap)
 {
 	struct summary summary;
 	struct comparison comparison;
@@ -469,10 +472,11 @@ static size_t count_below(const struct numbers *values, double limit)
 }
 
 /*
- * Of two equal sides either may be the lower one in each trial, so that K values below all of the
- * other side's are of K trials, with a probability of 1 / 2^K for each side.
+ * How likely the least values of two equal sides, made trial by trial, lie so far apart.  Either
+ * side may be the lower one in each trial, so that K values below all of the other side's are of
+ * K trials, with a probability of 1 / 2^K for each side.
  */
-double separation(const struct numbers *trials, const struct numbers *base)
+static double separation(const struct numbers *trials, const struct numbers *base)
 {
 	size_t own = count_below(trials, least_value(base->of, base->count));
 	size_t other = count_below(base, least_value(trials->of, trials->count));

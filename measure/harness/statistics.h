@@ -28,9 +28,7 @@ void sort_values(double values[], size_t count);
 /** The quantile FRACTION, 0 to 1, of COUNT > 0 sorted values; linear between neighbours. */
 double quantile(const double sorted[], size_t count, double fraction);
 
-/** The same of COUNT values in any order; NAN of none. */
-double quantile_of(const double values[], size_t count, double fraction);
-
+/** Of COUNT values in any order; NAN of none. */
 double median_of(const double values[], size_t count);
 
 struct summary {
@@ -77,28 +75,17 @@ struct comparison {
 /** The probability that |T| is T or more, for Student's T with so many degrees of freedom. */
 double two_sided(double t, double freedom);
 
-/** A ratio that is known as ESTIMATE, whose error comes from COUNT trials. */
-struct comparison compare_estimate(double ratio, double se, size_t count);
-
 /**
  * How many times as fast each of TRIALS is as that of BASE, as far as both go; kept.  Trial by
  * trial, because the machine may be slower in one of them.
  */
 struct numbers ratios_of(const struct numbers *trials, const struct numbers *base);
 
-/** The median of RATIOS.  With fewer than 4 there is a ratio, but no error. */
-struct comparison compare_ratios(const struct numbers *ratios, struct bootstrap bootstrap);
-
-/**
- * How likely the least values of two equal sides, made trial by trial, lie so far apart: the more
- * of the lowest values of both belong to one side, the less likely.  Disturbances only add to a
- * time, so that the least ones separate even where more than half of the trials were disturbed.
- */
-double separation(const struct numbers *trials, const struct numbers *base);
-
 /**
  * TRIALS and BASE trial by trial: by the median of their RATIOS, or where only the least times
- * separate, by the ratio of these, whose error is not known.
+ * separate, by the ratio of these, whose error is not known.  Disturbances only add to a time, so
+ * that the least ones separate even where more than half of the trials were disturbed.  With fewer
+ * than 4 trials there is a ratio, but no error.
  */
 struct comparison compare_in_turn(const struct numbers *trials, const struct numbers *base,
 				  const struct numbers *ratios, struct bootstrap bootstrap);
