@@ -88,7 +88,10 @@ const char *bpf_load(struct bpf *bpf)
 
 void bpf_unload(struct bpf *bpf)
 {
-	bpf_detach(bpf);
+	size_t i;
+
+	for (i = 0; i < ATTACHED; i++)
+		bpf_link__destroy(bpf->links[i]);
 	ring_buffer__free(bpf->ring);
 	if (bpf->state)
 		munmap((void *)bpf->state, sizeof(*bpf->state));
@@ -113,16 +116,6 @@ int bpf_attach(struct bpf *bpf)
 			return -errno;
 	}
 	return 0;
-}
-
-void bpf_detach(struct bpf *bpf)
-{
-	size_t i;
-
-	for (i = 0; i < ATTACHED; i++) {
-		bpf_link__destroy(bpf->links[i]);
-		bpf->links[i] = NULL;
-	}
 }
 
 unsigned long bpf_missed(const struct bpf *bpf)

@@ -35,8 +35,6 @@ const char *bpf_load(struct bpf *bpf);
 int bpf_attach(struct bpf *bpf);
 
 /** From now on, no call of the machine is slowed down. */
-void bpf_detach(struct bpf *bpf);
-
 void bpf_unload(struct bpf *bpf);
 
 /** Follows all threads of STATE->process that are not followed yet: 0 or -errno. */
