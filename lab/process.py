@@ -101,7 +101,7 @@ def run_to(
 
 
 def pump(
-    streams: Mapping[IO[bytes], Callable[[bytes], None]],
+    streams: Mapping[IO[bytes], Callable[[bytes], object]],
     *,
     tick: Callable[[], bool] = lambda: True,
     interval: float = 0.1,

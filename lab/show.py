@@ -127,10 +127,6 @@ def measure(programs: Path, results: Path) -> Mapping[str, Document]:
     log = results / "guest.log"
     print(f"ferry-lab: measuring in {TINY_TARGET.name}", file=sys.stderr)
     with log.open("wb") as tables:
-
-        def take(output: bytes) -> None:
-            tables.write(output)
-
         outcome = run_in_guest(
             kernel,
             ["sh", "-c", script(results)],
@@ -140,8 +136,8 @@ def measure(programs: Path, results: Path) -> Mapping[str, Document]:
                 environment={"FERRY_BUILD": str(programs)},
                 quick=True,
             ),
-            out=take,
-            err=take,
+            out=tables.write,
+            err=tables.write,
         )
     if outcome.failure:
         raise LabError(outcome.failure)

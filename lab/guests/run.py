@@ -21,7 +21,7 @@ from lab.process import Kept, pump
 
 HIDDEN = ("/dev", "/proc", "/run", "/sys")  # the guest has its own
 
-Sink = Callable[[bytes], None]
+Sink = Callable[[bytes], object]
 
 
 def write_out(data: bytes) -> None:
