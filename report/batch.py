@@ -12,13 +12,14 @@ from .words import with_error
 NOTE = (
     "Large marks: the least time of each size; dots: every trial, those beyond the scale at its "
     "edge. Lines: a + bN fitted to the least times; shaded: the 95 % band from the errors of a "
-    "and b, divided by N. Both scales are logarithmic. Where the time of each {item} falls with "
-    "N, they share the cost of the batch."
+    "and b, divided by N. Both scales are logarithmic. Where the time falls with N, the cost of "
+    "the batch itself is shared by more {items}."
 )
 
 
-def item(series: Series) -> str:
-    return "slot" if series.body == 1 else "copy"
+def item(series: Series) -> tuple[str, str]:
+    """What a batch has N of, also in the plural."""
+    return ("slot", "slots") if series.body == 1 else ("copy", "copies")
 
 
 def line(series: Series) -> Line:
@@ -44,13 +45,13 @@ def line(series: Series) -> Line:
 
 def cost_figure(name: str, series: Sequence[Series]) -> Figure:
     first = series[0]
-    title = f"time of each {item(first)}"
-    x_label = f"{'slots' if first.body == 1 else 'copies'} in a batch (N)"
+    one, several = item(first)
+    title, x_label = f"time of each {one}", f"{several} in a batch (N)"
     return Figure(
         name=name,
         title=f"Cost against batch size: {first.label}",
         panels=[draw_lines(name, title, x_label, list(map(line, series)), time_label)],
-        note=NOTE.format(item=item(first)),
+        note=NOTE.format(items=several),
         about={first.call},
     )
 

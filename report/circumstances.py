@@ -94,7 +94,7 @@ class Caution:
     texts: dict[str, list[str]]
 
 
-KINDS = {  # by the id of a warning: what the runs did
+WARNINGS = {  # by the id of a warning: what the runs did
     "busy": "shared their CPU with other programs",
     "call": "measured a call that fails",
     "coarse-clock": "timed too little for the clock",
@@ -124,7 +124,7 @@ def cautions(measured: Sequence[Measured]) -> list[Caution]:
     merged = []
     for name, texts in found.items():
         files = {file for named in texts.values() for file in named}
-        kind = KINDS.get(name, f"warn of “{name}”")
+        kind = WARNINGS.get(name, f"warn of “{name}”")
         merged.append((len(files), Caution(f"{len(files)} of {len(measured)} runs {kind}", texts)))
     merged.sort(key=lambda pair: -pair[0])
     several = "The runs are from several machines, kernels or settings of them"

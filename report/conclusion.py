@@ -69,12 +69,12 @@ def has_trials(run: Run) -> bool:
 
 # ---- the jobs that each bench measures ----
 
-FILES = {"stat": "stat", "read": "read", "walk": "walk", "du": "du"}
+FILES = ("stat", "read", "walk", "du")
 
 
 def file_jobs(run: Apps) -> Iterable[Job]:
     """Against what each job names first: the usual way in C."""
-    for app, name in FILES.items():
+    for app in FILES:
         pairs = [pair for pair in run.comparisons if pair.app == app]
         contests = [
             Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
@@ -83,7 +83,7 @@ def file_jobs(run: Apps) -> Iterable[Job]:
         ]
         if pairs:
             yield Job(
-                f"many files, {name}", "these calls share their work among idle CPUs", contests
+                f"many files, {app}", "these calls share their work among idle CPUs", contests
             )
 
 

@@ -58,7 +58,7 @@ class Clock(Record):
     tsc_hz: float | None
 
 
-class Caution(Record):
+class RunWarning(Record):
     id: str
     text: str
 
@@ -110,7 +110,7 @@ class Run(Record):
     mitigations: dict[str, str]
     clock: Clock
     settings: dict[str, object]
-    warnings: list[Caution]
+    warnings: list[RunWarning]
     findings: list[Finding]
     unit: Literal["ns", "instructions"] = "ns"  # of the times, also where a name ends in _ns
     figures: list[FigureOf] = field(default_factory=list)

@@ -16,11 +16,12 @@ from .section import Figure, grouped
 from .words import joined, measured_in, time, unit
 
 NAME = "first"
+CROSSING = "crossing: a call that does nothing"
 CALL = "write"  # is shown where it was measured, else the first call
 ROWS = (  # of crossing: those that are there; colour, and what each is
     ("function", "grey", "a call of a function"),
     ("clock_gettime_vdso", "grey", "clock_gettime, read in user space"),
-    ("unimplemented", "orange", "crossing: a call that does nothing"),
+    ("unimplemented", "orange", CROSSING),
 )
 ENGINES = {  # of batch: colour, and how the calls are made
     "loop": ("orange", "a crossing each"),
@@ -82,7 +83,7 @@ def first_figure(measured: Iterable[Measured]) -> Figure | None:
         return None
     with measured_in(of):
         bars = [Bar(words, time(value), [(value, colour)]) for colour, words, value in found]
-        crossing = next((bar.text for bar in bars if bar.label == ROWS[-1][2]), None)
+        crossing = next((bar.text for bar in bars if bar.label == CROSSING), None)
         title = f"A crossing here: {crossing}" if crossing else "What each way to call costs"
         panel = draw_bars(NAME, f"{unit()} per call", bars)
     drawn = {colour for colour, _, _ in found}

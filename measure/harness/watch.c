@@ -12,7 +12,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -42,7 +41,7 @@
 #define PR_SYS_DISPATCH_ON 1
 #endif
 
-int watch_slow_entry(struct flag_cost first, struct flag_cost second)
+bool watch_slow_entry(struct flag_cost first, struct flag_cost second)
 {
 	return first.flag < SLOW_ENTRY * second.flag && first.flag < CHEAP_FLAG * first.call;
 }

@@ -3,6 +3,8 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include <stdbool.h>
+
 /* What one more flag of the thread costs a call that does nothing, and the call itself. */
 struct flag_cost {
 	double call, flag;
@@ -12,7 +14,7 @@ struct flag_cost {
  * Whether a thread had a flag that leads its calls through the kernel's slow entry before FIRST
  * was measured.  SECOND was measured when the thread certainly had one.
  */
-int watch_slow_entry(struct flag_cost first, struct flag_cost second);
+bool watch_slow_entry(struct flag_cost first, struct flag_cost second);
 
 /**
  * Why system calls take longer than on a machine by itself: a sentence without its full stop,

@@ -13,7 +13,7 @@ import sample
 from conftest import SOURCE, Write, make_report, write_runs
 from page_reader import HREF, by_class, by_id, dots, labels, read_page, table_rows, text
 
-from report.circumstances import KINDS
+from report.circumstances import WARNINGS
 from report.drawing import COLOURS, MOST_DOTS
 from report.words import NONE, fixed, significant, time, with_error
 
@@ -112,7 +112,7 @@ def test_warnings_are_merged_by_kind_and_folded(page: Element) -> None:
 
 def test_every_kind_of_warning_has_words_of_its_own() -> None:
     sources = "".join(path.read_text() for path in (SOURCE / "measure").rglob("*.c"))
-    assert set(re.findall(r'add_warning\(\s*run, "([\w-]+)"', sources)) == set(KINDS)
+    assert set(re.findall(r'add_warning\(\s*run, "([\w-]+)"', sources)) == set(WARNINGS)
 
 
 def test_ratios_of_user_mode_linux_carry_its_warning(results: Write) -> None:
