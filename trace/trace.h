@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ferry trace: the calls of a program, and the savings of batches.  From the collector to the report. */
+/* ferry trace: the calls of a program and the savings of batches, from collector to report. */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
