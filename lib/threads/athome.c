@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <pty.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@
 	X(int, fsync, (int fd), (fd))                                                              \
 	X(int, fdatasync, (int fd), (fd))                                                          \
 	X(int, msync, (void *at, size_t size, int flags), (at, size, flags))                       \
+	X(int, lockf64, (int fd, int operation, off64_t size), (fd, operation, size))              \
 	X(int, flock, (int fd, int operation), (fd, operation))                                    \
 	X(int, lockf, (int fd, int operation, off_t size), (fd, operation, size))                  \
 	X(ssize_t, sendfile, (int to, int from, off_t *at, size_t size), (to, from, at, size))     \
@@ -43,7 +45,21 @@
 	X(int, msgsnd, (int id, const void *m, size_t n, int fl), (id, m, n, fl))                  \
 	X(ssize_t, msgrcv, (int id, void *m, size_t n, long type, int fl), (id, m, n, type, fl))   \
 	X(int, semop, (int id, struct sembuf *operations, size_t n), (id, operations, n))          \
-	/* signals */                                                                              \
+	X(int, semtimedop, (int id, struct sembuf *o, size_t n, const struct timespec *t),         \
+	  (id, o, n, t))                                                                           \
+	X(ssize_t, mq_receive, (mqd_t q, char *m, size_t n, unsigned int *p), (q, m, n, p))        \
+	X(ssize_t, mq_timedreceive,                                                                \
+	  (mqd_t q, char *m, size_t n, unsigned int *p, const struct timespec *t),                 \
+	  (q, m, n, p, t))                                                                         \
+	X(int, mq_send, (mqd_t q, const char *m, size_t n, unsigned int p), (q, m, n, p))          \
+	X(int, mq_timedsend,                                                                       \
+	  (mqd_t q, const char *m, size_t n, unsigned int p, const struct timespec *t),            \
+	  (q, m, n, p, t))                                                                         \
+	X(int, pselect,                                                                            \
+	  (int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *t,               \
+	   const sigset_t *mask),                                                                  \
+	  (n, in, out, except, t, mask))                                                           \
+	/* signals; one to the process may be due here before the call returns */                  \
 	X(int, sigwait, (const sigset_t *set, int *signal), (set, signal))                         \
 	X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))                   \
 	X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *limit), \
@@ -52,6 +68,9 @@
 	X(int, sigpending, (sigset_t * set), (set))                                                \
 	X(int, pause, (void), ())                                                                  \
 	X(int, raise, (int signal), (signal))                                                      \
+	X(int, kill, (pid_t pid, int signal), (pid, signal))                                       \
+	X(int, killpg, (pid_t group, int signal), (group, signal))                                 \
+	X(int, sigqueue, (pid_t pid, int signal, const union sigval value), (pid, signal, value))  \
 	/* processes */                                                                            \
 	X(pid_t, wait, (int *status), (status))                                                    \
 	X(pid_t, wait3, (int *status, int fl, struct rusage *usage), (status, fl, usage))          \
@@ -145,29 +164,22 @@ static int collect(const char *first, va_list list, char *argv[])
 	return 0;
 }
 
-EXPORT int execl(const char *file, const char *first, ...)
-{
-	char *argv[MOST_ARGUMENTS];
-	va_list list;
-	int error;
-
-	va_start(list, first);
-	error = collect(first, list, argv);
-	va_end(list);
-	return error ? error : execv(file, argv);
-}
-
-EXPORT int execlp(const char *file, const char *first, ...)
-{
-	char *argv[MOST_ARGUMENTS];
-	va_list list;
-	int error;
-
-	va_start(list, first);
-	error = collect(first, list, argv);
-	va_end(list);
-	return error ? error : execvp(file, argv);
-}
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
+#define EXEC_LIST(name, vector)                                   \
+	EXPORT int name(const char *file, const char *first, ...) \
+	{                                                         \
+		char *argv[MOST_ARGUMENTS];                       \
+		va_list list;                                     \
+		int error;                                        \
+                                                                  \
+		va_start(list, first);                            \
+		error = collect(first, list, argv);               \
+		va_end(list);                                     \
+		return error ? error : vector(file, argv);        \
+	}
+EXEC_LIST(execl, execv)
+EXEC_LIST(execlp, execvp)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 EXPORT int execle(const char *file, const char *first, ...)
 {

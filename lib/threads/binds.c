@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whatever changes the kernel thread that makes the call, and nothing else: privileges, placement,
- * clocks.  The thread goes home for good before the call, so that the change confines the thread's
- * own kernel thread, and no carrier ever runs a thread whose own kernel thread could do less, or
- * more, than it.
+ * Calls that change only the kernel thread that makes them: its privileges, placement, clocks.  The
+ * thread goes home for good before the call, so that the change confines its own kernel thread.  No
+ * carrier ever runs a thread whose own kernel thread could do less, or more, than the carrier.
  */
 #include "binds.h"
 
@@ -81,8 +80,7 @@ void binds_tid(int tid, const char *reason)
 		binds_self(reason);
 		return;
 	}
-	/* A thread that was never carried; the signal 0 finds out whether it is one of this
-	 * process. */
+	/* Never carried; the signal 0 finds out whether it is a thread of this process. */
 	if (!home_find(is_target, &target) && tid != getpid() &&
 	    !raw3(SYS_tgkill, getpid(), tid, 0))
 		__atomic_store_n(&strangers, true, __ATOMIC_RELEASE);
@@ -107,7 +105,8 @@ void binds_pthread(unsigned long pthread, const char *reason)
 	  "ioperm")                                                                          \
 	X(int, iopl, (int level), (level), "iopl")                                           \
 	X(int, personality, (unsigned long persona), (persona), "personality")               \
-	X(int, nice, (int by), (by), "nice")
+	X(int, nice, (int by), (by), "nice")                                                 \
+	X(pid_t, _Fork, (void), (), "_Fork")
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 #define X(type, name, parameters, arguments, reason) \
@@ -230,34 +229,19 @@ EXPORT int pthread_setcanceltype(int type, int *old)
 /* ---- prctl ---- */
 
 /* What concerns the process as a whole, or only asks. */
-static bool is_of_process(int option)
+static bool is_of_process(int number)
 {
-	static const int options[] = {
-		PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER,
-		PR_SET_PTRACER,	 PR_SET_VMA,	  PR_SET_THP_DISABLE,	  PR_GET_THP_DISABLE,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (options[i] == option)
-			return true;
-	return false;
+	return IS_AMONG(number, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER,
+			PR_GET_CHILD_SUBREAPER, PR_SET_PTRACER, PR_SET_VMA, PR_SET_THP_DISABLE,
+			PR_GET_THP_DISABLE);
 }
 
 /* What only asks the kernel thread, or names it. */
-static bool is_passing(int option)
+static bool is_passing(int number)
 {
-	static const int options[] = {
-		PR_SET_NAME,	     PR_GET_NAME,	 PR_GET_PDEATHSIG,  PR_GET_KEEPCAPS,
-		PR_GET_SECCOMP,	     PR_CAPBSET_READ,	 PR_GET_SECUREBITS, PR_GET_TIMERSLACK,
-		PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (options[i] == option)
-			return true;
-	return false;
+	return IS_AMONG(number, PR_SET_NAME, PR_GET_NAME, PR_GET_PDEATHSIG, PR_GET_KEEPCAPS,
+			PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_GET_TIMERSLACK,
+			PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS);
 }
 
 EXPORT int prctl(int option, ...)

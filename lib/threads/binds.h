@@ -3,6 +3,19 @@
 #ifndef THREADS_BINDS_H
 #define THREADS_BINDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a number is one of a list. */
+#define IS_AMONG(number, ...)                                                  \
+	({                                                                     \
+		static const int list_[] = { __VA_ARGS__ };                    \
+		bool found_ = false;                                           \
+		for (size_t i_ = 0; i_ < sizeof(list_) / sizeof(*list_); i_++) \
+			found_ |= list_[i_] == (number);                       \
+		found_;                                                        \
+	})
+
 /*
  * A domain is a set of threads whose kernel threads have the same privileges and placement,
  * inherited from the first.  A thread that changes its own leaves for a new domain before the

@@ -100,16 +100,14 @@ bool carrier_has_work(void)
 	return false;
 }
 
-/* A carrier that pushes one thread runs it itself, soon; with more, or from elsewhere, it is told.
- */
+/* A carrier that pushes one thread soon runs it itself; otherwise an idle one is told. */
 void carrier_push(struct thread *thread)
 {
 	struct carrier *own = ferry_self.carrier;
 	struct carrier *carrier = own ? own : &carriers[thread->last];
 
 	append(carrier, thread);
-	/* The length before idle: a carrier that goes idle counts itself before it looks for work.
-	 */
+	/* The length before idle: a carrier counts itself as idle before it looks for work. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&carrier_state.idle, __ATOMIC_RELAXED) &&
 	    (!own || __atomic_load_n(&own->queue.length, __ATOMIC_RELAXED) > 1))
@@ -211,6 +209,10 @@ static void run(struct carrier *carrier, struct thread *thread)
 	ferry_threads_switch(&carrier->host.sp, thread->sp, thread->fs);
 	__atomic_store_n(&carrier->current, NULL, __ATOMIC_RELEASE);
 	thread->carrier = NULL;
+	if (__atomic_load_n(&carrier->hogged, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&carrier->hogged, false, __ATOMIC_RELAXED);
+		thread->hogged++;
+	}
 	thread->after(thread); /* which may give the thread away: it is not ours any more */
 }
 

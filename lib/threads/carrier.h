@@ -22,11 +22,11 @@ struct carrier {
 	int index, tid;
 	uint64_t mask; /* the kernel thread's signal mask */
 	/* the monitor's: */
-	bool stuck; /* another carrier has taken its place */
-	bool spare; /* waits until one is needed; the carrier's own */
+	bool stuck;  /* another carrier has taken its place */
+	bool spare;  /* waits until one is needed; the carrier's own */
+	bool hogged; /* by computing: for the carrier, as the thread may be gone by now */
 	unsigned long seen;
 	int64_t cpu_seen;
-	int same;
 } __attribute__((aligned(64)));
 
 extern struct carrier carriers[MOST_CARRIERS] __attribute__((visibility("hidden")));

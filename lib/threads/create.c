@@ -25,12 +25,18 @@ struct beginning {
 static int living = 1;
 static pthread_key_t at_end;
 
-/* Sets itself again until the last round, so that the program's destructors come first. */
+/*
+ * Sets itself again until the last round, so that the program's destructors come first.  Also of a
+ * thread that is cancelled, which does not return to thread_main().
+ */
 static void end_of_thread(void *round)
 {
-	if ((long)round < PTHREAD_DESTRUCTOR_ITERATIONS)
+	if ((long)round < PTHREAD_DESTRUCTOR_ITERATIONS) {
 		pthread_setspecific(at_end, (void *)((long)round + 1));
-	else if (!__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL))
+		return;
+	}
+	home_end();
+	if (!__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL))
 		exit(0);
 }
 
@@ -218,33 +224,25 @@ static void call_for_signal(pthread_t thread)
 		home_call(other, CALL_SIGNAL);
 }
 
-EXPORT int pthread_kill(pthread_t thread, int signal)
-{
-	int error;
-
-	if (thread == pthread_self())
-		home_enter("a signal for itself");
-	error = real()->pthread_kill(thread, signal);
-	if (thread == pthread_self())
-		home_leave();
-	else if (!error && signal)
-		call_for_signal(thread);
-	return error;
-}
-
-EXPORT int pthread_sigqueue(pthread_t thread, int signal, const union sigval value)
-{
-	int error;
-
-	if (thread == pthread_self())
-		home_enter("a signal for itself");
-	error = real()->pthread_sigqueue(thread, signal, value);
-	if (thread == pthread_self())
-		home_leave();
-	else if (!error && signal)
-		call_for_signal(thread);
-	return error;
-}
+/* NOLINTBEGIN(bugprone-macro-parentheses): names, parameters and arguments */
+#define SIGNALLING(name, parameters, arguments)            \
+	EXPORT int name parameters                         \
+	{                                                  \
+		int error;                                 \
+                                                           \
+		if (thread == pthread_self())              \
+			home_enter("a signal for itself"); \
+		error = real()->name arguments;            \
+		if (thread == pthread_self())              \
+			home_leave();                      \
+		else if (!error && signal)                 \
+			call_for_signal(thread);           \
+		return error;                              \
+	}
+SIGNALLING(pthread_kill, (pthread_t thread, int signal), (thread, signal))
+SIGNALLING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value),
+	   (thread, signal, value))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 EXPORT int pthread_cancel(pthread_t thread)
 {

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
+#include "binds.h"
 #include "export.h"
 #include "home.h"
 #include "real.h"
@@ -180,6 +181,8 @@ EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 	unsigned int next = first, own, least;
 	int i, result;
 
+	if (flags & CLOSE_RANGE_UNSHARE)
+		binds_self("unshare");
 	if (is_of_vfork() || first > last || flags & ~(int)CLOSE_RANGE_CLOEXEC)
 		return (int)as_libc(raw3(SYS_close_range, first, last, flags));
 	for (;;) {
@@ -236,27 +239,21 @@ static int control(int fd, int command, long argument)
 	return (int)result;
 }
 
-EXPORT int fcntl(int fd, int command, ...)
-{
-	va_list list;
-	long argument;
-
-	va_start(list, command);
-	argument = va_arg(list, long);
-	va_end(list);
-	return control(fd, command, argument);
-}
-
-EXPORT int fcntl64(int fd, int command, ...)
-{
-	va_list list;
-	long argument;
-
-	va_start(list, command);
-	argument = va_arg(list, long);
-	va_end(list);
-	return control(fd, command, argument);
-}
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
+#define FCNTL(name)                                    \
+	EXPORT int name(int fd, int command, ...)      \
+	{                                              \
+		va_list list;                          \
+		long argument;                         \
+                                                       \
+		va_start(list, command);               \
+		argument = va_arg(list, long);         \
+		va_end(list);                          \
+		return control(fd, command, argument); \
+	}
+FCNTL(fcntl)
+FCNTL(fcntl64)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 EXPORT int ioctl(int fd, unsigned long request, ...)
 {

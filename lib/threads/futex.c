@@ -50,12 +50,14 @@ static long wait_futex(int *word, int value, int64_t deadline)
 	return 0;
 }
 
-static bool waits_privately(int operation)
+/* The lot keeps no bits of waiters: a wake-up of other bits must not be spent on one of them. */
+static bool waits_privately(int operation, long bits)
 {
 	const int command = operation & FUTEX_CMD_MASK;
 
 	return operation & FUTEX_PRIVATE_FLAG &&
-	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
+	       (command == FUTEX_WAIT ||
+		(command == FUTEX_WAIT_BITSET && (unsigned int)bits == FUTEX_BITSET_MATCH_ANY));
 }
 
 static long wake_futex(const long a[6])
@@ -80,7 +82,7 @@ static long futex(const long a[6])
 	const int operation = (int)a[1], command = operation & FUTEX_CMD_MASK;
 	long result;
 
-	if (waits_privately(operation)) {
+	if (waits_privately(operation, a[5])) {
 		if (is_watched() && __atomic_load_n((int *)a[0], __ATOMIC_SEQ_CST) == (int)a[2] &&
 		    home_depart())
 			return wait_futex((int *)a[0], (int)a[2],
@@ -103,7 +105,7 @@ static long futex(const long a[6])
 	default:
 		break;
 	}
-	home_enter("a shared futex");
+	home_enter("a shared futex, or one with bits");
 	result = raw6(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
 	home_leave();
 	return result;
@@ -114,72 +116,24 @@ static long futex(const long a[6])
 /* The same on any kernel thread of the process, and soon over. */
 static bool is_anywhere(long number)
 {
-	static const short numbers[] = {
-		SYS_getpid,  SYS_getppid,    SYS_getrandom, SYS_membarrier, SYS_getuid,
-		SYS_geteuid, SYS_getgid,     SYS_getegid,   SYS_getcpu,	    SYS_madvise,
-		SYS_mmap,    SYS_munmap,     SYS_mprotect,  SYS_mincore,    SYS_memfd_create,
-		SYS_statx,   SYS_pidfd_open,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
+	return IS_AMONG(number, SYS_getpid, SYS_getppid, SYS_getrandom, SYS_membarrier, SYS_getuid,
+			SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getcpu, SYS_madvise, SYS_mmap,
+			SYS_munmap, SYS_mprotect, SYS_mincore, SYS_memfd_create, SYS_statx,
+			SYS_pidfd_open);
 }
 
 /* Privileges and placement of the kernel thread, and what else stays with it. */
 static bool is_binding(long number)
 {
-	static const short numbers[] = {
-		SYS_setns,
-		SYS_unshare,
-		SYS_capset,
-		SYS_setuid,
-		SYS_setgid,
-		SYS_setreuid,
-		SYS_setregid,
-		SYS_setresuid,
-		SYS_setresgid,
-		SYS_setfsuid,
-		SYS_setfsgid,
-		SYS_setgroups,
-		SYS_personality,
-		SYS_ioperm,
-		SYS_iopl,
-		SYS_sched_setattr,
-		SYS_ioprio_set,
-		SYS_set_mempolicy,
-		SYS_keyctl,
-		SYS_add_key,
-		SYS_request_key,
-		SYS_perf_event_open,
-		SYS_arch_prctl,
-		SYS_set_robust_list,
-		SYS_set_tid_address,
-		SYS_ptrace,
-		SYS_sigaltstack,
-		SYS_clone,
-		SYS_clone3,
-		SYS_vfork,
-		SYS_fork,
-		SYS_landlock_restrict_self,
-		SYS_io_uring_setup,
-		SYS_io_uring_enter,
-		SYS_get_robust_list,
-		SYS_timer_create,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
+	return IS_AMONG(number, SYS_setns, SYS_unshare, SYS_capset, SYS_setuid, SYS_setgid,
+			SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid,
+			SYS_setfsgid, SYS_setgroups, SYS_personality, SYS_ioperm, SYS_iopl,
+			SYS_ioprio_set, SYS_set_mempolicy, SYS_keyctl, SYS_add_key, SYS_request_key,
+			SYS_perf_event_open, SYS_arch_prctl, SYS_set_robust_list,
+			SYS_set_tid_address, SYS_ptrace, SYS_sigaltstack, SYS_clone, SYS_clone3,
+			SYS_vfork, SYS_fork, SYS_landlock_restrict_self, SYS_io_uring_setup,
+			SYS_io_uring_enter, SYS_get_robust_list, SYS_timer_create);
 }
-
-struct tid_signal {
-	int tid;
-};
 
 static bool is_signalled(struct thread *thread, const void *data)
 {
@@ -214,6 +168,8 @@ static long call_at_home(long number, const long a[6])
 
 static long dispatch(long number, const long a[6])
 {
+	int fd;
+
 	switch (number) {
 	case SYS_futex:
 		return futex(a);
@@ -228,6 +184,13 @@ static long dispatch(long number, const long a[6])
 		break;
 	case SYS_close:
 		return as_libc(close((int)a[0])) < 0 ? -errno : 0;
+	case SYS_close_range:
+		return close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2]) ? -errno : 0;
+	case SYS_dup2:
+	case SYS_dup3:
+		fd = number == SYS_dup2 ? dup2((int)a[0], (int)a[1]) :
+					  dup3((int)a[0], (int)a[1], (int)a[2]);
+		return fd < 0 ? -errno : fd;
 	case SYS_prctl:
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]) < 0 ? -errno : 0;
 	case SYS_seccomp:
@@ -236,8 +199,11 @@ static long dispatch(long number, const long a[6])
 	case SYS_sched_setaffinity:
 	case SYS_sched_setscheduler:
 	case SYS_sched_setparam:
+	case SYS_sched_setattr:
 		binds_tid((int)a[0], "placement");
 		break;
+	case SYS_setpriority:
+		return setpriority((__priority_which_t)a[0], (id_t)a[1], (int)a[2]) ? -errno : 0;
 	case SYS_tkill:
 		return send_signal(number, (int)a[0], a);
 	case SYS_tgkill:

@@ -129,9 +129,15 @@ static void list(struct thread *thread)
 
 static void leave_home(struct thread *thread)
 {
+	uint64_t pending;
+
 	thread->mask = signals_block();
-	thread->held = signals_pending() & thread->mask;
-	thread->place = PLACE_CARRIED;
+	/* Before the look at what is pending: who sends a signal later sees that it must call. */
+	__atomic_store_n(&thread->place, PLACE_CARRIED, __ATOMIC_SEQ_CST);
+	pending = signals_pending();
+	thread->held = pending & thread->mask;
+	if (pending & ~thread->mask)
+		__atomic_fetch_or(&thread->called, CALL_SIGNAL, __ATOMIC_SEQ_CST);
 	thread->host = &thread->home;
 	thread->after = carrier_push;
 	home_leave_host(thread);

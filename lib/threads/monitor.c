@@ -66,7 +66,7 @@ static bool sleeps_in_kernel(int tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return false;
+		return true; /* a chroot without /proc: rather a carrier too many than none */
 	length = raw3(SYS_read, fd, (long)text, sizeof(text) - 1);
 	raw3(SYS_close, fd, 0, 0);
 	text[length > 0 ? length : 0] = '\0';
@@ -75,7 +75,7 @@ static bool sleeps_in_kernel(int tid)
 }
 
 /* Whether CARRIER has run the same thread since the last tick, and why that is too long. */
-static bool is_held(struct carrier *carrier, struct thread *thread)
+static bool is_held(struct carrier *carrier)
 {
 	const unsigned long switches = __atomic_load_n(&carrier->switches, __ATOMIC_RELAXED);
 
@@ -85,7 +85,7 @@ static bool is_held(struct carrier *carrier, struct thread *thread)
 		return false;
 	}
 	if (cpu_time(carrier->tid) - carrier->cpu_seen > LONG_COMPUTING) {
-		__atomic_fetch_add(&thread->hogged, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&carrier->hogged, true, __ATOMIC_RELAXED);
 		return true;
 	}
 	return sleeps_in_kernel(carrier->tid);
@@ -93,10 +93,8 @@ static bool is_held(struct carrier *carrier, struct thread *thread)
 
 static void look_at(struct carrier *carrier)
 {
-	struct thread *thread = __atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE);
-
-	if (!thread || __atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) ||
-	    !is_held(carrier, thread))
+	if (!__atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) || !is_held(carrier))
 		return;
 	/* The carrier itself clears this, and counts itself again. */
 	__atomic_store_n(&carrier->stuck, true, __ATOMIC_RELEASE);

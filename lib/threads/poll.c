@@ -185,7 +185,8 @@ EXPORT int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *span
 {
 	int result;
 
-	if (is_watched() && !mask && count && (!span || ns_of(span) > 0))
+	if (is_watched() && !mask && count &&
+	    (!span || (ns_of(span) > 0 && (unsigned long)span->tv_nsec < NS_PER_S)))
 		return poll_either(polls, count, deadline_after(span));
 	home_enter("ppoll");
 	result = real()->ppoll(polls, count, span, mask);
@@ -257,17 +258,20 @@ EXPORT int select(int count, fd_set *__restrict in, fd_set *__restrict out,
 {
 	struct selection selection = { .count = count, .sets = { in, out, except } };
 	struct pollfd polls[MOST_POLLED];
-	int64_t deadline = -1, left;
+	struct timespec span = { 0 };
+	int64_t deadline, left;
 	int polled, i, result;
 	long carried;
 
-	if (!is_watched() || count > FD_SETSIZE || (limit && !limit->tv_sec && !limit->tv_usec))
+	if (limit)
+		span = (struct timespec){ limit->tv_sec, limit->tv_usec * 1000 };
+	if (!is_watched() || count > FD_SETSIZE ||
+	    (limit && (ns_of(&span) <= 0 || limit->tv_usec < 0)))
 		return real()->select(count, in, out, except, limit);
 	for (i = 0; i < 3; i++)
 		if (selection.sets[i])
 			selection.asked[i] = *selection.sets[i];
-	if (limit)
-		deadline = now_ns() + limit->tv_sec * NS_PER_S + limit->tv_usec * 1000;
+	deadline = deadline_after(limit ? &span : NULL);
 	polled = as_polls(&selection, polls);
 	if (polled > 1)
 		count_loop();

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define NS_PER_S 1000000000L
+#define MOST_SECONDS 5000000000L /* longer times are cut, so that sums fit in 64 bits */
 
 static inline long raw6(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -53,8 +54,13 @@ static inline long futex_wake(int *word, int count)
 	return raw3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, count);
 }
 
+/* A time before 1970 is one that has passed. */
 static inline int64_t ns_of(const struct timespec *time)
 {
+	if (time->tv_sec < 0)
+		return -1;
+	if (time->tv_sec > MOST_SECONDS)
+		return MOST_SECONDS * NS_PER_S;
 	return time->tv_sec * NS_PER_S + time->tv_nsec;
 }
 

@@ -66,8 +66,7 @@ const char *start_refusal(void)
 
 /* ---- fork ---- */
 
-/* Only the caller of fork() lives on, at home for good, and the layer is off until it starts anew.
- */
+/* Only the caller of fork() lives on, at home for good; the layer is off until it starts anew. */
 static void after_fork_in_child(void)
 {
 	struct thread *thread = &ferry_self;

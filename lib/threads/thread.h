@@ -79,9 +79,8 @@ struct thread {
 	int again_fd;			   /* the last descriptor that said EAGAIN, or 0 */
 	unsigned int again_seq;		   /* its count of edges before that */
 
-	int vforked;   /* the process, while a child of vfork() may use its memory; or 0 */
-	bool filtered; /* by a seccomp filter of the program, which may forbid the layer its calls
-			*/
+	int vforked;	     /* the process, while a child of vfork() may use its memory; or 0 */
+	bool filtered;	     /* by a seccomp filter, which may forbid what carriers call */
 	unsigned int domain; /* of privileges and placement; see confinement in binds.c */
 	struct link all;     /* in the list of threads that were carried */
 	bool listed;

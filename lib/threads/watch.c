@@ -55,6 +55,15 @@ static int add_own(int index)
 			 0);
 }
 
+/* Old kernels, and filters from before the program started, refuse it. */
+static bool can_wait(void)
+{
+	const struct timespec none = { 0 };
+	struct epoll_event event;
+
+	return raw6(SYS_epoll_pwait2, own[OWN_EPOLL], (long)&event, 1, (long)&none, 0, 0) >= 0;
+}
+
 static void close_own(void)
 {
 	for (int i = 0; i < OWNS; i++) {
@@ -85,7 +94,7 @@ int watch_start(void)
 	own[OWN_SIGNALS] = move_up((int)raw6(SYS_signalfd4, -1, (long)&all, sizeof(all),
 					     SFD_NONBLOCK | SFD_CLOEXEC, 0, 0));
 	if (own[OWN_EPOLL] >= 0 && own[OWN_KICK] >= 0 && own[OWN_SIGNALS] >= 0 &&
-	    !add_own(OWN_KICK) && !add_own(OWN_SIGNALS))
+	    !add_own(OWN_KICK) && !add_own(OWN_SIGNALS) && can_wait())
 		return 0;
 	close_own();
 	return -EMFILE;
@@ -159,7 +168,7 @@ static int64_t limit_of(int fd, int option)
 
 	if (raw6(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&limit, (long)&length, 0) < 0)
 		return 0;
-	return limit.tv_sec * NS_PER_S + limit.tv_usec * 1000;
+	return ns_of(&(struct timespec){ limit.tv_sec, limit.tv_usec * 1000 });
 }
 
 /*
@@ -225,11 +234,15 @@ void watch_close(int fd)
 int watch_register(int fd, struct descriptor *descriptor, enum direction direction)
 {
 	struct epoll_event event = { .data.u64 = (unsigned int)fd };
-	const unsigned int bits = descriptor->watched | 1U << direction;
+	struct lock *lock = &descriptor->edges[DIRECTION_IN].lock;
+	unsigned int bits;
 	int operation, result;
 
-	if (descriptor->watched == bits)
+	if (descriptor->watched & 1U << direction)
 		return 0;
+	/* A reader and a writer at once: each would leave out the other's direction. */
+	lock_take(lock);
+	bits = descriptor->watched | 1U << direction;
 	event.events = EPOLLET | EPOLLRDHUP;
 	if (bits & 1U << DIRECTION_IN)
 		event.events |= EPOLLIN | EPOLLPRI;
@@ -244,6 +257,7 @@ int watch_register(int fd, struct descriptor *descriptor, enum direction directi
 				   (long)&event, 0, 0);
 	if (!result)
 		__atomic_fetch_or(&descriptor->watched, bits, __ATOMIC_RELAXED);
+	lock_give(lock);
 	return result;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,7 +22,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -1419,29 +1422,445 @@ static void contexts(void)
 	printf("%ld\n", in_thread(use_contexts, NULL));
 }
 
-#define PROPERTIES(X)                                                                                                    \
-	X(signal_ends_recv)                                                                                              \
-	X(signal_restarts_recv)                                                                                          \
-	X(process_signal_finds_the_thread) X(mask_holds_signals_back) X(sigwait_takes_it) X(                             \
-		sigpipe_comes_to_the_writer) X(sigpipe_kills) X(handlers_may_post) X(fault_and_jump)                     \
-		X(cancel_in_recv) X(cancel_in_condition) X(cancel_in_sleep) X(cancel_when_enabled) X(                    \
-			robust_mutex) X(priority_inheriting_mutex) X(plain_mutex) X(kinds_of_mutexes)                    \
-			X(shared_between_processes) X(semaphores) X(conditions) X(reader_writer_lock) X(                 \
-				barriers) X(futexes) X(inlined_futexes) X(spinning_threads_do_not_hold_others)           \
-				X(time_limits) X(time_limits_of_locks) X(blocking_writes_are_whole) X(                   \
-					recv_waits_for_all) X(nonblocking_calls_do_not_wait)                             \
-					X(accept_by_many) X(numbers_are_used_again) X(                                   \
-						no_new_privileges_stay_with_the_thread)                                  \
-						X(a_filter_stays_with_the_thread_and_its_threads) X(                     \
-							unshare_stays_with_the_thread) X(affinity_stays_with_the_thread) \
-							X(set_user_is_for_all) X(exit_of_a_thread) X(                    \
-								main_ends_first) X(programs_from_threads)                \
-								X(exec_of_a_thread_has_its_mask) X(                      \
-									abort_of_a_thread) X(local_data)                 \
-									X(short_threads) X(                              \
-										detached_threads)                        \
-										X(thread_numbers_stay)                   \
-											X(contexts)
+/* ---- threads that were cancelled are forgotten ---- */
+
+static sem_t turn;
+
+/* Again, as the thread may not wait yet. */
+static long interrupt(pthread_t thread)
+{
+	void *result;
+
+	while (pthread_tryjoin_np(thread, &result)) {
+		pthread_kill(thread, SIGUSR1);
+		usleep(20000);
+	}
+	return (long)result;
+}
+
+static void accept_signal(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Their stacks are too large for libc to keep: whoever still looks there ends by SIGSEGV. */
+static void *take_signal(void *argument)
+{
+	accept_signal();
+	while (!hits)
+		sem_wait(&turn);
+	return argument;
+}
+
+static pthread_t start_large(routine *run)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 48 << 20);
+	check(pthread_create(&thread, &attributes, run, NULL), "pthread_create");
+	pthread_attr_destroy(&attributes);
+	return thread;
+}
+
+static void cancelled_threads_are_forgotten(void)
+{
+	pthread_t threads[8], taker;
+	sigset_t set;
+	int i;
+
+	sem_init(&turn, 0, 0);
+	handle(SIGUSR1, 0);
+	for (i = 0; i < 8; i++)
+		threads[i] = start_large(wait_for_ever);
+	nap();
+	for (i = 0; i < 8; i++)
+		pthread_cancel(threads[i]);
+	for (i = 0; i < 8; i++)
+		printf("%d\n", (void *)join(threads[i]) == PTHREAD_CANCELED);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	hits = 0; /* of clean-up handlers */
+	taker = start(take_signal, NULL);
+	nap();
+	kill(getpid(), SIGUSR1);
+	join(taker);
+	printf("%d\n", hits);
+}
+
+/* ---- times that 64 bits of nanoseconds do not hold, and those that are none ---- */
+
+static const struct timespec far = { LONG_MAX / 1000, 0 };
+
+static void *wait_long_for_condition(void *argument)
+{
+	int error = 0;
+
+	(void)argument;
+	pthread_mutex_lock(&mutex);
+	while (!flag && !error)
+		error = pthread_cond_timedwait(&condition, &mutex, &far);
+	pthread_mutex_unlock(&mutex);
+	return (void *)(long)error;
+}
+
+static void *sleep_long(void *argument)
+{
+	(void)argument;
+	return (void *)(long)(nanosleep(&far, NULL) ? errno : 0);
+}
+
+static void *wait_long_for_semaphore(void *argument)
+{
+	(void)argument;
+	return (void *)(long)(sem_timedwait(&turn, &far) ? errno : 0);
+}
+
+static long select_for(long seconds)
+{
+	struct timeval limit = { seconds, 0 };
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(pair[1], &set);
+	return select(pair[1] + 1, &set, NULL, NULL, &limit);
+}
+
+static void *select_long(void *argument)
+{
+	(void)argument;
+	return (void *)select_for(far.tv_sec);
+}
+
+static void *poll_long(void *argument)
+{
+	struct pollfd poll = { pair[1], POLLIN, 0 };
+
+	(void)argument;
+	return (void *)(long)ppoll(&poll, 1, &far, NULL);
+}
+
+static void *wait_for_no_time(void *argument)
+{
+	const struct timespec wrong = { 1, 2000000000 }, before = { -1, 0 };
+	struct pollfd poll = { pair[1], POLLIN, 0 };
+
+	printf("%ld", select_for(-1));
+	printf(" %d", errno);
+	printf(" %d", ppoll(&poll, 1, &wrong, NULL));
+	printf(" %d\n", errno);
+	printf("%d", ppoll(&poll, 1, &before, NULL));
+	printf(" %d\n", errno);
+	return argument;
+}
+
+static void far_times(void)
+{
+	pthread_t thread;
+
+	sem_init(&turn, 0, 0);
+	handle(SIGUSR1, 0);
+	thread = start(wait_long_for_condition, NULL);
+	nap();
+	pthread_mutex_lock(&mutex);
+	flag = 1;
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&mutex);
+	printf("%ld\n", join(thread));
+	thread = start(wait_long_for_semaphore, NULL);
+	nap();
+	sem_post(&turn);
+	printf("%ld\n", join(thread));
+	thread = start(sleep_long, NULL);
+	printf("%ld\n", interrupt(thread));
+	in_thread(wait_for_no_time, NULL);
+	thread = start(select_long, NULL);
+	nap();
+	send(pair[0], "x", 1, 0);
+	printf("%ld\n", join(thread));
+	printf("%ld\n", in_thread(poll_long, NULL));
+}
+
+/* ---- a wake-up of some bits reaches a waiter that has them ---- */
+
+static int bits_word;
+
+static void *wait_for_bits(void *argument)
+{
+	int seen;
+
+	for (;;) {
+		seen = __atomic_load_n(&bits_word, __ATOMIC_SEQ_CST);
+		if (seen & (int)(long)argument)
+			return argument;
+		syscall(SYS_futex, &bits_word, FUTEX_WAIT_BITSET_PRIVATE, seen, NULL, NULL,
+			(long)argument);
+	}
+}
+
+static void bits_of_futexes(void)
+{
+	pthread_t threads[2];
+	long i;
+
+	for (i = 0; i < 2; i++) {
+		threads[i] = start(wait_for_bits, (void *)(i + 1));
+		usleep(20000);
+	}
+	for (i = 2; i; i--) {
+		__atomic_fetch_or(&bits_word, i, __ATOMIC_SEQ_CST);
+		syscall(SYS_futex, &bits_word, FUTEX_WAKE_BITSET_PRIVATE, 1, NULL, NULL, i);
+		printf("%ld\n", join(threads[i - 1]));
+	}
+}
+
+/* ---- a program that closes or replaces all descriptors by their numbers ---- */
+
+static void *close_and_replace_all(void *argument)
+{
+	int pipes[2], fd;
+	char byte;
+
+	nap();
+	printf("%ld\n", syscall(SYS_close_range, 3, ~0U, 0));
+	if (pipe(pipes))
+		return NULL;
+	printf("%ld\n", syscall(SYS_dup2, pipes[0], 21));
+	printf("%zd\n", write(pipes[1], "x", 1));
+	printf("%zd\n", read(21, &byte, 1));
+	nap();
+	for (fd = 3; fd < 1100; fd++)
+		syscall(SYS_dup3, 1, fd, 0);
+	nap();
+	return argument;
+}
+
+static void descriptors_by_syscall(void)
+{
+	in_thread(close_and_replace_all, NULL);
+	in_thread(close_and_replace_all, NULL);
+}
+
+/* ---- waits that signals end ---- */
+
+static void *wait_in_pselect(void *argument)
+{
+	fd_set set;
+
+	(void)argument;
+	FD_ZERO(&set);
+	FD_SET(pair[1], &set);
+	return (void *)(long)(pselect(pair[1] + 1, &set, NULL, NULL, NULL, NULL) < 0 ? errno : 0);
+}
+
+static void *wait_for_message(void *argument)
+{
+	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	const mqd_t queue = mq_open("/ferry-test", O_RDWR | O_CREAT, 0600, &attributes);
+	char message[8];
+	long error;
+
+	(void)argument;
+	mq_unlink("/ferry-test");
+	error = mq_receive(queue, message, sizeof(message), NULL) < 0 ? errno : 0;
+	mq_close(queue);
+	return (void *)error;
+}
+
+static void *wait_for_operation(void *argument)
+{
+	const int id = semget(IPC_PRIVATE, 1, 0600);
+	const struct timespec limit = { 60, 0 };
+	struct sembuf operation = { 0, -1, 0 };
+	long error;
+
+	(void)argument;
+	error = semtimedop(id, &operation, 1, &limit) < 0 ? errno : 0;
+	semctl(id, 0, IPC_RMID);
+	return (void *)error;
+}
+
+static void signals_end_waits(void)
+{
+	static routine *const waits[] = { wait_in_pselect, wait_for_message, wait_for_operation };
+	size_t i;
+
+	handle(SIGUSR1, 0);
+	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		printf("%ld\n", interrupt(start(waits[i], NULL)));
+}
+
+static void *signal_the_process(void *argument)
+{
+	accept_signal();
+	kill(getpid(), SIGUSR1);
+	printf("%d\n", hits);
+	sigqueue(getpid(), SIGUSR1, (union sigval){ 0 });
+	printf("%d\n", hits);
+	return argument;
+}
+
+static void kill_returns_after_the_handler(void)
+{
+	sigset_t set;
+
+	handle(SIGUSR1, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	in_thread(signal_the_process, NULL);
+}
+
+/* ---- a signal while a thread leaves home ---- */
+
+static sem_t answer;
+
+static void post_answer(int signal)
+{
+	(void)signal;
+	sem_post(&answer);
+}
+
+static void *go_home_and_wait(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		getpriority(PRIO_PROCESS, 0);
+		while (sem_wait(&answer))
+			;
+		sem_post(&turn);
+	}
+	return argument;
+}
+
+static void signals_meet_threads_that_leave_home(void)
+{
+	struct sigaction action = { .sa_handler = post_answer };
+	pthread_t thread;
+	int i;
+
+	sem_init(&turn, 0, 0);
+	sem_init(&answer, 0, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	thread = start(go_home_and_wait, NULL);
+	for (i = 0; i < 2000; i++) {
+		pthread_kill(thread, SIGUSR1);
+		while (sem_wait(&turn))
+			;
+	}
+	join(thread);
+	puts("all were taken");
+}
+
+/* ---- two threads wait for a new socket for the first time, one to read and one to write ---- */
+
+static int both[2];
+
+static void *read_one(void *argument)
+{
+	char byte;
+
+	(void)argument;
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+		;
+	return (void *)recv(both[0], &byte, 1, 0);
+}
+
+static void *write_all(void *argument)
+{
+	static char bytes[1 << 20];
+
+	(void)argument;
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+		;
+	return (void *)send(both[0], bytes, sizeof(bytes), 0);
+}
+
+static void both_directions_at_once(void)
+{
+	static char bytes[1 << 20];
+	pthread_t reader, writer;
+	long sum = 0;
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		check(socketpair(AF_UNIX, SOCK_STREAM, 0, both), "socketpair");
+		flag = 0;
+		reader = start(read_one, NULL);
+		writer = start(write_all, NULL);
+		usleep(300);
+		__atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+		usleep(200);
+		send(both[1], "x", 1, 0);
+		sum += recv(both[1], bytes, sizeof(bytes), MSG_WAITALL);
+		sum += join(reader) + join(writer);
+		close(both[0]);
+		close(both[1]);
+	}
+	printf("%ld\n", sum);
+}
+
+/* ---- a wait that holds a carrier, where /proc is not to be seen ---- */
+
+static void *read_stream(void *argument)
+{
+	return (void *)(long)fgetc(argument);
+}
+
+static void *write_later(void *argument)
+{
+	usleep(20000);
+	return (void *)write((int)(long)argument, "A", 1);
+}
+
+static void streams_in_a_chroot(void)
+{
+	int pipes[2];
+	pthread_t reader, writer;
+
+	if (pipe(pipes))
+		return;
+	if (chroot("/etc"))
+		perror("chroot: the test is without"); /* not root */
+	reader = start(read_stream, fdopen(pipes[0], "r"));
+	nap();
+	writer = start(write_later, (void *)(long)pipes[1]);
+	printf("%ld\n", join(reader));
+	printf("%ld\n", join(writer));
+}
+
+#define PROPERTIES(X)                                                                                                                       \
+	X(cancelled_threads_are_forgotten)                                                                                                  \
+	X(far_times)                                                                                                                        \
+	X(bits_of_futexes) X(descriptors_by_syscall) X(signals_end_waits) X(kill_returns_after_the_handler) X(                              \
+		signals_meet_threads_that_leave_home) X(both_directions_at_once) X(streams_in_a_chroot)                                     \
+		X(signal_ends_recv) X(signal_restarts_recv) X(process_signal_finds_the_thread) X(                                           \
+			mask_holds_signals_back) X(sigwait_takes_it) X(sigpipe_comes_to_the_writer) X(sigpipe_kills)                        \
+			X(handlers_may_post) X(fault_and_jump) X(cancel_in_recv) X(cancel_in_condition) X(                                  \
+				cancel_in_sleep) X(cancel_when_enabled) X(robust_mutex) X(priority_inheriting_mutex)                        \
+				X(plain_mutex) X(kinds_of_mutexes) X(shared_between_processes) X(                                           \
+					semaphores) X(conditions) X(reader_writer_lock) X(barriers) X(futexes)                              \
+					X(inlined_futexes) X(spinning_threads_do_not_hold_others) X(                                        \
+						time_limits) X(time_limits_of_locks) X(blocking_writes_are_whole)                           \
+						X(recv_waits_for_all) X(nonblocking_calls_do_not_wait) X(                                   \
+							accept_by_many) X(numbers_are_used_again) X(no_new_privileges_stay_with_the_thread) \
+							X(a_filter_stays_with_the_thread_and_its_threads) X(                                \
+								unshare_stays_with_the_thread) X(affinity_stays_with_the_thread)            \
+								X(set_user_is_for_all) X(exit_of_a_thread) X(                               \
+									main_ends_first) X(programs_from_threads)                           \
+									X(exec_of_a_thread_has_its_mask) X(                                 \
+										abort_of_a_thread) X(local_data)                            \
+										X(short_threads) X(                                         \
+											detached_threads)                                   \
+											X(thread_numbers_stay)                              \
+												X(contexts)
 
 static const struct {
 	const char *name;
