@@ -29,8 +29,8 @@
 #define LONG_RUN 60.0 /* s: what takes longer is announced */
 
 static const struct bench *const benches[] = {
-	&crossing_bench, &batch_bench,	&dispatch_bench,  &chain_bench, &apps_bench,
-	&files_bench,	 &flexsc_bench, &pagefault_bench, NULL,
+	&crossing_bench, &batch_bench,	&dispatch_bench,  &chain_bench,	  &apps_bench,
+	&files_bench,	 &flexsc_bench, &pagefault_bench, &threads_bench, NULL,
 };
 #define BENCHES (COUNT_OF(benches) - 1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `ferry bench apps` and `ferry bench files` measured: one side against another, in pairs."""
+"""What `ferry bench apps`, `files` and `threads` measured: one side against another, in pairs."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -37,6 +37,7 @@ def ratio_row(comparison: Comparison) -> RatioRow:
 SIDES = {
     "apps": ("Programs", "engines and other tools, side by side"),
     "files": ("Files", "many in one call, beside the usual ways"),
+    "threads": ("Threads", "CPU time of threaded servers, carried and plain"),
 }
 
 

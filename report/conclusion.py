@@ -132,11 +132,29 @@ def posted_jobs(run: Flexsc) -> Iterable[Job]:
     )
 
 
+def thread_jobs(run: Apps) -> Iterable[Job]:
+    yield Job(
+        "a server with a thread per connection, 64 busy",
+        "its threads switch too seldom for carriers to gain",
+        [
+            Contest(
+                f"{pair.app} under ferry threads",
+                "plain, by CPU time per request",
+                pair.ratio.median,
+                pair.significant,
+            )
+            for pair in run.comparisons
+            if pair.app in ("echo", "java") and pair.side == "carried, 64 of 64"
+        ],
+    )
+
+
 JOBS: Mapping[str, Callable[[Any], Iterable[Job]]] = {
     "files": file_jobs,
     "pagefault": memory_jobs,
     "batch": batch_jobs,
     "flexsc": posted_jobs,
+    "threads": thread_jobs,
 }
 
 

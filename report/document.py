@@ -274,4 +274,5 @@ KINDS: dict[str, type[Run]] = {
     "files": Apps,
     "flexsc": Flexsc,
     "pagefault": Pagefault,
+    "threads": Apps,
 }

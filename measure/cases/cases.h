@@ -13,5 +13,6 @@ extern const struct bench chain_bench;
 extern const struct bench files_bench;
 extern const struct bench flexsc_bench;
 extern const struct bench pagefault_bench;
+extern const struct bench threads_bench;
 
 #endif /* CASES_H */

@@ -169,20 +169,20 @@ static void compare_sides(struct run *run, struct duel *duel)
 static void say(struct run *run, const struct duel *duel)
 {
 	const struct comparison *ratio = &duel->ratio;
+	const char *as = duel->as ? duel->as : "as fast as";
 
 	if (isnan(ratio->low))
 		add_finding(run, duel->app,
-			    "%s: %s is %.2f times as fast as %s, but too few pairs were run to say "
+			    "%s: %s is %.2f times %s %s, but too few pairs were run to say "
 			    "how certain that is.",
-			    duel->app, duel->side, ratio->ratio, duel->against);
+			    duel->app, duel->side, ratio->ratio, as, duel->against);
 	else if (ratio->significant)
-		add_finding(run, duel->app, "%s: %s is %.2f times as fast as %s (%.2f to %.2f).",
-			    duel->app, duel->side, ratio->ratio, duel->against, ratio->low,
-			    ratio->high);
+		add_finding(run, duel->app, "%s: %s is %.2f times %s %s (%.2f to %.2f).", duel->app,
+			    duel->side, ratio->ratio, as, duel->against, ratio->low, ratio->high);
 	else
 		add_finding(run, duel->app,
-			    "%s: noise could explain the difference between %s and %s (%.2f times "
-			    "as fast, %.2f to %.2f).",
+			    "%s: noise could explain the difference between %s and %s (a ratio "
+			    "of %.2f, %.2f to %.2f).",
 			    duel->app, duel->side, duel->against, ratio->ratio, ratio->low,
 			    ratio->high);
 	if (duel->same_output && !duel->equal)
@@ -203,6 +203,7 @@ static const struct field fields[] = {
 	{ "pairs_ns", F_MATRIX, DUEL(pairs), 0 },
 	{ "ratios", F_NUMBERS, DUEL(ratios), 0 },
 	{ "median_ns", F_NUMBERS, DUEL(medians), 0 },
+	{ "requests_per_s", F_NUMBERS, DUEL(rates), 0 },
 	{ "median_ns.0", F_NUMBER, DUEL(median[0]), CSV | CSV_ONLY },
 	{ "median_ns.1", F_NUMBER, DUEL(median[1]), CSV | CSV_ONLY },
 	{ "ratio.median", F_NUMBER, DUEL(ratio.ratio), CSV },

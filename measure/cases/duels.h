@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two ways of doing a job, run in turn: `ferry bench apps` and `ferry bench files`. */
+/* Two ways of doing a job, run in turn: `ferry bench apps`, `files` and `threads`. */
 #ifndef DUELS_H
 #define DUELS_H
 
@@ -18,10 +18,13 @@ struct duel {
 	const char *app;	    /* what both do: a word that --app may name */
 	const char *side, *against; /* side: an engine, say; against: that or another program */
 	const char *what;	    /* a sentence: what both did */
+	const char *as;		    /* how a finding compares them; NULL: "as fast as" */
 	bool same_output;	    /* the outputs must be equal */
 	int equal;		    /* whether they were, -1 when they need not be */
 	char *const *argv[2];
 	struct numbers times[2]; /* as many of each */
+	double rate[2];		 /* requests per second, median, of servers */
+	struct numbers rates;	 /* the same as a list, empty without servers */
 
 	/* Filled in by duels_conclude(). */
 	struct matrix pairs;

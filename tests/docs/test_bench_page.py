@@ -31,6 +31,7 @@ RUNS = {
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16", "--sizes", "4"],
+    "threads": ["--pairs", "6", "--calls", "200", "--app", "compute"],
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -39,7 +40,7 @@ ONLY_IN = {
     "ratios": "batch",
     "at_sizes": "batch",
     "chains": "chain",
-    "comparisons": "apps files",
+    "comparisons": "apps files threads",
     "cells": "flexsc",
     "gains": "flexsc",
     "caller_instructions": "flexsc",
@@ -110,7 +111,7 @@ def documents(
     (folder / "earlier.json").write_text(json.dumps(run("crossing")))
     crossing = run("crossing", "--against", folder / "earlier.json")
     return {"crossing": crossing, "batch": run("batch")} | {
-        bench: run(bench) for bench in ("chain", "apps", "files", "flexsc", "pagefault")
+        bench: run(bench) for bench in ("chain", "apps", "files", "flexsc", "pagefault", "threads")
     }
 
 

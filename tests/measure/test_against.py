@@ -85,6 +85,7 @@ def test_people_see_both_runs_and_what_was_not_alike(ferry: Ferry, earlier: Path
         "files",
         "flexsc",
         "pagefault",
+        "threads",
     ],
 )
 def test_every_bench_can_be_compared(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Ferry, Result
 
-BENCHES = "crossing, batch, dispatch, chain, apps, files, flexsc and pagefault"
+BENCHES = "crossing, batch, dispatch, chain, apps, files, flexsc, pagefault and threads"
 
 
 def refused(done: Result, *words: str) -> None:
@@ -59,6 +59,8 @@ def refused(done: Result, *words: str) -> None:
         (["pagefault", "--memory", "16777216"], ["leaves", "16777216 MiB"]),
         (["pagefault", "--sizes", "4,513"], ["--sizes", "513", "512"]),
         (["pagefault", "--calls", "1"], ["pagefault takes no --calls"]),
+        (["threads", "--app", "perl"], ["--app", "'perl'"]),
+        (["threads", "--threads", "3"], ["--threads", "1, 4, 16 and 64"]),
         (["crossing", "--memory", "64"], ["crossing takes no --memory"]),
         (["batch", "--work", "1"], ["batch", "--work"]),
         (["crossing", "--trials", "0"], ["--trials", "'0'", "from 1 to"]),

@@ -26,6 +26,7 @@ ROWS = {
     "files": "comparisons",
     "flexsc": "cells",
     "pagefault": "touches",
+    "threads": "comparisons",
 }
 BENCHES = list(ROWS)
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,7 +52,7 @@ def test_a_run_says_what_it_was_made_on_and_with(bench: str, documents: Document
     assert document["findings"]
 
 
-@pytest.mark.parametrize("bench", sorted(ROWS.keys() - {"batch", "apps", "files"}))
+@pytest.mark.parametrize("bench", sorted(ROWS.keys() - {"batch", "apps", "files", "threads"}))
 def test_records_summarize_their_trials(bench: str, documents: Documents) -> None:
     document = documents[bench]
     for row in rows_of(document):

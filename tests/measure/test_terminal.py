@@ -22,6 +22,7 @@ LONG = {
     "dispatch": ["dispatch", "--trials", "10000", "--calls", "100000"],
     "apps": ["apps", "--pairs", "20"],
     "pagefault": ["pagefault", "--trials", "10000", "--memory", "16", "--sizes", "16"],
+    "threads": ["threads", "--pairs", "1000", "--calls", "100", "--app", "echo"],
 }
 
 
@@ -106,7 +107,9 @@ def test_ctrl_c_keeps_what_was_finished(
     document = json.loads((tmp_path / "run.json").read_text())
     assert document["tables"][0]["title"] in " ".join(printed.split())
     assert document["complete"] is False
-    key = {"batch": "series", "apps": "comparisons", "pagefault": "touches"}.get(bench, "rows")
+    keys = {"batch": "series", "pagefault": "touches"}
+    keys |= {"apps": "comparisons", "threads": "comparisons"}
+    key = keys.get(bench, "rows")
     assert document[key]
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 

@@ -246,6 +246,18 @@ def files() -> Json:
     }
 
 
+def threads() -> Json:
+    random = Random(8)
+    of_java = {"app": "java", "side": "carried, 64 of 64", "against": "plain", "what": ""}
+    return common("threads", "2001-02-03T04:11:06Z") | {
+        "comparisons": [
+            comparison(random, "echo", "carried, 64 of 64", "plain", 1.3, 11)
+            | {"requests_per_s": [130000.0, 100000.0]},
+            of_java | {"available": False, "reason": "java is not installed"},
+        ]
+    }
+
+
 def cell(call: str, way: str, work: int, trials: Sequence[float], base: Sequence[float]) -> Json:
     """One of flexsc has its threads and runners behind WAY."""
     kind, *numbers = way.split()
@@ -339,4 +351,5 @@ def all_benches() -> dict[str, Json]:
         "files": files(),
         "flexsc": flexsc(),
         "pagefault": pagefault(),
+        "threads": threads(),
     }

@@ -26,6 +26,7 @@ REAL_RUNS = {
     "files": ["--app", "stat", "--pairs", "6", "--directory", "."],
     "flexsc": ["--call", "write", "--calls", "200", "--trials", "5", "--threads", "16"],
     "pagefault": ["--memory", "16", "--trials", "5", "--sizes", "4,16"],
+    "threads": ["--app", "queue", "--threads", "16", "--pairs", "6", "--calls", "200"],
 }
 
 
