@@ -28,7 +28,7 @@ RUNS = {
     "files": ["--app", "stat,read,walk,du", "--pairs", "13"],
     "pagefault": ["--memory", "256"],
     "flexsc": ["--call", "write", "--threads", "8,64", "--runners", "1", "--trials", "7"],
-    "threads": ["--app", "echo,java", "--threads", "64", "--pairs", "9", "--calls", "4000"],
+    "threads": ["--app", "echo,java", "--threads", "64", "--pairs", "9", "--calls", "8000"],
 }
 
 

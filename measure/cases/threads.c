@@ -43,6 +43,7 @@ static const struct threads_settings *settings_of(const struct run *run)
 #define MOST_DUELS 32
 #define START_S 60  /* the longest that a server may take to listen */
 #define UNIT 1000.0 /* requests: the CPU time of a duel is that of so many */
+#define WARMUP 50   /* requests of each connection, so that its thread is carried by then */
 
 enum side { CARRIED, PLAIN };
 
@@ -237,8 +238,9 @@ static const char *serve(struct match *match, size_t side, double *ns)
 {
 	const struct server *server = &match->servers[side];
 	struct load load = server->load;
+	long warmup = WARMUP * (long)load.count;
 	double cpu, wall;
-	int error = load_run(&load, match->requests / 4);
+	int error = load_run(&load, warmup > match->requests / 4 ? warmup : match->requests / 4);
 
 	cpu = cpu_ns_of(server->pid);
 	wall = clock_now();

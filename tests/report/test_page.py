@@ -106,7 +106,7 @@ def test_warnings_are_merged_by_kind_and_folded(page: Element) -> None:
     (caution,) = by_class(page, "caution")
     assert caution.tag == "details"
     assert "open" not in caution.attrib
-    assert text(caution[0]).endswith("8 of 8 runs ran in a virtual machine.")
+    assert text(caution[0]).endswith("9 of 9 runs ran in a virtual machine.")
     assert text(page).count(warning) == 1
 
 
