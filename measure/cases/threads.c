@@ -109,9 +109,9 @@ static _Noreturn void become(const struct server *server, pid_t parent)
 	int nothing = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(nothing, STDIN_FILENO);
-	dup2(nothing, STDOUT_FILENO);
-	dup2(server->errors, STDERR_FILENO);
+	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 ||
+	    dup2(server->errors, STDERR_FILENO) < 0)
+		_exit(127);
 	if (getppid() == parent)
 		execvp(server->argv[0], server->argv);
 	if (errno == ENOENT)
@@ -150,15 +150,27 @@ static bool is_carried(pid_t pid)
 	return found;
 }
 
+static void end_process(struct server *server)
+{
+	kill(server->pid, SIGKILL);
+	waitpid(server->pid, NULL, 0);
+	close(server->errors);
+	server->pid = 0;
+}
+
 static void stop(struct server *server)
 {
 	if (!server->pid)
 		return;
 	load_close(&server->load);
-	kill(server->pid, SIGKILL);
-	waitpid(server->pid, NULL, 0);
-	close(server->errors);
-	server->pid = 0;
+	end_process(server);
+}
+
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
 /* Waits until it listens; returns why it does not, or NULL. */
@@ -169,24 +181,16 @@ static const char *connect_to(struct server *server, int port)
 	const char *why;
 	int error;
 
-	while ((error = load_open(&server->load, port)) && !interrupted()) {
-		if (waitpid(server->pid, NULL, WNOHANG)) {
-			why = complaint(server, "the server ended");
-			server->pid = 0;
-			close(server->errors);
-			return why;
-		}
-		if (now_ns() > end || error != -ECONNREFUSED)
+	while ((error = load_open(&server->load, port)) == -ECONNREFUSED) {
+		if (has_ended(server->pid) || interrupted() || now_ns() > end)
 			break;
 		nanosleep(&pause, NULL);
 	}
 	if (!error)
 		return NULL;
-	kill(server->pid, SIGKILL);
-	waitpid(server->pid, NULL, 0);
-	close(server->errors);
-	server->pid = 0;
-	return keep_text("the server cannot be reached: %s", strerror(-error));
+	why = complaint(server, keep_text("the server cannot be reached: %s", strerror(-error)));
+	end_process(server);
+	return why;
 }
 
 /* Returns why it cannot serve, or NULL. */
@@ -247,10 +251,12 @@ static const char *serve(struct match *match, size_t side, double *ns)
 	if (!error)
 		error = load_run(&load, match->requests);
 	wall = clock_now() - wall;
+	if (interrupted())
+		return NULL;
 	*ns = (cpu_ns_of(server->pid) - cpu) * UNIT / (double)match->requests;
 	if (match->skipped[side]-- <= 0)
 		match->walls[side].of[match->walls[side].count++] = wall / (double)match->requests;
-	if (!error || interrupted())
+	if (!error)
 		return NULL;
 	return keep_text("a request was not answered: %s", complaint(server, strerror(-error)));
 }
@@ -339,7 +345,7 @@ static bool run_duel(struct run *run, const struct program *program, size_t whic
 		server->argv = command_of(program, (enum side)side, &server->words);
 		duel->argv[side] = server->argv;
 		if (!server->argv)
-			duel->missing = keep_text("its server is not installed beside %s", "ferry");
+			duel->missing = "its server is not installed";
 	}
 	measured = duel_measure(run, duel, time_side, &match);
 	for (side = 0; side < 2; side++)

@@ -103,6 +103,19 @@ def test_busy_cpus_may_be_why_nothing_gains(tmp_path: Path) -> None:
     assert found["undecided"][0].startswith("many files, stat: noise")
 
 
+def test_a_server_under_ferry_threads_is_judged_by_its_cpu_time(tmp_path: Path) -> None:
+    run = sample.threads()
+    assert conclude(tmp_path, run)["undecided"][0].startswith(
+        "a server with a thread per connection, 64 busy: noise"
+    )
+    run["comparisons"][0] |= {"significant": True}
+    run["comparisons"][0]["ratio"]["median"] = 1.3
+    assert conclude(tmp_path, run)["gain"] == [
+        "a server with a thread per connection, 64 busy: echo under ferry threads, 1.30 times as"
+        " fast as plain, by CPU time per request."
+    ]
+
+
 def test_a_crossing_costs_what_the_least_time_is(tmp_path: Path) -> None:
     run = sample.crossing()
     (bare,) = [row for row in run["rows"] if row["name"] == "unimplemented"]
@@ -125,6 +138,7 @@ def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
 
 def test_all_benches_together_fit_a_screen(tmp_path: Path) -> None:
     every = sample.crossing(), sample.batch(), sample.flexsc(), sample.pagefault()
+    every += (sample.threads(),)
     conclude(tmp_path, *every, files(2.0, True))
     lines = read_conclusion(tmp_path, {"apps": "bc is missing"})
     assert len(lines) == len(as_text(lines)) <= 15
