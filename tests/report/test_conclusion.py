@@ -138,8 +138,7 @@ def test_a_kernel_could_save_the_crossing_only(tmp_path: Path) -> None:
 
 def test_all_benches_together_fit_a_screen(tmp_path: Path) -> None:
     every = sample.crossing(), sample.batch(), sample.flexsc(), sample.pagefault()
-    every += (sample.threads(),)
-    conclude(tmp_path, *every, files(2.0, True))
+    conclude(tmp_path, *every, sample.threads(), files(2.0, True))
     lines = read_conclusion(tmp_path, {"apps": "bc is missing"})
     assert len(lines) == len(as_text(lines)) <= 15
     assert "bc is missing" in as_json(lines)
