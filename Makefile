@@ -16,7 +16,7 @@ endif
 C_SOURCES = $(shell find calls include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
 PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
-PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure report tests trace/bpf \
+PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure measure/servers report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
 SHELL_SOURCES := setup release debian/build lib/after-install tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 

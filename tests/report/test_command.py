@@ -48,7 +48,7 @@ def test_what_ferry_bench_writes_is_read(ferry_path: Path, command: Report, tmp_
     page = read_page(tmp_path / "report.html")
     # The first figure has no runs that something watched.
     figures = [figure for figure in page.iter("figure") if figure.get("id") != "first"]
-    assert len(figures) == (11 if ahead else 10)
+    assert len(figures) == (12 if ahead else 11)
     assert text(by_class(page, "made")[0]).startswith("Made by ferry bench crossing --calls 200")
     concluded = {line.kind for line in read_conclusion(tmp_path)}
     assert {"crossing", "bound"} < concluded or "caution" in concluded
