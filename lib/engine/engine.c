@@ -115,7 +115,9 @@ static enum ferry_engine best_engine(void)
 
 	if (engine != UNSET)
 		return engine;
-	while (ferry_engine_probe(by_preference[i], NULL))
+	/* The last one is the loop, which is everywhere. */
+	while (i + 1 < sizeof(by_preference) / sizeof(by_preference[0]) &&
+	       ferry_engine_probe(by_preference[i], NULL))
 		i++;
 	atomic_store_explicit(&best, by_preference[i], memory_order_relaxed);
 	return by_preference[i];

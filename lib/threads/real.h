@@ -31,19 +31,44 @@
 #include <unistd.h>
 
 /* The functions that are called by more than the wrapper of their name. */
-#define REAL_FUNCTIONS(X)                                                                          \
-	X(accept4)                                                                                 \
-	X(close)                                                                                   \
-	X(clock_nanosleep)                                                                         \
-	X(epoll_pwait) X(fclose) X(poll) X(ppoll) X(pthread_cancel) X(pthread_cond_broadcast)      \
-		X(pthread_cond_clockwait) X(pthread_cond_signal) X(pthread_cond_timedwait) X(      \
-			pthread_cond_wait) X(pthread_create) X(pthread_join) X(pthread_tryjoin_np) \
-			X(pthread_kill) X(pthread_mutex_clocklock) X(pthread_rwlock_clockrdlock)   \
-				X(pthread_rwlock_clockwrlock) X(pthread_sigmask)                   \
-					X(pthread_sigqueue) X(read) X(readv) X(recvfrom)           \
-						X(recvmsg) X(select) X(sem_clockwait) X(sem_post)  \
-							X(sem_trywait) X(sem_wait) X(sendmsg)      \
-								X(sendto) X(write) X(writev)
+/* clang-format off */
+#define REAL_FUNCTIONS(X) \
+	X(accept4) \
+	X(close) \
+	X(clock_nanosleep) \
+	X(epoll_pwait) \
+	X(fclose) \
+	X(poll) \
+	X(ppoll) \
+	X(pthread_cancel) \
+	X(pthread_cond_broadcast) \
+	X(pthread_cond_clockwait) \
+	X(pthread_cond_signal) \
+	X(pthread_cond_timedwait) \
+	X(pthread_cond_wait) \
+	X(pthread_create) \
+	X(pthread_join) \
+	X(pthread_tryjoin_np) \
+	X(pthread_kill) \
+	X(pthread_mutex_clocklock) \
+	X(pthread_rwlock_clockrdlock) \
+	X(pthread_rwlock_clockwrlock) \
+	X(pthread_sigmask) \
+	X(pthread_sigqueue) \
+	X(read) \
+	X(readv) \
+	X(recvfrom) \
+	X(recvmsg) \
+	X(select) \
+	X(sem_clockwait) \
+	X(sem_post) \
+	X(sem_trywait) \
+	X(sem_wait) \
+	X(sendmsg) \
+	X(sendto) \
+	X(write) \
+	X(writev)
+/* clang-format on */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
 struct real {

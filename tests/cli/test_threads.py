@@ -85,7 +85,7 @@ def test_a_traced_program_runs_plainly(ferry_path: Path) -> None:
     strace = shutil.which("strace")
     if not strace:
         pytest.skip("strace is not installed")
-    command = [strace, "-o", "/dev/null", ferry_path, "threads", "true"]
+    command = [strace, "-o", "/dev/null", str(ferry_path), "threads", "true"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "true runs plainly: it is traced" in done.stderr
     assert done.returncode == 0

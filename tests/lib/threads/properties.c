@@ -707,6 +707,8 @@ static void *meet(void *argument)
 
 	(void)argument;
 	for (i = 0; i < 20; i++)
+		/* NOLINTNEXTLINE(bugprone-posix-return): PTHREAD_BARRIER_SERIAL_THREAD is negative
+		 */
 		serial += pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD;
 	return (void *)serial;
 }
@@ -1258,9 +1260,9 @@ static void *run_program(void *argument)
 		_exit(execvp("true", argv) ? 9 : 0);
 	waitpid(child, &status, 0);
 	printf("%d ", status);
-	child = vfork();
+	child = vfork(); /* NOLINT: what is tested */
 	if (!child) {
-		close(pair[0]);
+		close(pair[0]); /* NOLINT(clang-analyzer-unix.Vfork): programs do so */
 		execlp("true", "true", (char *)NULL);
 		_exit(9);
 	}
@@ -1836,31 +1838,65 @@ static void streams_in_a_chroot(void)
 	printf("%ld\n", join(writer));
 }
 
-#define PROPERTIES(X)                                                                                                                       \
-	X(cancelled_threads_are_forgotten)                                                                                                  \
-	X(far_times)                                                                                                                        \
-	X(bits_of_futexes) X(descriptors_by_syscall) X(signals_end_waits) X(kill_returns_after_the_handler) X(                              \
-		signals_meet_threads_that_leave_home) X(both_directions_at_once) X(streams_in_a_chroot)                                     \
-		X(signal_ends_recv) X(signal_restarts_recv) X(process_signal_finds_the_thread) X(                                           \
-			mask_holds_signals_back) X(sigwait_takes_it) X(sigpipe_comes_to_the_writer) X(sigpipe_kills)                        \
-			X(handlers_may_post) X(fault_and_jump) X(cancel_in_recv) X(cancel_in_condition) X(                                  \
-				cancel_in_sleep) X(cancel_when_enabled) X(robust_mutex) X(priority_inheriting_mutex)                        \
-				X(plain_mutex) X(kinds_of_mutexes) X(shared_between_processes) X(                                           \
-					semaphores) X(conditions) X(reader_writer_lock) X(barriers) X(futexes)                              \
-					X(inlined_futexes) X(spinning_threads_do_not_hold_others) X(                                        \
-						time_limits) X(time_limits_of_locks) X(blocking_writes_are_whole)                           \
-						X(recv_waits_for_all) X(nonblocking_calls_do_not_wait) X(                                   \
-							accept_by_many) X(numbers_are_used_again) X(no_new_privileges_stay_with_the_thread) \
-							X(a_filter_stays_with_the_thread_and_its_threads) X(                                \
-								unshare_stays_with_the_thread) X(affinity_stays_with_the_thread)            \
-								X(set_user_is_for_all) X(exit_of_a_thread) X(                               \
-									main_ends_first) X(programs_from_threads)                           \
-									X(exec_of_a_thread_has_its_mask) X(                                 \
-										abort_of_a_thread) X(local_data)                            \
-										X(short_threads) X(                                         \
-											detached_threads)                                   \
-											X(thread_numbers_stay)                              \
-												X(contexts)
+/* clang-format off */
+#define PROPERTIES(X) \
+	X(cancelled_threads_are_forgotten) \
+	X(far_times) \
+	X(bits_of_futexes) \
+	X(descriptors_by_syscall) \
+	X(signals_end_waits) \
+	X(kill_returns_after_the_handler) \
+	X(signals_meet_threads_that_leave_home) \
+	X(both_directions_at_once) \
+	X(streams_in_a_chroot) \
+	X(signal_ends_recv) \
+	X(signal_restarts_recv) \
+	X(process_signal_finds_the_thread) \
+	X(mask_holds_signals_back) \
+	X(sigwait_takes_it) \
+	X(sigpipe_comes_to_the_writer) \
+	X(sigpipe_kills) \
+	X(handlers_may_post) \
+	X(fault_and_jump) \
+	X(cancel_in_recv) \
+	X(cancel_in_condition) \
+	X(cancel_in_sleep) \
+	X(cancel_when_enabled) \
+	X(robust_mutex) \
+	X(priority_inheriting_mutex) \
+	X(plain_mutex) \
+	X(kinds_of_mutexes) \
+	X(shared_between_processes) \
+	X(semaphores) \
+	X(conditions) \
+	X(reader_writer_lock) \
+	X(barriers) \
+	X(futexes) \
+	X(inlined_futexes) \
+	X(spinning_threads_do_not_hold_others) \
+	X(time_limits) \
+	X(time_limits_of_locks) \
+	X(blocking_writes_are_whole) \
+	X(recv_waits_for_all) \
+	X(nonblocking_calls_do_not_wait) \
+	X(accept_by_many) \
+	X(numbers_are_used_again) \
+	X(no_new_privileges_stay_with_the_thread) \
+	X(a_filter_stays_with_the_thread_and_its_threads) \
+	X(unshare_stays_with_the_thread) \
+	X(affinity_stays_with_the_thread) \
+	X(set_user_is_for_all) \
+	X(exit_of_a_thread) \
+	X(main_ends_first) \
+	X(programs_from_threads) \
+	X(exec_of_a_thread_has_its_mask) \
+	X(abort_of_a_thread) \
+	X(local_data) \
+	X(short_threads) \
+	X(detached_threads) \
+	X(thread_numbers_stay) \
+	X(contexts)
+/* clang-format on */
 
 static const struct {
 	const char *name;
