@@ -269,8 +269,10 @@ TEST(bad_pointers_of_word_copies_give_efault)
 	expect_fault(0, (long)&word);
 	expect_fault((long)&word, LONG_MIN); /* the kernel's half */
 	expect_fault(LONG_MIN, (long)&word);
-	expect_fault((long)&word, -8);
-	expect_fault(-8, (long)&word);
+	if (!SANITIZED) { /* the sanitizer aborts where a range ends at 0 */
+		expect_fault((long)&word, -8);
+		expect_fault(-8, (long)&word);
+	}
 	expect_fault((long)&word, (long)(map + PAGE));
 	expect_fault((long)(map + PAGE - 4), (long)&word);
 	expect_fault((long)&word, (long)(map + PAGE - 4));
