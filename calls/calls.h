@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include <linux/ferry_blocked.h>
+#include <ferry/blocked.h>
 
 /* Who may make a call for a thread. */
 enum call_who {
@@ -53,13 +53,12 @@ struct call {
 	bool acts_on_others; /* other processes, or the whole system */
 };
 
-extern const struct call ferry__calls[FERRY_BLOCKED_LIMIT];
+extern const struct call ferry__calls[SUBCALL_NR_LIMIT];
 
 /** Call NR, or NULL where it is not known. */
 static inline const struct call *known_call(long nr)
 {
-	return nr >= 0 && nr < FERRY_BLOCKED_LIMIT && ferry__calls[nr].name ? &ferry__calls[nr] :
-									      NULL;
+	return nr >= 0 && nr < SUBCALL_NR_LIMIT && ferry__calls[nr].name ? &ferry__calls[nr] : NULL;
 }
 
 /** The bytes to which argument K points in a call with ARGS, as far as known; else 0. */

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the table of calls, and writes what C has of it: calls.c, or <linux/ferry_blocked.h>."""
+"""Reads the tables of calls and wrappers, and writes what C and C++ have of them.
+
+calls.c, wrappers.h, or <ferry/blocked.h>.
+"""
 
 import re
 import sys
@@ -8,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("calls.txt")
-HEADER = Path(__file__).parents[1] / "uapi/linux/ferry_blocked.h"
-LIMIT = 512  # FERRY_BLOCKED_LIMIT
-FIRST_COMMON = 424  # numbers from here on are those of all architectures
+WRAPPERS = Path(__file__).with_name("wrappers.txt")
+HEADER = Path(__file__).parents[1] / "include/ferry/blocked.h"
+LIMIT = 512  # SUBCALL_NR_LIMIT
+FIRST_COMMON = 424  # from here on, all architectures have the same numbers
 X86, GENERIC = 0, 1
 
 LETTERS: dict[str | None, str] = {
@@ -157,7 +161,7 @@ def c_table(calls: list[Call]) -> str:
         "/* Made by calls/table.py of calls/calls.txt. */\n"
         '#include "calls/calls.h"\n\n'
         "/* clang-format off */\n"
-        "const struct call ferry__calls[FERRY_BLOCKED_LIMIT] = {\n"
+        "const struct call ferry__calls[SUBCALL_NR_LIMIT] = {\n"
         f"#if defined(__x86_64__)\n{rows(calls, X86)}"
         f"#elif defined(__aarch64__) || defined(__riscv)\n{rows(calls, GENERIC)}"
         '#else\n#error "calls/calls.txt has no numbers for this architecture"\n#endif\n'
@@ -165,7 +169,7 @@ def c_table(calls: list[Call]) -> str:
     )
 
 
-# ---- <linux/ferry_blocked.h> ----
+# ---- <ferry/blocked.h> ----
 
 
 def constant(call: Call) -> str:
@@ -173,21 +177,21 @@ def constant(call: Call) -> str:
     x86, generic = call.numbers
     if x86 is not None and generic is not None and x86 < FIRST_COMMON:
         return f"__NR_{call.name}"
-    return f"FERRY_NR_{call.name.upper()}"
+    return f"SUBCALL_NR_{call.name.upper()}"
 
 
 def definition(call: Call) -> str:
     """What defines that name: headers may be older than the call, and numbers differ."""
     x86, generic = call.numbers
     name = constant(call)
-    if name.startswith("__NR_") or (x86 or 0) >= 500:
+    if name.startswith("__NR_"):
         return ""
     if x86 == generic:
         return f"#define {name} {x86}\n\n"
     return (
         f"#if defined(__x86_64__)\n#define {name} {x86}\n"
         f"#elif defined(__NR_{call.name})\n#define {name} __NR_{call.name}\n"
-        f"#else\n#define {name} FERRY_NR_ABSENT\n#endif\n\n"
+        f"#else\n#define {name} SUBCALL_NR_ABSENT\n#endif\n\n"
     )
 
 
@@ -199,20 +203,115 @@ def header(calls: list[Call], old: str) -> str:
         f'\tX(ctx, {constant(call)}, "{call.name}", \\\n\t  "{call.who.reason}")'
         for call in blocked
     ]
-    between = re.compile(r"(#define FERRY_NR_ABSENT .*?\n\n).*(/\* X\(context)", re.S)
+    between = re.compile(r"(#define SUBCALL_NR_ABSENT .*?\n\n).*(/\* X\(context)", re.S)
     text = between.sub(lambda at: at[1] + "".join(map(definition, blocked)) + at[2], old)
-    between = re.compile(r"(#define FERRY_BLOCKED_TABLE.*? \\\n).*?(\n/\* clang-format on)", re.S)
+    between = re.compile(r"(#define SUBCALL_BLOCKED_TABLE.*? \\\n).*?(\n/\* clang-format on)", re.S)
     return between.sub(lambda at: at[1] + " \\\n".join(lines) + at[2], text)
+
+
+# ---- wrappers.h ----
+
+PARAMETER = re.compile(r"(\d)(\?)?(u)?")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An argument of the call that a wrapper makes."""
+
+    parameter: int | None  # of the wrapper, from 0
+    is_optional: bool
+    is_unsigned: bool
+    constant: str  # where there is no parameter
+    of: Argument
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A row of the table of wrappers."""
+
+    name: str
+    call: Call
+    is_quiet: bool
+    is_cancellable: bool
+    result: str
+    needs: str
+    operands: tuple[Operand, ...]
+
+    def operand_text(self, operand: Operand) -> str:
+        length = None if operand.of.length is None else self.operands[operand.of.length].parameter
+        return (
+            f"{{ '{operand.of.letter}', {or_none(operand.parameter)}, {int(operand.is_optional)}, "
+            f"{int(operand.is_unsigned)}, {operand.constant}, "
+            f"{operand.of.sizes[X86]}, {or_none(length)} }}"
+        )
+
+    @property
+    def result_kind(self) -> str:
+        return "descriptor" if self.result == "number" and self.call.result == "fd" else self.result
+
+    @property
+    def row(self) -> str:
+        """WRAPPER(function, call, number, quiet, cancellable, result, needs, count, operand...)."""
+        operands = "".join(f", {self.operand_text(operand)}" for operand in self.operands)
+        return (
+            f'WRAPPER("{self.name}", "{self.call.name}", {self.call.numbers[X86]}, '
+            f"{int(self.is_quiet)}, {int(self.is_cancellable)}, {self.result_kind}, "
+            f"{self.needs.replace('-', 'nothing')}, {len(self.operands)}{operands})\n"
+        )
+
+
+def or_none(parameter: int | None) -> int:
+    return -1 if parameter is None else parameter
+
+
+def read_operand(word: str, of: Argument) -> Operand:
+    if word.startswith("="):
+        return Operand(None, is_optional=False, is_unsigned=False, constant=word[1:], of=of)
+    match = PARAMETER.fullmatch(word)
+    if not match:
+        raise ValueError(f"'{word}' is not an argument of a wrapper")
+    return Operand(int(match[1]) - 1, bool(match[2]), bool(match[3]), constant="0", of=of)
+
+
+def read_wrappers(calls: list[Call], text: str | None = None) -> list[Wrapper]:
+    by_name = {call.name: call for call in calls}
+    wrappers = []
+    for line in (text or WRAPPERS.read_text()).splitlines():
+        if not line or line[0] == "#":
+            continue
+        name, call_name, order, result, needs, *words = line.split()
+        call = by_name[call_name]
+        words = words or [str(at + 1) for at in range(len(call.arguments))]
+        if order not in ("quiet", "orders", "cancel") or len(words) > len(call.arguments):
+            raise ValueError(f"{name}: '{order}' is no order, or there are too many arguments")
+        operands = tuple(map(read_operand, words, call.arguments))
+        wrappers.append(
+            Wrapper(name, call, order == "quiet", order == "cancel", result, needs, operands)
+        )
+    return wrappers
+
+
+def wrappers_header(wrappers: list[Wrapper]) -> str:
+    return (
+        "/* SPDX-License-Identifier: MIT */\n"
+        "/* Made by calls/table.py of calls/wrappers.txt and calls/calls.txt. */\n"
+        + "".join(wrapper.row for wrapper in sorted(wrappers, key=lambda wrapper: wrapper.name))
+    )
 
 
 def main() -> None:
     calls = read_table()
     if sys.argv[1:] == ["--blocked"]:
         HEADER.write_text(header(calls, HEADER.read_text()))
-    elif len(sys.argv) == 2:
+    elif sys.argv[1:2] == ["--wrappers"] and len(sys.argv) == 3:
+        Path(sys.argv[2]).write_text(wrappers_header(read_wrappers(calls)))
+    elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):
         Path(sys.argv[1]).write_text(c_table(calls))
     else:
-        sys.exit("usage: table.py FILE.c | table.py --blocked, which rewrites ferry_blocked.h")
+        sys.exit(
+            "usage: table.py FILE.c | table.py --wrappers FILE.h | "
+            "table.py --blocked, which rewrites blocked.h"
+        )
 
 
 if __name__ == "__main__":

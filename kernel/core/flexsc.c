@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * flexsc_serve(): a thread stays in the kernel and makes the calls that other threads
- * of its process post to entries in memory.  <uapi/linux/ferry_flexsc.h> describes the
+ * of its process post to entries in memory.  <uapi/linux/flexsc.h> describes the
  * protocol, and names the pairs of stores and loads that the fences here order.
  *
  * All state is in the set, in user space: a thread that leaves, for a signal or for
@@ -9,17 +9,19 @@
  * writing to the set while it is served; the kernel fetches each value once and uses
  * it within the bounds that it checked before.
  *
- * Both the system call and the module's /dev/ferry use this code; struct ferry_caller
+ * Both the system call and the module's /dev/ferry use this code; struct subcall_caller
  * hides the differences.
  */
 #include <linux/align.h>
 #include <linux/build_bug.h>
+#include <linux/cgroup.h>
 #include <linux/errno.h>
 #include <linux/eventfd.h>
-#include <linux/ferry.h>
-#include <linux/ferry_sched.h>
+#include <linux/subcall.h>
+#include <linux/flexsc_sched.h>
 #include <linux/mutex.h> /* used by futex.h */
 #include <linux/futex.h>
+#include <linux/ioprio.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -28,13 +30,14 @@
 #include <linux/pkeys.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seccomp.h>
 #include <linux/stddef.h>
 #include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <uapi/linux/membarrier.h>
-#include <asm/ferry.h>
+#include <asm/subcall.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
@@ -49,27 +52,32 @@
 /* Useless spinning halves the limit, down to this fraction of spin_ns. */
 #define LEAST_SPIN 16
 
-/* Arguments of an entry: the flags of a batch, and the times of FERRY_FLEXSC_TIMES. */
-#define FLAGS_ARG 3
+/* Arguments of an entry: the times of FLEXSC_TIMES. */
 #define TAKEN_ARG 4
 #define ENDED_ARG 5
+
+/* Orders all accesses but an earlier store and a later load, which alone x86 reorders. */
+#ifdef CONFIG_X86_64
+#define flexsc_order() barrier()
+#else
+#define flexsc_order() smp_mb() /* pairs with those of user space, <uapi/linux/flexsc.h> */
+#endif
 
 /* In addition to 0 and -errno. */
 enum { GATE_STOPS = 1 };
 
 struct server {
-	struct ferry_caller *caller;
+	struct subcall_caller *caller;
 	struct pt_regs *regs; /* the caller's: hold the current call */
-	struct ferry_flexsc_set __user *set;
+	struct flexsc_set __user *set;
 	size_t size; /* of the set, in user space */
 	unsigned int flags;
 	unsigned int mask; /* of entry indexes */
 	int eventfd;
 	u64 most_spin_ns;
 
-	struct ferry_head head; /* of the current entry */
+	struct batch_head head; /* of the current entry */
 	bool blocked;		/* in its call */
-	bool interrupted;	/* a handler ended the call that was left */
 	unsigned int position;	/* where the next call is expected */
 	unsigned int steps;	/* without work */
 	u64 idle_since;		/* ns; 0: not measured yet */
@@ -77,36 +85,36 @@ struct server {
 };
 
 /* An entry is fetched as a slot: its first eight bytes are the first word of the head. */
-static_assert(sizeof(struct ferry_entry) == sizeof(struct ferry_slot));
-static_assert(offsetof(struct ferry_entry, arg) == offsetof(struct ferry_slot, arg));
-static_assert(offsetof(struct ferry_entry, nr) == 4);
-static_assert(offsetof(struct ferry_entry, argc) == 6);
-static_assert(offsetof(struct ferry_entry, begun) == 7);
-static_assert(offsetof(struct ferry_entry, result) == 8);
+static_assert(sizeof(struct flexsc_entry) == sizeof(struct batch_slot));
+static_assert(offsetof(struct flexsc_entry, arg) == offsetof(struct batch_slot, arg));
+static_assert(offsetof(struct flexsc_entry, nr) == 4);
+static_assert(offsetof(struct flexsc_entry, argc) == 6);
+static_assert(offsetof(struct flexsc_entry, begun) == 7);
+static_assert(offsetof(struct flexsc_entry, result) == 8);
 
 static u8 begun_of(u64 word)
 {
 	return word >> 56;
 }
 
-static u8 argc_of(const struct ferry_head *head)
+static u8 argc_of(const struct batch_head *head)
 {
 	return head->first_word >> 48;
 }
 
-static short nr_of(const struct ferry_head *head)
+static short nr_of(const struct batch_head *head)
 {
 	return head->first_word >> 32;
 }
 
 /* Until the call is made, result holds the ID of the thread that posted it. */
-static pid_t poster_of(const struct ferry_head *head)
+static pid_t poster_of(const struct batch_head *head)
 {
 	return head->second_word;
 }
 
-static __always_inline struct ferry_entry __user *entry_at(const struct server *s,
-							   unsigned int offset)
+static __always_inline struct flexsc_entry __user *entry_at(const struct server *s,
+							    unsigned int offset)
 {
 	return &s->set->entry[(s->position + offset) & s->mask];
 }
@@ -114,7 +122,7 @@ static __always_inline struct ferry_entry __user *entry_at(const struct server *
 /* Orders a store before a load.  Its other half is user space's heavy fence. */
 static __always_inline void light_fence(const struct server *s)
 {
-	if (s->flags & FERRY_FLEXSC_FENCES)
+	if (s->flags & FLEXSC_FENCES)
 		smp_mb(); /* pairs with the full fences of user space */
 	else
 		barrier();
@@ -126,13 +134,13 @@ static __always_inline void light_fence(const struct server *s)
  */
 static long heavy_fence(struct server *s)
 {
-	static const unsigned long args[FERRY_MAX_ARGS] = { MEMBARRIER_CMD_PRIVATE_EXPEDITED };
+	static const unsigned long args[BATCH_MAX_ARGS] = { MEMBARRIER_CMD_PRIVATE_EXPEDITED };
 
-	if (s->flags & FERRY_FLEXSC_FENCES) {
+	if (s->flags & FLEXSC_FENCES) {
 		smp_mb(); /* pairs with the full fence after a post */
 		return 0;
 	}
-	ferry_set_args(s->regs, args);
+	subcall_set_args(s->regs, args);
 	return subcall_dispatch(s->regs, __NR_membarrier);
 }
 
@@ -173,7 +181,7 @@ static int find_in_chunk(const struct server *s, unsigned int offset, unsigned i
 		return -EFAULT;
 	for (; offset < end; offset++) {
 		unsafe_get_user(word, (u64 __user *)entry_at(s, offset), fault);
-		if ((u32)word == FERRY_ENTRY_SUBMITTED && (!begun || begun_of(word)))
+		if ((u32)word == FLEXSC_ENTRY_SUBMITTED && (!begun || begun_of(word)))
 			break;
 	}
 	user_access_end();
@@ -209,7 +217,7 @@ static int look_around(struct server *s)
 	if (found < 0 || found > s->mask)
 		return min(found, 0);
 	/* Calls posted to a ring in order are made in order: earlier ones are visible now. */
-	ferry_order();
+	flexsc_order();
 	in_ring = min((s->position + found) % RING, (unsigned int)found);
 	found = find(s, found - in_ring, found, false);
 	if (found < 0)
@@ -224,29 +232,29 @@ static int look_around(struct server *s)
  */
 static int take(struct server *s)
 {
-	struct ferry_entry __user *entry = entry_at(s, 0);
+	struct flexsc_entry __user *entry = entry_at(s, 0);
 	u32 status, gate;
 
 	if (!user_access_begin(s->set, s->size))
 		return -EFAULT;
 	unsafe_get_user(status, &entry->status, fault);
-	if (status != FERRY_ENTRY_SUBMITTED) {
+	if (status != FLEXSC_ENTRY_SUBMITTED) {
 		user_access_end();
 		return 0;
 	}
-	unsafe_put_user(FERRY_BEGUN, &entry->begun, fault);
+	unsafe_put_user(FLEXSC_BEGUN, &entry->begun, fault);
 	light_fence(s);
 	/* Between the reads of gate and status, user space cannot withdraw and post again. */
 	unsafe_get_user(gate, &s->set->gate, fault);
-	ferry_order();
+	flexsc_order();
 	unsafe_get_user(status, &entry->status, fault);
-	if (unlikely(gate != FERRY_GATE_OPEN || status != FERRY_ENTRY_SUBMITTED)) {
+	if (unlikely(gate != FLEXSC_GATE_OPEN || status != FLEXSC_ENTRY_SUBMITTED)) {
 		unsafe_put_user(0, &entry->begun, fault);
 		user_access_end();
 		return 0;
 	}
-	ferry_order();
-	if (ferry_unsafe_fetch(&s->head, s->regs, (struct ferry_slot __user *)entry))
+	flexsc_order();
+	if (batch_unsafe_fetch(&s->head, s->regs, (struct batch_slot __user *)entry))
 		goto fault;
 	user_access_end();
 	return 1;
@@ -269,6 +277,33 @@ static bool has_same_filters(const struct task_struct *a, const struct task_stru
 	return true;
 }
 #endif
+
+/* Its BPF programs decide about devices, sockets and sysctls. */
+static bool is_in_same_cgroups(const struct task_struct *a, const struct task_struct *b)
+{
+#ifdef CONFIG_CGROUPS
+	return rcu_access_pointer(a->cgroups) == rcu_access_pointer(b->cgroups);
+#else
+	return true;
+#endif
+}
+
+/* The class and level that ioprio_set() gave.  A thread without an I/O context has none. */
+static bool has_same_io_priority(struct task_struct *other)
+{
+#ifdef CONFIG_BLOCK
+	int priority;
+
+	if (READ_ONCE(other->io_context) == current->io_context)
+		return true;
+	task_lock(other);
+	priority = __get_task_ioprio(other);
+	task_unlock(other);
+	return priority == __get_task_ioprio(current);
+#else
+	return true;
+#endif
+}
 
 /*
  * A protection key restricts threads by a register, which cannot be read from here.  The first
@@ -295,7 +330,9 @@ static bool is_like_current(struct task_struct *other)
 	return rcu_access_pointer(other->real_cred) == rcu_access_pointer(self->real_cred) &&
 	       task_no_new_privs(other) == task_no_new_privs(self) &&
 	       has_same_filters(other, self) &&
-	       !(ferry_watchers(other) & ~ferry_watchers(self)) &&
+	       !(subcall_watchers(other) & ~subcall_watchers(self)) &&
+	       is_in_same_cgroups(other, self) &&
+	       has_same_io_priority(other) &&
 	       READ_ONCE(other->nsproxy) == self->nsproxy &&
 	       READ_ONCE(other->fs) == self->fs &&
 	       READ_ONCE(other->files) == self->files &&
@@ -304,7 +341,7 @@ static bool is_like_current(struct task_struct *other)
 }
 
 /* Whether the call of HEAD may be made here for the thread that posted it. */
-static bool may_make(const struct ferry_head *head)
+static bool may_make(const struct batch_head *head)
 {
 	struct task_struct *poster;
 	bool may;
@@ -323,13 +360,13 @@ static bool may_make(const struct ferry_head *head)
  * The scheduler calls this before current sleeps in a call, so it must not sleep itself: that
  * rules out page faults and do_futex().  If the set is not in memory, user space learns late.
  */
-void ferry_flexsc_sleeps(void *server)
+void flexsc_sleeps(void *server)
 {
 	struct server *s = server;
-	const u32 blocked = FERRY_RUNNER_BLOCKED;
+	const u32 blocked = FLEXSC_RUNNER_BLOCKED;
 	u32 alert;
 
-	ferry_report_sleep(NULL); /* once in a call */
+	flexsc_report_sleep(NULL); /* once in a call */
 	s->blocked = true;
 	/* A call may end the thread.  It then runs on the memory of some other process. */
 	if (!current->mm || copy_to_user_nofault(&s->set->runner, &blocked, sizeof(blocked)))
@@ -341,20 +378,17 @@ void ferry_flexsc_sleeps(void *server)
 
 static long run_batch(struct server *s)
 {
-	struct ferry_caller *caller = s->caller;
-	unsigned long args[FERRY_MAX_ARGS];
+	struct subcall_caller *caller = s->caller;
+	unsigned long args[BATCH_MAX_ARGS];
+	long answer = -EOPNOTSUPP;
 
 	/* Watchers must see the batch as well as its calls, so user space has to make it. */
-	if (ferry_watchers(current)) {
-		caller->refused = true;
-		return -ERESTARTNOINTR;
+	if (!subcall_watchers(current)) {
+		syscall_get_arguments(current, s->regs, args);
+		answer = batch_run(caller, (struct batch_args __user *)args[0], args[1]);
 	}
-	syscall_get_arguments(current, s->regs, args);
-	if (s->interrupted)
-		args[FLAGS_ARG] |= FERRY_BATCH_EINTR;
-	return ferry_batch(caller, (s64 __user *)args[0],
-			   (const struct ferry_slot __user *)args[1], args[2], args[FLAGS_ARG],
-			   args[4]);
+	caller->refused = answer == -EOPNOTSUPP;
+	return answer;
 }
 
 static long make_call(struct server *s)
@@ -362,39 +396,33 @@ static long make_call(struct server *s)
 	short nr = nr_of(&s->head);
 
 	s->caller->refused = false;
-	s->caller->position = 0;
-	if (nr < 0 || (argc_of(&s->head) & ~FERRY_ARGC_WAITED) > FERRY_MAX_ARGS)
+	if (nr < 0 || (argc_of(&s->head) & ~FLEXSC_ARGC_WAITED) > BATCH_MAX_ARGS)
 		return -ENOSYS;
-	if (unlikely(nr == FERRY_NR_BATCH))
+	if (unlikely(nr == __NR_batch))
 		return run_batch(s);
-	if (unlikely(s->interrupted))
-		return -EINTR;
-	if (unlikely(begun_of(s->head.first_word) == FERRY_BEGUN_RESTART))
+	if (unlikely(begun_of(s->head.first_word) == FLEXSC_BEGUN_RESTART))
 		return subcall(s->regs, __NR_restart_syscall, &s->caller->refused);
-	return ferry_run_call(s->caller, nr);
+	return subcall_run(s->caller, nr);
 }
 
 /*
  * Settles a call that ended with RESULT and has no result for user space yet.  Returns 0 if
  * RESULT is final; or the value to leave with, and the entry stays begun.
  */
-static noinline long settle(struct server *s, struct ferry_entry __user *entry, long result)
+static noinline long settle(struct server *s, struct flexsc_entry __user *entry, long result)
 {
-	struct ferry_caller *caller = s->caller;
-
-	if (caller->position && put_user(caller->position, &entry->arg[FLAGS_ARG]))
-		return -EFAULT;
-	if (caller->refused)
+	if (s->caller->refused)
 		return -EOPNOTSUPP;
-	if (!ferry_is_interrupted(result))
+	if (!subcall_is_interrupted(result))
 		return 0;
-	if (result == -ERESTART_RESTARTBLOCK && put_user(FERRY_BEGUN_RESTART, &entry->begun))
+	if (result == -ERESTART_RESTARTBLOCK && put_user(FLEXSC_BEGUN_RESTART, &entry->begun))
 		return -EFAULT;
-	return ferry_outer_result(result);
+	/* User space then makes the call again, even if a handler ends it. */
+	return outer_call_may_restart(s->caller) ? outer_call_result(result) : -EOPNOTSUPP;
 }
 
 /* Stores RESULT and publishes STATUS.  Returns 1 if a thread sleeps on it, otherwise 0. */
-static int publish(struct server *s, struct ferry_entry __user *entry, u32 status, long result,
+static int publish(struct server *s, struct flexsc_entry __user *entry, u32 status, long result,
 		   u64 taken)
 {
 	u64 ended = taken ? user_clock_ns() : 0;
@@ -407,18 +435,18 @@ static int publish(struct server *s, struct ferry_entry __user *entry, u32 statu
 		unsafe_put_user(ended, &entry->arg[ENDED_ARG], fault);
 	}
 	if (unlikely(s->blocked))
-		unsafe_put_user(FERRY_RUNNER_RUNNING, &s->set->runner, fault);
+		unsafe_put_user(FLEXSC_RUNNER_RUNNING, &s->set->runner, fault);
 	s->blocked = false;
 	unsafe_put_user(result, &entry->result, fault);
-	ferry_order();
+	flexsc_order();
 	unsafe_put_user(status, &entry->status, fault);
 	/* Cleared after that: a thread that reads 0 does not withdraw the call. */
-	ferry_order();
+	flexsc_order();
 	unsafe_put_user(0, &entry->begun, fault);
 	light_fence(s);
 	unsafe_get_user(argc, &entry->argc, fault);
 	user_access_end();
-	return !!(argc & FERRY_ARGC_WAITED);
+	return !!(argc & FLEXSC_ARGC_WAITED);
 fault:
 	user_access_end();
 	return -EFAULT;
@@ -427,7 +455,7 @@ fault:
 /* Ends the call at the position, and goes on to the next one. */
 static long end_call(struct server *s, u32 status, long result, u64 taken)
 {
-	struct ferry_entry __user *entry = entry_at(s, 0);
+	struct flexsc_entry __user *entry = entry_at(s, 0);
 	int waited = publish(s, entry, status, result, taken);
 
 	if (waited < 0)
@@ -442,22 +470,28 @@ static long end_call(struct server *s, u32 status, long result, u64 taken)
 	return 0;
 }
 
+/* Leaves the call at the position to the thread that posted it. */
+static long refuse(struct server *s)
+{
+	return end_call(s, FLEXSC_ENTRY_REFUSED, poster_of(&s->head), 0);
+}
+
 /* Makes the call at the position, which has been fetched. */
 static long run(struct server *s)
 {
-	u64 taken = s->flags & FERRY_FLEXSC_TIMES ? user_clock_ns() : 0;
+	u64 taken = s->flags & FLEXSC_TIMES ? user_clock_ns() : 0;
 	long result;
 
-	ferry_report_sleep(s);
+	flexsc_report_sleep(s);
 	result = make_call(s);
-	ferry_report_sleep(NULL);
-	if (ferry_is_restart(result) || s->caller->refused) {
+	flexsc_report_sleep(NULL);
+	if (subcall_is_restart(result) || s->caller->refused) {
 		long left = settle(s, entry_at(s, 0), result);
 
 		if (left)
 			return left;
 	}
-	return end_call(s, FERRY_ENTRY_DONE, result, taken);
+	return end_call(s, FLEXSC_ENTRY_DONE, result, taken);
 }
 
 /*
@@ -471,9 +505,10 @@ static long resume(struct server *s)
 	if (found < 0 || found > s->mask)
 		return min(found, 0);
 	s->position = found;
-	if (ferry_fetch(&s->head, s->regs, (struct ferry_slot __user *)entry_at(s, 0)))
+	if (batch_fetch(&s->head, s->regs, (struct batch_slot __user *)entry_at(s, 0)))
 		return -EFAULT;
-	return run(s);
+	/* Its poster may have given up rights meanwhile. */
+	return may_make(&s->head) ? run(s) : refuse(s);
 }
 
 /* ---- idling ---- */
@@ -488,7 +523,7 @@ static int has_work(const struct server *s)
 		return found;
 	if (found <= s->mask)
 		return 1;
-	return get_user(gate, &s->set->gate) ? -EFAULT : gate == FERRY_GATE_STOP;
+	return get_user(gate, &s->set->gate) ? -EFAULT : gate == FLEXSC_GATE_STOP;
 }
 
 /* Longer spinning would have avoided a short sleep; before a long one it was useless. */
@@ -505,7 +540,7 @@ static void sleep_on(struct server *s, u32 __user *word)
 {
 	u64 start = ktime_get_ns();
 
-	do_futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, FERRY_RUNNER_ASLEEP, NULL, NULL, 0, 0);
+	do_futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, FLEXSC_RUNNER_ASLEEP, NULL, NULL, 0, 0);
 	adapt(s, ktime_get_ns() - start);
 }
 
@@ -514,13 +549,13 @@ static long sleep_until_posted(struct server *s)
 	u32 __user *word = &s->set->runner;
 	int work;
 
-	if (put_user(FERRY_RUNNER_ASLEEP, word))
+	if (put_user(FLEXSC_RUNNER_ASLEEP, word))
 		return -EFAULT;
 	/* If the fence fails, for lack of memory, a post may have been missed. */
 	work = heavy_fence(s) ? 1 : has_work(s);
 	if (!work)
 		sleep_on(s, word);
-	if (put_user(FERRY_RUNNER_RUNNING, word))
+	if (put_user(FLEXSC_RUNNER_RUNNING, word))
 		return -EFAULT;
 	s->steps = 0;
 	s->idle_since = 0;
@@ -535,7 +570,7 @@ static long idle(struct server *s)
 
 	if (get_user(gate, &s->set->gate))
 		return -EFAULT;
-	if (gate == FERRY_GATE_STOP)
+	if (gate == FLEXSC_GATE_STOP)
 		return GATE_STOPS;
 	if (s->steps++ % IDLE_STEPS && s->spin_ns) {
 		cpu_relax();
@@ -560,9 +595,7 @@ static long step(struct server *s)
 		return taken;
 	if (!taken)
 		return idle(s);
-	if (unlikely(!may_make(&s->head)))
-		return end_call(s, FERRY_ENTRY_REFUSED, poster_of(&s->head), 0);
-	return run(s);
+	return likely(may_make(&s->head)) ? run(s) : refuse(s);
 }
 
 /* Work that cannot wait until the runner leaves the kernel, which may be never. */
@@ -571,14 +604,16 @@ static long pause_for_others(struct server *s)
 	/* At the end of each ring, and from time to time while idle. */
 	if (s->steps % IDLE_STEPS == 0)
 		cond_resched_tasks_rcu_qs();
-	if (likely(!(read_thread_flags() & FERRY_TIF_WORK)))
+	if (likely(!(read_thread_flags() & SUBCALL_TIF_WORK)))
 		return 0;
-	ferry_do_pending_work(s->regs);
-	return signal_pending(current) ? -ERESTARTNOINTR : 0;
+	subcall_do_pending_work(s->regs);
+	if (!signal_pending(current))
+		return 0;
+	return outer_call_may_restart(s->caller) ? -ERESTARTNOINTR : -EOPNOTSUPP;
 }
 
 /* Reads the constant part of the set.  Later changes by user space have no effect. */
-static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
+static long read_set(struct server *s, struct flexsc_set __user *set)
 {
 	u64 spin_ns;
 	u32 version, count;
@@ -593,11 +628,11 @@ static long read_set(struct server *s, struct ferry_flexsc_set __user *set)
 	unsafe_get_user(s->eventfd, &set->eventfd, fault);
 	unsafe_get_user(spin_ns, &set->spin_ns, fault);
 	user_access_end();
-	if (version != FERRY_FLEXSC_VERSION || !is_power_of_2(count) ||
-	    count > FERRY_FLEXSC_MAX_ENTRIES ||
-	    s->flags & ~(FERRY_FLEXSC_FENCES | FERRY_FLEXSC_TIMES))
+	if (version != FLEXSC_VERSION || !is_power_of_2(count) ||
+	    count > FLEXSC_MAX_ENTRIES ||
+	    s->flags & ~(FLEXSC_FENCES | FLEXSC_TIMES))
 		return -EINVAL;
-	if (!IS_ENABLED(CONFIG_MEMBARRIER) && !(s->flags & FERRY_FLEXSC_FENCES))
+	if (!IS_ENABLED(CONFIG_MEMBARRIER) && !(s->flags & FLEXSC_FENCES))
 		return -EINVAL;
 	s->set = set;
 	s->size = struct_size(set, entry, count);
@@ -623,7 +658,7 @@ static long check_eventfd(int fd)
 	return 0;
 }
 
-long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
+long flexsc_check_set(struct flexsc_set __user *set, size_t size)
 {
 	struct server s;
 	long error = read_set(&s, set) ?: check_eventfd(s.eventfd);
@@ -633,18 +668,16 @@ long ferry_flexsc_check(struct ferry_flexsc_set __user *set, size_t size)
 	return size < s.size ? -EINVAL : 0;
 }
 
-long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __user *set,
-			bool interrupted)
+long flexsc_serve_set(struct subcall_caller *caller, struct flexsc_set __user *set)
 {
-	struct server s = { .caller = caller, .regs = caller->regs, .interrupted = interrupted };
+	struct server s = { .caller = caller, .regs = caller->regs };
 	long left = read_set(&s, set) ?: check_eventfd(s.eventfd);
 
 	if (left)
 		return left;
-	if (put_user(FERRY_RUNNER_RUNNING, &set->runner))
+	if (put_user(FLEXSC_RUNNER_RUNNING, &set->runner))
 		return -EFAULT;
 	left = resume(&s);
-	s.interrupted = false;
 	if (!left && heavy_fence(&s))
 		return -EPERM;
 	/* Makes at least one step, so that signals cannot keep it from all work. */
@@ -652,5 +685,5 @@ long ferry_flexsc_serve(struct ferry_caller *caller, struct ferry_flexsc_set __u
 		left = step(&s) ?: pause_for_others(&s);
 	if (left != GATE_STOPS)
 		return left;
-	return put_user(FERRY_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;
+	return put_user(FLEXSC_RUNNER_ABSENT, &set->runner) ? -EFAULT : 0;
 }

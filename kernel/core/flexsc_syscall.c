@@ -3,29 +3,21 @@
 #include <linux/syscalls.h>
 
 #include "flexsc.h"
-#include "syscall.h"
 
-SYSCALL_DEFINE2(flexsc_register, struct ferry_flexsc_set __user *, set, size_t, size)
+SYSCALL_DEFINE2(flexsc_register, struct flexsc_set __user *, set, size_t, size)
 {
 	if (!set && !size)
-		return FERRY_FLEXSC_ANSWER;
-	return ferry_flexsc_check(set, size);
+		return FLEXSC_ANSWER;
+	return flexsc_check_set(set, size);
 }
 
-SYSCALL_DEFINE1(flexsc_serve, struct ferry_flexsc_set __user *, set)
+SYSCALL_DEFINE1(flexsc_serve, struct flexsc_set __user *, set)
 {
-	/* The address of a set is aligned. */
-	const unsigned long bit = (unsigned long)set & FERRY_SERVE_EINTR;
-	struct ferry_outer_call call __uninitialized;
+	struct outer_call call __uninitialized;
 	long answer;
 
-	set = (void __user *)((unsigned long)set & ~FERRY_SERVE_EINTR);
-	ferry_outer_begin(&call);
-	answer = ferry_flexsc_serve(&call.caller, set, bit);
-	/* A filter installed since the call began may not allow it again. */
-	if (ferry_is_restart(answer) && ferry_filters_changed(&call))
-		answer = -EOPNOTSUPP;
-	call.arg[0] &= ~FERRY_SERVE_EINTR;
-	ferry_outer_end(&call);
+	outer_call_begin(&call, false);
+	answer = flexsc_serve_set(&call.caller, set);
+	outer_call_end(&call);
 	return answer;
 }

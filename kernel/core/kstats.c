@@ -13,7 +13,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/vmstat.h>
-#include <uapi/linux/ferry_kstats.h>
+#include <uapi/linux/kstats.h>
 
 static long put_kstats(struct kstats __user *user)
 {

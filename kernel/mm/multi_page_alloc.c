@@ -98,62 +98,91 @@ static bool are_droppable(void)
 	return arch_has_hw_pte_young();
 }
 
+/* By how much USED is below LIMIT. */
+static unsigned long below(unsigned long limit, unsigned long used)
+{
+	return limit - min(limit, used);
+}
+
 /*
- * Whether COUNT pages are free above the mark at which kswapd is content.  Pages
- * that cannot be dropped may take half of the memory at most.
+ * Whether COUNT pages are free above the mark at which kswapd starts, and enough besides
+ * them is free or can be reclaimed without swapping: on a machine that has been up for a
+ * while the page cache leaves little free.  Pages that cannot be dropped may take half
+ * of the memory at most.
  */
-static bool zone_has_room(unsigned long count)
+static bool machine_has_room(unsigned long count)
 {
 	struct zoneref *ref = first_zones_zonelist(node_zonelist(numa_mem_id(), GFP_AHEAD),
 						   gfp_zone(GFP_AHEAD), NULL);
 	struct zone *zone = zonelist_zone(ref);
+	unsigned long kept = totalram_pages() / (are_droppable() ? 8 : 2);
 
-	if (!are_droppable() && global_zone_page_state(NR_FREE_PAGES) < totalram_pages() / 2)
-		return false;
-	return zone && zone_watermark_ok(zone, 0, high_wmark_pages(zone) + count,
-					 zonelist_zone_idx(ref), 0);
+	return zone && zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count,
+					 zonelist_zone_idx(ref), 0) &&
+	       si_mem_available() >= kept + count;
 }
 
 #ifdef CONFIG_MEMCG
-/* Half of every limit is left to pages that are touched. */
-static bool counter_has_room(struct page_counter *counter, unsigned long count)
+/*
+ * Clean pages of files, which reclaim drops first.  The counters lag behind a little.  The
+ * LRU lists of files do not say: pages ahead are on them, too.
+ */
+static unsigned long clean_cache(struct mem_cgroup *memcg)
 {
-	unsigned long limit = min(READ_ONCE(counter->max), READ_ONCE(counter->high));
+	unsigned long others = memcg_page_state(memcg, NR_SHMEM) +
+			       memcg_page_state(memcg, NR_FILE_DIRTY) +
+			       memcg_page_state(memcg, NR_WRITEBACK) +
+			       memcg_page_state(memcg, NR_UNEVICTABLE);
 
-	return page_counter_read(counter) + count <= limit / 2;
-}
-
-static bool memcg_has_room(struct mem_cgroup *memcg, unsigned long count)
-{
-	if (!counter_has_room(&memcg->memory, count))
-		return false;
-	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
-		return counter_has_room(&memcg->memsw, count);
-	/* Over this mark, every charge makes the task reclaim. */
-	return page_counter_read(&memcg->swap) <= READ_ONCE(memcg->swap.high);
+#ifdef CONFIG_SWAP
+	others += memcg_page_state(memcg, NR_SWAPCACHE);
+#endif
+	return below(memcg_page_state(memcg, NR_FILE_PAGES), others);
 }
 
 /*
- * Whether COUNT pages can be charged to MM so far below every limit that the charge
- * neither fails nor counts as an event.  A charge rounds up to a batch.
+ * How many pages can be charged without an event.  At a limit these are the pages that
+ * the charge of the page that was touched has reclaimed in excess.  Half of the limit is
+ * left to pages that are touched; page cache counts as left.  A charge rounds up to a
+ * batch: it takes the batch back if it exceeds max, but not if it exceeds high.
  */
-static bool memcgs_have_room(struct mm_struct *mm, unsigned long count)
+static unsigned long counter_room(struct page_counter *counter, unsigned long cache)
+{
+	unsigned long max = READ_ONCE(counter->max), high = READ_ONCE(counter->high);
+	unsigned long used = page_counter_read(counter);
+
+	return min3(below(max, used), below(high, used + MEMCG_CHARGE_BATCH),
+		    below(min(max, high) / 2, below(used, cache)));
+}
+
+static unsigned long memcg_room(struct mem_cgroup *memcg)
+{
+	unsigned long cache = clean_cache(memcg);
+	unsigned long room = counter_room(&memcg->memory, cache);
+
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return min(room, counter_room(&memcg->memsw, cache));
+	/* Over this mark, every charge makes the task reclaim. */
+	return page_counter_read(&memcg->swap) <= READ_ONCE(memcg->swap.high) ? room : 0;
+}
+
+/* How many of COUNT pages can be charged to MM: no charge fails or counts as an event. */
+static unsigned long memcgs_room(struct mm_struct *mm, unsigned long count)
 {
 	struct mem_cgroup *own, *memcg;
 
 	if (mem_cgroup_disabled())
-		return true;
+		return count;
 	own = get_mem_cgroup_from_mm(mm);
-	for (memcg = own; memcg; memcg = parent_mem_cgroup(memcg))
-		if (!memcg_has_room(memcg, count + MEMCG_CHARGE_BATCH))
-			break;
+	for (memcg = own; memcg && count; memcg = parent_mem_cgroup(memcg))
+		count = min(count, memcg_room(memcg));
 	mem_cgroup_put(own);
-	return !memcg;
+	return count;
 }
 #else
-static bool memcgs_have_room(struct mm_struct *mm, unsigned long count)
+static unsigned long memcgs_room(struct mm_struct *mm, unsigned long count)
 {
-	return true;
+	return count;
 }
 #endif
 
@@ -182,9 +211,9 @@ static void alloc_ahead(struct mm_struct *mm, unsigned long count, struct list_h
 {
 	while (count) {
 		struct page *pages[CHUNK] = {};
-		unsigned long asked = min(count, CHUNK), got;
+		unsigned long asked = memcgs_room(mm, min(count, CHUNK)), got;
 
-		if (!zone_has_room(asked) || !memcgs_have_room(mm, asked))
+		if (!asked || !machine_has_room(asked))
 			return;
 		got = alloc_page_array(GFP_AHEAD, asked, pages);
 		if (!charge_pages(mm, pages, got, folios) || got < asked)

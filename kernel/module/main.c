@@ -28,22 +28,16 @@ static int __init ferry_start(void)
 	error = ferry_find_table();
 	if (error)
 		return error;
-	error = ferry_watch_signals();
-	if (error)
-		return error;
 	device.mode = mode;
 	error = misc_register(&device);
-	if (error) {
+	if (error)
 		pr_err("cannot make /dev/ferry: error %d\n", error);
-		ferry_unwatch_signals();
-	}
 	return error;
 }
 
 static void __exit ferry_stop(void)
 {
 	misc_deregister(&device);
-	ferry_unwatch_signals();
 }
 
 module_init(ferry_start);

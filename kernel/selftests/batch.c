@@ -5,25 +5,32 @@
 #include "batch_call.h"
 #include "contract/suite.h"
 
-#include <linux/ferry_blocked.h>
+#include <linux/subcall.h>
 
 /* ---- user space's half of a batch ---- */
 
+#define NUMBER(ctx, nr, name, reason) nr,
+
 static bool is_blocked(short nr)
 {
-	static const unsigned long map[] = FERRY_BLOCKED_WORDS;
+	static const short blocked[] = { SUBCALL_BLOCKED_TABLE(NUMBER, 0) };
+	size_t i;
 
-	return nr < FERRY_BLOCKED_LIMIT && map[nr / 64] >> (nr % 64) & 1;
+	for (i = 0; i < ARRAY_SIZE(blocked); i++)
+		if (nr == blocked[i])
+			return true;
+	return false;
 }
 
-static long make_call(const struct ferry_slot *slot, const long *ret)
+/* The call of SLOT, whose result belongs in *RET. */
+static long make_call(const struct batch_slot *slot, const long *ret)
 {
-	const bool forwards = slot->argc & FERRY_ARGC_FORWARD;
-	long arg[FERRY_MAX_ARGS], k;
+	const bool forwards = slot->argc & BATCH_ARGC_FORWARD;
+	long arg[BATCH_MAX_ARGS], k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
+	for (k = 0; k < BATCH_MAX_ARGS; k++)
 		arg[k] = forwards && slot->from[k] ? ret[-slot->from[k]] : slot->arg[k];
-	if (slot->nr == FERRY_NR_WDCPY) {
+	if (slot->nr == BATCH_WDCPY) {
 		memmove((void *)arg[0], (void *)arg[1], sizeof(long));
 		return 0;
 	}
@@ -32,34 +39,89 @@ static long make_call(const struct ferry_slot *slot, const long *ret)
 	return raw_call(slot->nr, arg);
 }
 
-static short jump_of(const struct ferry_slot *slot, long result)
+static short jump_of(const struct batch_slot *slot, long result)
 {
 	if (!result)
 		return slot->jump_zero;
-	return result < 0 && result >= -FERRY_MAX_ERRNO ? slot->jump_fail : slot->jump_pos;
+	return result < 0 && result >= -BATCH_MAX_ERRNO ? slot->jump_fail : slot->jump_pos;
 }
 
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+/* The result of the slot that batch() left with ANSWER. */
+static long result_of_left(const struct batch_args *args, long answer, const long *ret)
 {
-	long none[FERRY_MAX_ARGS] = {};
-	long answer = raw_batch(rets, calls, ncall, 0, sizeof(*calls));
-	unsigned long i = FERRY_RESUME_INDEX(answer);
-	short jump;
+	long none[BATCH_MAX_ARGS] = {};
 
-	if (answer < FERRY_BATCH_PARTIAL)
+	if (args->state == BATCH_ANSWER)
 		return answer;
-	/* From there on all calls are made here: a filter may forbid another batch(). */
+	if (args->state == BATCH_STORE)
+		return args->result;
+	if (answer == -EINTR)
+		return answer;
+	if (args->state == BATCH_RESTART)
+		return raw_call(__NR_restart_syscall, none);
+	return make_call(&args->slot, ret);
+}
+
+/*
+ * Whether the word at ADDRESS can be read, if that at KNOWN can.  On another page it takes a call:
+ * rt_sigprocmask() reads its mask before it looks at its first argument.
+ */
+static bool is_readable(const long *address, const long *known)
+{
+	long arg[BATCH_MAX_ARGS] = { -1, (long)address, 0, sizeof(long) };
+
+	return !(((long)address ^ (long)known) & -4096L) ||
+	       raw_call(__NR_rt_sigprocmask, arg) != -EFAULT;
+}
+
+/* The rest of a batch of which nothing is to be made in the kernel: a filter may forbid it. */
+static long run_rest(struct batch_args *args)
+{
+	const struct batch_slot *calls = (const struct batch_slot *)args->calls;
+	long *rets = (long *)args->rets, i = args->position, jump;
+	long last = i ? (long)args->last : -EFAULT;
+	const long *known = i ? (long *)&calls[last + 1] - 1 : (long *)-1L;
+
 	for (;; i += 1 + jump) {
-		if (answer & FERRY_BATCH_EINTR)
-			rets[i] = -EINTR;
-		else if (answer & FERRY_BATCH_RESTART)
-			rets[i] = raw_call(__NR_restart_syscall, none);
-		else
-			rets[i] = make_call(&calls[i], &rets[i]);
-		answer = 0;
-		jump = jump_of(&calls[i], rets[i]);
-		if (jump < 0 || i + 1 + jump >= ncall)
+		const long *first = (long *)&calls[i], *end = (long *)&calls[i + 1] - 1;
+		struct batch_slot slot;
+
+		if (!is_readable(first, known) || !is_readable(end, first))
+			return last;
+		known = end;
+		slot = calls[i];
+		rets[i] = make_call(&slot, &rets[i]);
+		last = i;
+		jump = jump_of(&slot, rets[i]);
+		if (jump < 0 || i + 1 + jump >= (long)args->ncall)
 			return i;
+	}
+}
+
+long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall)
+{
+	struct batch_args args = batch_args(rets, calls, ncall);
+
+	for (;;) {
+		const long answer = raw_batch(&args, sizeof(args));
+		const bool again = args.state == BATCH_STORE ||
+				   (answer == -EINTR && args.state != BATCH_ANSWER);
+		const unsigned long i = args.position;
+		long jump;
+
+		if (args.state != BATCH_ANSWER && answer != -EINTR && answer != -EOPNOTSUPP)
+			return answer;
+		if (args.state != BATCH_BEGIN) {
+			rets[i] = result_of_left(&args, answer, &rets[i]);
+			jump = jump_of(&args.slot, rets[i]);
+			if (jump < 0 || i + 1 + jump >= ncall)
+				return i;
+			args.last = i;
+			args.position = i + 1 + jump;
+			args.state = BATCH_BEGIN;
+		}
+		if (!again)
+			return run_rest(&args);
 	}
 }
 

@@ -6,13 +6,18 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
-#include <linux/ferry.h>
+#include <linux/subcall.h>
 
-#define NO_BATCH "no batch(): is CONFIG_FERRY_BATCH set?"
+#define NO_BATCH "no batch(): is CONFIG_SUBCALL_BATCH set?"
 
-/* A system call.  Afterwards ARG holds the argument registers as the kernel left them. */
-static inline long raw_call(long nr, long arg[FERRY_MAX_ARGS])
+/*
+ * A system call.  Afterwards ARG holds the argument registers as the kernel left them, but for one
+ * that the result is in.
+ */
+#if defined(__x86_64__)
+static inline long raw_call(long nr, long arg[BATCH_MAX_ARGS])
 {
 	register long r10 asm("r10") = arg[3];
 	register long r8 asm("r8") = arg[4];
@@ -29,18 +34,30 @@ static inline long raw_call(long nr, long arg[FERRY_MAX_ARGS])
 	arg[5] = r9;
 	return result;
 }
+#else
+#error "batch() is not on this architecture"
+#endif
 
-static inline long raw_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall,
-			     long flags, long size)
+static inline long raw_batch(struct batch_args *args, size_t size)
 {
-	long arg[FERRY_MAX_ARGS] = { (long)rets, (long)calls, ncall, flags, size };
+	long arg[BATCH_MAX_ARGS] = { (long)args, size };
 
-	return raw_call(FERRY_NR_BATCH, arg);
+	return raw_call(__NR_batch, arg);
+}
+
+static inline struct batch_args batch_args(long rets[], const struct batch_slot calls[],
+					   unsigned long ncall)
+{
+	return (struct batch_args){
+		.rets = (unsigned long)rets,
+		.calls = (unsigned long)calls,
+		.ncall = ncall,
+	};
 }
 
 static inline bool have_batch(void)
 {
-	return raw_batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) != -ENOSYS;
+	return raw_batch(NULL, 0) != -ENOSYS;
 }
 
 #endif /* BATCH_CALL_H */

@@ -3,13 +3,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <linux/ferry_blocked.h>
+#include <linux/subcall.h>
 
 #include "flexsc_test.h"
 
 FIXTURE(flexsc)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	struct runner runner;
 };
 
@@ -38,26 +38,27 @@ TEST_F(flexsc, results_are_those_of_plain_calls)
 
 TEST_F(flexsc, numbers_without_a_call_give_enosys)
 {
-	struct ferry_entry crowded = ENTRY(__NR_getpid);
+	struct flexsc_entry crowded = ENTRY(__NR_getpid);
 
-	crowded.argc = FERRY_MAX_ARGS + 1;
+	crowded.argc = BATCH_MAX_ARGS + 1;
 	EXPECT_EQ(-ENOSYS, made(self->set, crowded));
 	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(511)));
 	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(SHRT_MAX)));
 	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(-1)));
-	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(FERRY_NR_WDCPY)));
+	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(BATCH_WDCPY)));
 }
-
-#define BLOCKED_NUMBER(ctx, nr, name, reason) (nr),
 
 TEST_F(flexsc, blocked_calls_are_not_made)
 {
-	static const long blocked[] = { FERRY_BLOCKED_TABLE(BLOCKED_NUMBER, 0) };
+	static const long blocked[] = {
+		__NR_fork, __NR_vfork, __NR_clone, __NR_clone3, __NR_execve, __NR_execveat,
+		__NR_exit, __NR_exit_group, __NR_reboot, __NR_rt_sigreturn,
+		__NR_restart_syscall, __NR_flexsc_register, __NR_flexsc_serve,
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(blocked); i++)
-		if (blocked[i] != FERRY_NR_BATCH)
-			EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(blocked[i], P(self->set))));
+		EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(blocked[i], P(self->set))));
 }
 
 TEST_F(flexsc, neighbours_are_served_in_order)
@@ -83,33 +84,38 @@ TEST_F(flexsc, neighbours_are_served_in_order)
 TEST_F(flexsc, a_batch_may_be_posted)
 {
 	long rets[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
-	struct ferry_slot calls[] = {
+	struct batch_args inner;
+	struct batch_slot calls[] = {
 		SLOT(__NR_getpid),
-		SLOT(FERRY_NR_BATCH, P(rets), P(calls), 1),
-		SLOT(FERRY_NR_FLEXSC_SERVE, P(self->set)),
+		SLOT(__NR_batch, P(&inner), sizeof(inner)),
+		SLOT(__NR_flexsc_serve, P(self->set)),
 	};
 
-	EXPECT_EQ(2, made(self->set, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 3)));
+	struct batch_args args = batch_args(rets, calls, 3);
+
+	inner = batch_args(rets, calls, 1);
+	EXPECT_EQ(2, made(self->set, ENTRY(__NR_batch, P(&args), sizeof(args))));
 	EXPECT_EQ(THIS_PROCESS, rets[0]);
 	EXPECT_EQ(-ENOSYS, rets[1]);
 	EXPECT_EQ(-ENOSYS, rets[2]);
-	EXPECT_EQ(-EINVAL, made(self->set, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 3, 2)));
-	EXPECT_LT(0, made(self->set, ENTRY(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY)));
+	args.flags = 2;
+	EXPECT_EQ(-EINVAL, made(self->set, ENTRY(__NR_batch, P(&args), sizeof(args))));
+	EXPECT_LT(0, made(self->set, ENTRY(__NR_batch, 0, 0)));
 }
 
 TEST_F(flexsc, a_thread_that_sleeps_on_a_call_is_woken)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	const struct timespec pause = { 0, 20000000 };
 	int i;
 
 	for (i = 0; i < 20; i++) {
 		entry = post(self->set, 3, ENTRY(__NR_nanosleep, P(&pause)));
-		__atomic_fetch_or(&entry->argc, FERRY_ARGC_WAITED, __ATOMIC_SEQ_CST);
+		__atomic_fetch_or(&entry->argc, FLEXSC_ARGC_WAITED, __ATOMIC_SEQ_CST);
 		own_call(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
-		while (LOAD(entry->status) == FERRY_ENTRY_SUBMITTED)
+		while (LOAD(entry->status) == FLEXSC_ENTRY_SUBMITTED)
 			own_call(__NR_futex, P(&entry->status), FUTEX_WAIT_PRIVATE,
-				 FERRY_ENTRY_SUBMITTED, 0);
+				 FLEXSC_ENTRY_SUBMITTED, 0);
 		EXPECT_EQ(0, collect(entry));
 	}
 }
@@ -128,21 +134,21 @@ TEST_F(flexsc, an_idle_runner_sleeps_and_is_woken)
 /* A withdrawn call is not made, and a begun call is not withdrawn. */
 TEST_F(flexsc, calls_are_withdrawn_or_made)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	unsigned long makes = 0, withdrawn = 0, i;
 	int file = memfd_create("withdraw", 0);
 
 	for (i = 0; i < 5000; i++) {
 		entry = post(self->set, i % COUNT, ENTRY(__NR_write, file, P("x"), 1));
-		STORE(self->set->gate, FERRY_GATE_CLOSED);
+		STORE(self->set->gate, FLEXSC_GATE_CLOSED);
 		own_call(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
-		if (!LOAD(entry->begun) && LOAD(entry->status) == FERRY_ENTRY_SUBMITTED) {
-			STORE(entry->status, FERRY_ENTRY_FREE);
+		if (!LOAD(entry->begun) && LOAD(entry->status) == FLEXSC_ENTRY_SUBMITTED) {
+			STORE(entry->status, FLEXSC_ENTRY_FREE);
 			withdrawn++;
-			STORE(self->set->gate, FERRY_GATE_OPEN);
+			STORE(self->set->gate, FLEXSC_GATE_OPEN);
 			continue;
 		}
-		STORE(self->set->gate, FERRY_GATE_OPEN);
+		STORE(self->set->gate, FLEXSC_GATE_OPEN);
 		EXPECT_EQ(1, collect(entry));
 		makes++;
 	}
@@ -156,7 +162,7 @@ TEST_F(flexsc, another_process_may_serve_at_the_same_time)
 	pid_t child = fork();
 
 	if (!child) {
-		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+		struct flexsc_set *set = new_set(FLEXSC_FENCES);
 		struct runner runner;
 
 		start(&runner, set, NULL);
@@ -183,10 +189,10 @@ static unsigned long clock_ns(void)
 
 TEST(times_are_stored_before_the_result)
 {
-	struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_TIMES | FERRY_FLEXSC_FENCES);
+	struct flexsc_set *set = new_set(FLEXSC_TIMES | FLEXSC_FENCES);
 	const struct timespec pause = { 0, 3000000 };
 	unsigned long before = clock_ns();
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	struct runner runner;
 
 	if (!have_flexsc())
@@ -202,13 +208,13 @@ TEST(times_are_stored_before_the_result)
 
 TEST(without_a_registered_fence_one_has_to_be_asked_for)
 {
-	struct ferry_flexsc_set *set = new_set(0);
+	struct flexsc_set *set = new_set(0);
 	struct runner runner;
 
 	if (!have_flexsc())
 		SKIP(return, NO_FLEXSC);
 	EXPECT_EQ(-EPERM, flexsc_serve(set));
-	set->flags = FERRY_FLEXSC_FENCES;
+	set->flags = FLEXSC_FENCES;
 	start(&runner, set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(set, ENTRY(__NR_getpid)));
 	wait_until_idle(&runner);
@@ -220,7 +226,7 @@ TEST(without_a_registered_fence_one_has_to_be_asked_for)
 
 FIXTURE(bad_set)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 };
 
 FIXTURE_SETUP(bad_set)
@@ -245,13 +251,13 @@ TEST_F(bad_set, a_good_set_is_accepted)
 {
 	long answer = flexsc_register(NULL, 0);
 
-	EXPECT_EQ(FERRY_FLEXSC_VERSION, answer & FERRY_VERSION_MASK);
-	EXPECT_TRUE(answer >> FERRY_FEATURE_SHIFT & FERRY_FLEXSC_FEATURE_MEMBARRIER);
+	EXPECT_EQ(FLEXSC_VERSION, answer & BATCH_VERSION_MASK);
+	EXPECT_TRUE(answer >> BATCH_FEATURE_SHIFT & FLEXSC_FEATURE_MEMBARRIER);
 	EXPECT_EQ(0, flexsc_register(self->set, SET_SIZE(COUNT)));
 	EXPECT_EQ(-EINVAL, flexsc_register(self->set, SET_SIZE(COUNT) - 1));
 	close_gate(self->set);
 	EXPECT_EQ(0, flexsc_serve(self->set));
-	EXPECT_EQ(FERRY_RUNNER_ABSENT, self->set->runner);
+	EXPECT_EQ(FLEXSC_RUNNER_ABSENT, self->set->runner);
 }
 
 TEST_F(bad_set, fields_out_of_range_are_refused)
@@ -266,7 +272,7 @@ TEST_F(bad_set, fields_out_of_range_are_refused)
 	EXPECT_REFUSED(-EINVAL);
 	self->set->count = 48;
 	EXPECT_REFUSED(-EINVAL);
-	self->set->count = 2 * FERRY_FLEXSC_MAX_ENTRIES;
+	self->set->count = 2 * FLEXSC_MAX_ENTRIES;
 	EXPECT_REFUSED(-EINVAL);
 }
 
@@ -290,7 +296,7 @@ TEST_F(bad_set, memory_that_goes_away_ends_the_runner)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		struct ferry_flexsc_set *set = new_set(0);
+		struct flexsc_set *set = new_set(0);
 
 		set->spin_ns = i ? 0 : LONG_MAX;
 		start(&runner, set, NULL);
@@ -310,12 +316,12 @@ TEST_F(bad_set, memory_that_goes_away_ends_the_runner)
 TEST_F(bad_set, an_entry_that_cannot_be_written_ends_the_runner)
 {
 	const size_t page = 4096;
-	struct ferry_flexsc_set *set = self->set;
+	struct flexsc_set *set = self->set;
 	struct runner runner;
 
 	/* The header and the first entries are on the first page. */
 	set->entry[COUNT - 1] = ENTRY(__NR_getpid);
-	set->entry[COUNT - 1].status = FERRY_ENTRY_SUBMITTED;
+	set->entry[COUNT - 1].status = FLEXSC_ENTRY_SUBMITTED;
 	mprotect((char *)set + page, page, PROT_READ);
 	start(&runner, set, NULL);
 	EXPECT_EQ(-EFAULT, end_of(&runner));
@@ -324,7 +330,7 @@ TEST_F(bad_set, an_entry_that_cannot_be_written_ends_the_runner)
 /* ---- a thread that writes random values to the set ---- */
 
 struct scribbler {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	unsigned int seed;
 	bool header; /* also scribbles over the part that is read once */
 	bool stop;
@@ -332,21 +338,24 @@ struct scribbler {
 
 static void *scribble(void *argument)
 {
-	static const short numbers[] = { __NR_getpid, __NR_sched_yield, 511, FERRY_NR_BATCH,
-					 FERRY_NR_FLEXSC_SERVE, __NR_getppid, -2, __NR_close };
-	/* For results of batches: one that cannot be stored would raise SIGSEGV. */
+	static const short numbers[] = { __NR_getpid, __NR_sched_yield, 511, __NR_batch,
+					 __NR_flexsc_serve, __NR_getppid, -2, __NR_close };
 	static long scratch[8];
+	static struct batch_args args;
 	struct scribbler *s = argument;
-	struct ferry_flexsc_set *set = s->set;
+	struct flexsc_set *set = s->set;
 
 	while (!LOAD(s->stop)) {
-		struct ferry_entry *entry = &set->entry[rand_r(&s->seed) % COUNT];
+		struct flexsc_entry *entry = &set->entry[rand_r(&s->seed) % COUNT];
 
 		entry->nr = numbers[rand_r(&s->seed) % ARRAY_SIZE(numbers)];
 		entry->argc = rand_r(&s->seed) % 9;
 		entry->begun = rand_r(&s->seed) % 4;
-		entry->arg[0] = P(scratch);
-		entry->arg[1] = P(entry);
+		args = batch_args(scratch, (void *)entry, rand_r(&s->seed) % 3);
+		args.position = rand_r(&s->seed) % 2;
+		args.state = rand_r(&s->seed) % 6;
+		entry->arg[0] = P(&args);
+		entry->arg[1] = rand_r(&s->seed) % 8 ? sizeof(args) : P(entry);
 		entry->arg[2] = rand_r(&s->seed) % 3;
 		entry->arg[3] = rand_r(&s->seed) % 1024;
 		entry->status = rand_r(&s->seed) % 4;
@@ -384,7 +393,7 @@ static long serve_scribbled(struct scribbler *scribbler, bool signals)
 	STORE(scribbler->stop, true);
 	pthread_join(thread, NULL);
 	while (state_of(runner.tid)) {
-		STORE(scribbler->set->gate, FERRY_GATE_STOP);
+		STORE(scribbler->set->gate, FLEXSC_GATE_STOP);
 		own_call(__NR_futex, P(&scribbler->set->runner), FUTEX_WAKE_PRIVATE, INT_MAX, 0);
 		usleep(100);
 	}

@@ -13,7 +13,7 @@
 
 FIXTURE(blocked)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	struct runner runner;
 	int ends[2];
 };
@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(blocked)
 }
 
 /* Posts a read of an empty pipe. */
-static struct ferry_entry *post_read(struct ferry_flexsc_set *set, int end)
+static struct flexsc_entry *post_read(struct flexsc_set *set, int end)
 {
 	static char byte;
 
@@ -45,7 +45,7 @@ static struct ferry_entry *post_read(struct ferry_flexsc_set *set, int end)
 }
 
 /* Whether the set's eventfd is signalled within MS milliseconds; resets it. */
-static bool is_signalled(const struct ferry_flexsc_set *set, int ms)
+static bool is_signalled(const struct flexsc_set *set, int ms)
 {
 	struct pollfd event = { .fd = set->eventfd, .events = POLLIN };
 	eventfd_t count;
@@ -55,21 +55,21 @@ static bool is_signalled(const struct ferry_flexsc_set *set, int ms)
 
 TEST_F(blocked, the_kernel_offers_reports_of_sleeping_calls)
 {
-	EXPECT_TRUE(flexsc_register(NULL, 0) >> FERRY_FEATURE_SHIFT & FERRY_FLEXSC_FEATURE_BLOCKED);
+	EXPECT_TRUE(flexsc_register(NULL, 0) >> BATCH_FEATURE_SHIFT & FLEXSC_FEATURE_BLOCKED);
 }
 
 TEST_F(blocked, a_call_that_sleeps_is_reported_until_it_ends)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	int i;
 
 	for (i = 0; i < 100; i++) {
 		entry = post_read(self->set, self->ends[0]);
-		wait_while(LOAD(self->set->runner) != FERRY_RUNNER_BLOCKED);
-		ASSERT_EQ(FERRY_ENTRY_SUBMITTED, LOAD(entry->status));
+		wait_while(LOAD(self->set->runner) != FLEXSC_RUNNER_BLOCKED);
+		ASSERT_EQ(FLEXSC_ENTRY_SUBMITTED, LOAD(entry->status));
 		ASSERT_EQ(1, write(self->ends[1], "x", 1));
 		ASSERT_EQ(1, collect(entry));
-		ASSERT_NE(FERRY_RUNNER_BLOCKED, LOAD(self->set->runner));
+		ASSERT_NE(FLEXSC_RUNNER_BLOCKED, LOAD(self->set->runner));
 	}
 }
 
@@ -80,7 +80,7 @@ TEST_F(blocked, calls_that_do_not_sleep_are_not_reported)
 	STORE(self->set->alert, 1);
 	for (i = 0; i < 1000; i++) {
 		ASSERT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
-		ASSERT_NE(FERRY_RUNNER_BLOCKED, LOAD(self->set->runner));
+		ASSERT_NE(FLEXSC_RUNNER_BLOCKED, LOAD(self->set->runner));
 	}
 	/* Nor is the sleep of a runner without calls. */
 	wait_until_idle(&self->runner);
@@ -89,14 +89,14 @@ TEST_F(blocked, calls_that_do_not_sleep_are_not_reported)
 
 TEST_F(blocked, a_thread_that_sleeps_can_be_alerted)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	int i;
 
 	for (i = 0; i < 100; i++) {
 		STORE(self->set->alert, 1);
 		entry = post_read(self->set, self->ends[0]);
 		ASSERT_TRUE(is_signalled(self->set, 5000));
-		ASSERT_EQ(FERRY_RUNNER_BLOCKED, LOAD(self->set->runner));
+		ASSERT_EQ(FLEXSC_RUNNER_BLOCKED, LOAD(self->set->runner));
 		STORE(self->set->alert, 0);
 		ASSERT_EQ(1, write(self->ends[1], "x", 1));
 		ASSERT_EQ(1, collect(entry));
@@ -106,10 +106,10 @@ TEST_F(blocked, a_thread_that_sleeps_can_be_alerted)
 
 TEST_F(blocked, without_an_alert_nothing_is_signalled)
 {
-	struct ferry_entry *entry = post_read(self->set, self->ends[0]);
+	struct flexsc_entry *entry = post_read(self->set, self->ends[0]);
 
 	wait_until_blocked(&self->runner, entry);
-	EXPECT_EQ(FERRY_RUNNER_BLOCKED, LOAD(self->set->runner));
+	EXPECT_EQ(FLEXSC_RUNNER_BLOCKED, LOAD(self->set->runner));
 	EXPECT_FALSE(is_signalled(self->set, 0));
 	ASSERT_EQ(1, write(self->ends[1], "x", 1));
 	EXPECT_EQ(1, collect(entry));
@@ -118,14 +118,14 @@ TEST_F(blocked, without_an_alert_nothing_is_signalled)
 
 TEST_F(blocked, a_result_that_is_waited_for_is_signalled)
 {
-	struct ferry_entry *entry, call = ENTRY(__NR_getpid);
+	struct flexsc_entry *entry, call = ENTRY(__NR_getpid);
 	int i;
 
-	call.argc |= FERRY_ARGC_WAITED;
+	call.argc |= FLEXSC_ARGC_WAITED;
 	for (i = 0; i < 1000; i++) {
 		entry = post(self->set, i % COUNT, call);
 		ASSERT_TRUE(is_signalled(self->set, 5000));
-		ASSERT_EQ(FERRY_ENTRY_DONE, LOAD(entry->status));
+		ASSERT_EQ(FLEXSC_ENTRY_DONE, LOAD(entry->status));
 		ASSERT_EQ(THIS_PROCESS, collect(entry));
 	}
 	call.result = 0;
@@ -137,8 +137,8 @@ TEST_F(blocked, a_result_that_is_waited_for_is_signalled)
 /* The calls behind one that blocks are made by another runner, of another set. */
 TEST_F(blocked, calls_behind_one_that_sleeps_can_be_moved)
 {
-	struct ferry_flexsc_set *other = new_set(0);
-	struct ferry_entry *read_call, *behind;
+	struct flexsc_set *other = new_set(0);
+	struct flexsc_entry *read_call, *behind;
 	struct runner runner;
 
 	start(&runner, other, NULL);
@@ -146,12 +146,12 @@ TEST_F(blocked, calls_behind_one_that_sleeps_can_be_moved)
 	read_call = post_read(self->set, self->ends[0]);
 	behind = post(self->set, 1, ENTRY(__NR_write, self->ends[1], P("x"), 1));
 	ASSERT_TRUE(is_signalled(self->set, 5000));
-	STORE(self->set->gate, FERRY_GATE_CLOSED);
+	STORE(self->set->gate, FLEXSC_GATE_CLOSED);
 	own_call(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
 	ASSERT_EQ(0, LOAD(behind->begun));
-	ASSERT_EQ(FERRY_ENTRY_SUBMITTED, LOAD(behind->status));
-	STORE(behind->status, FERRY_ENTRY_FREE);
-	STORE(self->set->gate, FERRY_GATE_OPEN);
+	ASSERT_EQ(FLEXSC_ENTRY_SUBMITTED, LOAD(behind->status));
+	STORE(behind->status, FLEXSC_ENTRY_FREE);
+	STORE(self->set->gate, FLEXSC_GATE_OPEN);
 	EXPECT_EQ(1, made(other, *behind));
 	EXPECT_EQ(1, collect(read_call));
 	EXPECT_EQ(0, stop(&runner));
@@ -180,7 +180,7 @@ static void *serve_and_die(void *set)
 /* By then the address of the set may be one in another process. */
 TEST_F(blocked, a_thread_that_has_lost_its_memory_reports_nothing)
 {
-	struct ferry_flexsc_set *set = new_set(0);
+	struct flexsc_set *set = new_set(0);
 	pthread_t thread;
 	void *lived;
 	int i;
@@ -191,13 +191,13 @@ TEST_F(blocked, a_thread_that_has_lost_its_memory_reports_nothing)
 		if (lived)
 			SKIP(return, "no inotify");
 		usleep(10000);
-		ASSERT_EQ(FERRY_RUNNER_RUNNING, LOAD(set->runner));
+		ASSERT_EQ(FLEXSC_RUNNER_RUNNING, LOAD(set->runner));
 	}
 }
 
 TEST(a_descriptor_that_is_no_eventfd_is_refused)
 {
-	struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+	struct flexsc_set *set = new_set(FLEXSC_FENCES);
 	int ends[2];
 
 	if (!have_flexsc())

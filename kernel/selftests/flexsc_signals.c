@@ -31,7 +31,7 @@ static long since_ns(const struct timespec *start)
 
 FIXTURE(signals)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	struct runner runner;
 	int ends[2];
 	char byte;
@@ -65,7 +65,7 @@ static void interrupt(struct runner *runner)
 
 TEST_F(signals, an_interrupted_call_ends_with_eintr)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	catch_signal(SIGUSR1, 0);
 	entry = post(self->set, 5, ENTRY(__NR_read, self->ends[0], P(&self->byte), 1));
@@ -77,7 +77,7 @@ TEST_F(signals, an_interrupted_call_ends_with_eintr)
 
 TEST_F(signals, an_interrupted_call_goes_on_with_sa_restart)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	int i;
 
 	catch_signal(SIGUSR1, SA_RESTART);
@@ -85,7 +85,7 @@ TEST_F(signals, an_interrupted_call_goes_on_with_sa_restart)
 	for (i = 0; i < 20; i++) {
 		wait_until_blocked(&self->runner, entry);
 		interrupt(&self->runner);
-		ASSERT_EQ(FERRY_ENTRY_SUBMITTED, LOAD(entry->status));
+		ASSERT_EQ(FLEXSC_ENTRY_SUBMITTED, LOAD(entry->status));
 	}
 	ASSERT_EQ(1, write(self->ends[1], "x", 1));
 	EXPECT_EQ(1, collect(entry));
@@ -95,7 +95,7 @@ TEST_F(signals, an_interrupted_call_goes_on_with_sa_restart)
 /* Calls posted meanwhile are made after the begun one. */
 TEST_F(signals, the_interrupted_call_is_continued_before_others)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	catch_signal(SIGUSR1, SA_RESTART);
 	entry = post(self->set, 5, ENTRY(__NR_read, self->ends[0], P(&self->byte), 1));
@@ -103,7 +103,7 @@ TEST_F(signals, the_interrupted_call_is_continued_before_others)
 	post(self->set, 0, ENTRY(__NR_getpid));
 	interrupt(&self->runner);
 	wait_until_blocked(&self->runner, entry);
-	EXPECT_EQ(FERRY_ENTRY_SUBMITTED, LOAD(self->set->entry[0].status));
+	EXPECT_EQ(FLEXSC_ENTRY_SUBMITTED, LOAD(self->set->entry[0].status));
 	ASSERT_EQ(1, write(self->ends[1], "x", 1));
 	EXPECT_EQ(1, collect(entry));
 	EXPECT_EQ(THIS_PROCESS, collect(&self->set->entry[0]));
@@ -113,7 +113,7 @@ TEST_F(signals, a_sleep_is_not_restarted_by_a_handler)
 {
 	const struct timespec pause = { 1000, 0 };
 	struct timespec left = { 0 };
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	catch_signal(SIGUSR1, SA_RESTART);
 	entry = post(self->set, 1, ENTRY(__NR_nanosleep, P(&pause), P(&left)));
@@ -127,7 +127,7 @@ TEST_F(signals, a_sleep_is_not_restarted_by_a_handler)
 TEST_F(signals, a_sleep_goes_on_after_a_stop)
 {
 	const struct timespec pause = { 1, 0 };
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	struct timespec start;
 	pid_t self_pid = getpid(), child;
 	int status;
@@ -151,16 +151,17 @@ TEST_F(signals, a_batch_goes_on_where_it_was)
 {
 	int file = memfd_create("batch", 0);
 	long rets[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(__NR_write, file, P("x"), 1),
 		SLOT(__NR_read, self->ends[0], P(&self->byte), 1),
 		SLOT(__NR_getpid),
 	};
-	struct ferry_entry *entry;
+	struct batch_args args = batch_args(rets, calls, 3);
+	struct flexsc_entry *entry;
 	int i;
 
 	catch_signal(SIGUSR1, SA_RESTART);
-	entry = post(self->set, 2, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 3));
+	entry = post(self->set, 2, ENTRY(__NR_batch, P(&args), sizeof(args)));
 	for (i = 0; i < 5; i++) {
 		wait_until_blocked(&self->runner, entry);
 		interrupt(&self->runner);
@@ -205,15 +206,15 @@ TEST_F(signals, many_signals_lose_no_call)
 /* A handler that jumps away leaves the call begun; the next runner continues it. */
 TEST_F(signals, another_runner_takes_over)
 {
-	struct ferry_flexsc_set *set = new_set(0);
+	struct flexsc_set *set = new_set(0);
 	struct runner runner;
 
 	set->entry[7] = ENTRY(__NR_getpid);
-	set->entry[7].begun = FERRY_BEGUN;
-	STORE(set->entry[7].status, FERRY_ENTRY_SUBMITTED);
+	set->entry[7].begun = FLEXSC_BEGUN;
+	STORE(set->entry[7].status, FLEXSC_ENTRY_SUBMITTED);
 	set->entry[8] = ENTRY(__NR_nanosleep, 0);
-	set->entry[8].begun = FERRY_BEGUN_RESTART;
-	STORE(set->entry[8].status, FERRY_ENTRY_SUBMITTED);
+	set->entry[8].begun = FLEXSC_BEGUN_RESTART;
+	STORE(set->entry[8].status, FLEXSC_ENTRY_SUBMITTED);
 	start(&runner, set, NULL);
 	EXPECT_EQ(THIS_PROCESS, collect(&set->entry[7]));
 	EXPECT_NE(0, collect(&set->entry[8]));
@@ -227,7 +228,7 @@ enum { WORKING, SPINNING, SLEEPING, BLOCKED, STATES };
 /* A child whose runner is in STATE when it returns. */
 static pid_t child_with_runner(int state)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	struct runner runner;
 	int ready[2], ends[2];
 	pid_t child;
@@ -245,7 +246,7 @@ static pid_t child_with_runner(int state)
 		close(ends[1]);
 		return child;
 	}
-	set = new_set(FERRY_FLEXSC_FENCES);
+	set = new_set(FLEXSC_FENCES);
 	if (state == SPINNING)
 		set->spin_ns = LONG_MAX;
 	start(&runner, set, NULL);
@@ -278,7 +279,7 @@ TEST(sigkill_ends_it_in_every_state)
 	}
 }
 
-static void child_that_ends(struct ferry_flexsc_set *set, bool by_exec)
+static void child_that_ends(struct flexsc_set *set, bool by_exec)
 {
 	struct runner runner;
 	int i;
@@ -301,7 +302,7 @@ TEST(exec_and_exit_end_it)
 	for (i = 0; i < 20; i++) {
 		child = fork();
 		if (!child)
-			child_that_ends(new_set(FERRY_FLEXSC_FENCES), i % 2);
+			child_that_ends(new_set(FLEXSC_FENCES), i % 2);
 		ASSERT_EQ(child, waitpid(child, &status, 0));
 		EXPECT_TRUE(WIFEXITED(status));
 		EXPECT_EQ(7, WEXITSTATUS(status));
@@ -311,7 +312,7 @@ TEST(exec_and_exit_end_it)
 /* The call raises SIGPIPE, which kills the runner. */
 TEST(a_signal_that_a_call_raises_ends_the_process)
 {
-	struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+	struct flexsc_set *set = new_set(FLEXSC_FENCES);
 	struct runner runner;
 	int ends[2], status;
 	pid_t child;

@@ -41,7 +41,7 @@ static long trap(void)
 
 FIXTURE(filtered)
 {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	struct runner runner;
 };
 
@@ -101,7 +101,7 @@ TEST_F(filtered, a_filter_that_forbids_to_serve_again_leaves_serving_to_user_spa
 	signal(SIGUSR1, handle);
 	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
-	ASSERT_EQ(0, install(FERRY_NR_FLEXSC_SERVE, SECCOMP_RET_KILL_PROCESS,
+	ASSERT_EQ(0, install(__NR_flexsc_serve, SECCOMP_RET_KILL_PROCESS,
 			     SECCOMP_FILTER_FLAG_TSYNC));
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	pthread_kill(self->runner.thread, SIGUSR1);
@@ -112,17 +112,17 @@ TEST_F(filtered, a_filter_that_forbids_to_serve_again_leaves_serving_to_user_spa
 /* A trapped call is left to user space, begun; after that the kernel serves again. */
 TEST_F(filtered, a_call_that_traps_is_left_to_user_space)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	ASSERT_EQ(0, trap());
 	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	entry = post(self->set, 9, ENTRY(__NR_getppid));
 	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
-	EXPECT_EQ(FERRY_ENTRY_SUBMITTED, entry->status);
-	EXPECT_EQ(FERRY_BEGUN, entry->begun);
+	EXPECT_EQ(FLEXSC_ENTRY_SUBMITTED, entry->status);
+	EXPECT_EQ(FLEXSC_BEGUN, entry->begun);
 	entry->begun = 0;
-	entry->status = FERRY_ENTRY_FREE;
+	entry->status = FLEXSC_ENTRY_FREE;
 	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	EXPECT_EQ(0, stop(&self->runner));
@@ -130,15 +130,16 @@ TEST_F(filtered, a_call_that_traps_is_left_to_user_space)
 
 TEST_F(filtered, posted_batches_are_left_to_user_space)
 {
-	struct ferry_slot calls[] = { SLOT(__NR_getppid) };
+	struct batch_slot calls[] = { SLOT(__NR_getppid) };
 	long rets[] = { UNTOUCHED };
+	struct batch_args args = batch_args(rets, calls, 1);
 
 	ASSERT_EQ(0, deny());
 	start(&self->runner, self->set, NULL);
-	post(self->set, 0, ENTRY(FERRY_NR_BATCH, P(rets), P(calls), 1));
+	post(self->set, 0, ENTRY(__NR_batch, P(&args), sizeof(args)));
 	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
 	EXPECT_EQ(UNTOUCHED, rets[0]);
-	EXPECT_EQ(FERRY_BEGUN, self->set->entry[0].begun);
+	EXPECT_EQ(FLEXSC_BEGUN, self->set->entry[0].begun);
 }
 
 /* SIGKILL for every call but read(), write(), exit() and sigreturn(). */
@@ -171,7 +172,7 @@ static long dispatch_to_user(void)
 /* Whatever the selector: only a call from user space can be sent back there. */
 TEST_F(filtered, calls_are_left_to_dispatch_to_user_space)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	if (dispatch_to_user())
 		SKIP(return, "no syscall user dispatch");
@@ -179,17 +180,17 @@ TEST_F(filtered, calls_are_left_to_dispatch_to_user_space)
 	start(&self->runner, self->set, dispatch_to_user);
 	entry = post(self->set, 0, ENTRY(__NR_getppid));
 	EXPECT_EQ(-EOPNOTSUPP, end_of(&self->runner));
-	EXPECT_EQ(FERRY_ENTRY_SUBMITTED, entry->status);
-	EXPECT_EQ(FERRY_BEGUN, entry->begun);
+	EXPECT_EQ(FLEXSC_ENTRY_SUBMITTED, entry->status);
+	EXPECT_EQ(FLEXSC_BEGUN, entry->begun);
 }
 
 /* ---- ptrace ---- */
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* Whether SET's call was left, begun, by a runner that ended with RESULT. */
-static bool is_left(struct ferry_flexsc_set *set, long result)
+static bool is_left(struct flexsc_set *set, long result)
 {
-	return result == -EOPNOTSUPP && set->entry[0].status == FERRY_ENTRY_SUBMITTED &&
+	return result == -EOPNOTSUPP && set->entry[0].status == FLEXSC_ENTRY_SUBMITTED &&
 	       set->entry[0].begun;
 }
 
@@ -203,10 +204,10 @@ TEST(a_traced_runner_leaves_calls_to_user_space)
 		SKIP(return, NO_FLEXSC);
 	child = fork();
 	if (!child) {
-		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+		struct flexsc_set *set = new_set(FLEXSC_FENCES);
 
 		set->entry[0] = ENTRY(__NR_getppid);
-		set->entry[0].status = FERRY_ENTRY_SUBMITTED;
+		set->entry[0].status = FLEXSC_ENTRY_SUBMITTED;
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
 		_exit(is_left(set, flexsc_serve(set)) ? 0 : 1);
@@ -232,7 +233,7 @@ TEST(tracers_come_and_go)
 	ASSERT_EQ(0, pipe(end));
 	child = fork();
 	if (!child) {
-		struct ferry_flexsc_set *set = new_set(FERRY_FLEXSC_FENCES);
+		struct flexsc_set *set = new_set(FLEXSC_FENCES);
 		struct runner runner;
 
 		start(&runner, set, NULL);

@@ -7,13 +7,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <linux/ferry_kstats.h>
+#include <linux/kstats.h>
 
-#include "ferry_test.h"
+#include "subcall_test.h"
 
 static long kstats(void *stats, size_t size)
 {
-	return syscall(FERRY_NR_KSTATS, stats, size) < 0 ? -errno : 0;
+	return syscall(__NR_kstats, stats, size) < 0 ? -errno : 0;
 }
 
 FIXTURE(kstats)
@@ -24,7 +24,7 @@ FIXTURE(kstats)
 FIXTURE_SETUP(kstats)
 {
 	if (kstats(&self->stats, sizeof(self->stats)) == -ENOSYS)
-		SKIP(return, "no kstats(): is CONFIG_FERRY_KSTATS set?");
+		SKIP(return, "no kstats(): is CONFIG_KSTATS set?");
 	ASSERT_EQ(0, kstats(&self->stats, sizeof(self->stats)));
 }
 

@@ -15,7 +15,7 @@
 
 #include <linux/userfaultfd.h>
 
-#include "ferry_test.h"
+#include "subcall_test.h"
 
 #define PAGE 4096UL
 #define TABLE (512 * PAGE) /* the range that a page-table page maps */
@@ -31,7 +31,7 @@
 
 static long multi_page_alloc(long pages)
 {
-	return syscall(FERRY_NR_MULTI_PAGE_ALLOC, pages) < 0 ? -errno : 0;
+	return syscall(__NR_multi_page_alloc, pages) < 0 ? -errno : 0;
 }
 
 /* With this environment variable the program reports how many pages a fault maps. */
@@ -196,7 +196,7 @@ FIXTURE(pages)
 FIXTURE_SETUP(pages)
 {
 	if (multi_page_alloc(N) == -ENOSYS)
-		SKIP(return, "no multi_page_alloc(): is CONFIG_FERRY_MULTI_PAGE_ALLOC set?");
+		SKIP(return, "no multi_page_alloc(): is CONFIG_MULTI_PAGE_ALLOC set?");
 	self->complaints = complaints();
 	self->map = map_pages(PAGES);
 	ASSERT_NE(NULL, self->map);
@@ -553,7 +553,8 @@ TEST_F(pages, leave_userfaultfd_its_faults)
 	if (fd < 0)
 		SKIP(return, "no userfaultfd");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &toucher));
-	wait_while(read(fd, &message, sizeof(message)) != sizeof(message));
+	while (read(fd, &message, sizeof(message)) != sizeof(message))
+		usleep(100);
 	EXPECT_EQ(UFFD_EVENT_PAGEFAULT, message.event);
 	EXPECT_EQ(P(self->map + 4 * PAGE), (long)message.arg.pagefault.address);
 	EXPECT_EQ(0, count_mapped(self->map, PAGES));

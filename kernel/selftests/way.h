@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-#include <linux/ferry.h>
+#include <linux/subcall.h>
 
 /* Whether these programs are built with sanitizers. */
 #define SANITIZED 0
 
 /* Makes the calls that the kernel leaves to user space, too.  Returns as batch(). */
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 /* Whether a bad pointer of a word copy may raise SIGSEGV. */
 static inline bool word_copy_may_fault(void)

@@ -12,7 +12,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/unistd.h>
-#include <asm/ferry.h>
+#include <asm/subcall.h>
 
 const sys_call_ptr_t *ferry_table __ro_after_init;
 
@@ -90,7 +90,7 @@ int __init ferry_find_table(void)
 		pr_err("cannot find sys_call_table: kprobes know no data of that name\n");
 		return -ENOENT;
 	}
-	for (nr = 0; nr < FERRY_NR_CALLS; nr++)
+	for (nr = 0; nr < SUBCALL_NR_CALLS; nr++)
 		if (!is_handler(nr, NULL))
 			return -ENXIO;
 	if (!is_handler(__NR_read, "read") || !is_handler(__NR_ioctl, "ioctl") ||

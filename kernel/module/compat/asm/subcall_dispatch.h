@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls handlers through the kernel's table, because stock kernels export none of them. */
+#ifndef _FERRY_COMPAT_SUBCALL_DISPATCH_H
+#define _FERRY_COMPAT_SUBCALL_DISPATCH_H
+
+static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
+{
+	regs->orig_ax = nr;
+	if (unlikely(nr >= NR_syscalls))
+		return -ENOSYS;
+	return ferry_table[array_index_nospec(nr, NR_syscalls)](regs);
+}
+
+#define SUBCALL_FREQUENT(X)
+#define subcall_dispatch_frequent subcall_dispatch
+
+#endif /* _FERRY_COMPAT_SUBCALL_DISPATCH_H */
