@@ -49,7 +49,7 @@ const char *did_you_mean(const char *word, const char *names)
 		if (room > LONGEST)
 			continue;
 		off = distance(word, length, names, room);
-		/* A word of other letters only is no misspelling. */
+		/* A word that shares no letter is not a misspelling. */
 		if (off >= nearest || off >= room)
 			continue;
 		nearest = off;

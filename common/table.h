@@ -33,7 +33,7 @@ struct table {
 	size_t column_count;
 	bool page_only; /* not printed */
 
-	const char **cells; /* the texts of a row behind those of the one before */
+	const char **cells; /* the texts of all rows, row after row */
 	size_t row_count;
 	const char **missing; /* a sentence for each record that was not measured */
 	size_t missing_count;

@@ -3,8 +3,8 @@
  * libferry: build, check and run batches of system calls.  The contract of each function is in
  * its manual page (`man ferry_call`); libferry(3) lists the pages, batch(2) defines a batch.
  *
- * Functions that can fail return -errno.  Nothing here touches errno.  Functions are
- * thread-safe, except that only one thread at a time may change a program.
+ * Functions that can fail return -errno.  No function touches errno.  All functions are
+ * thread-safe, but only one thread at a time may change a program.
  */
 #ifndef FERRY_H
 #define FERRY_H
@@ -21,13 +21,13 @@
 extern "C" {
 #endif
 
-/* ---- engines: where a batch runs; ferry_engine_use(3) ---- */
+/* ---- engines: ways to run a batch; ferry_engine_use(3) ---- */
 
 enum ferry_engine {
-	FERRY_AUTO,    /* the engine with the fewest crossings that is correct for the program */
+	FERRY_AUTO,    /* the engine with the fewest crossings that works here */
 	FERRY_LOOP,    /* one system call per slot: any Linux, the reference */
-	FERRY_DEVICE,  /* /dev/ferry: one crossing on a stock kernel with the module */
-	FERRY_SYSCALL, /* one crossing on a kernel with the patch series */
+	FERRY_DEVICE,  /* /dev/ferry: one crossing per batch, on a stock kernel with the module */
+	FERRY_SYSCALL, /* one crossing per batch, on a kernel with the patch series */
 	FERRY_ENGINES
 };
 
@@ -46,7 +46,7 @@ int ferry_engine_probe(enum ferry_engine engine, const char **why);
 /** Makes ENGINE the engine of all threads.  Returns as ferry_engine_probe(). */
 int ferry_engine_use(enum ferry_engine engine);
 
-/** The engine in use, FERRY_AUTO included; -errno if $FERRY_ENGINE names none that is here. */
+/** The engine in use, maybe FERRY_AUTO; -errno if the one in $FERRY_ENGINE cannot be used. */
 int ferry_engine_in_use(void);
 
 /** The engine that auto stands for in the calling thread; *why (or NULL) explains. */
@@ -58,11 +58,11 @@ enum ferry_engine ferry_engine_auto(const char **why);
  * Runs calls[0 .. ncall - 1] and stores the result of each slot that ran in rets[].  Returns the
  * index of the last slot that ran, or -errno.  For any thread, and signal handlers.
  */
-long ferry_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+long ferry_batch(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 		 long size);
 
-/** ferry_batch() on ENGINE.  FERRY_DEVICE runs the loop where the device cannot be opened. */
-long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_slot calls[],
+/** ferry_batch() on ENGINE.  FERRY_DEVICE runs the loop if the device cannot be opened. */
+long ferry_batch_on(enum ferry_engine engine, long rets[], const struct batch_slot calls[],
 		    unsigned long ncall, long flags, long size);
 
 /* ---- building: a program grows slot by slot, with jumps to names ---- */
@@ -108,30 +108,28 @@ int ferry_goto(struct ferry_program *program, const char *label);
 /** Gives the next slot to be appended a name, copied.  Returns 0 or -errno. */
 int ferry_label(struct ferry_program *program, const char *label);
 
-/** Makes SLOT go to LABEL, which must lie ahead, after the results in WHEN.  Returns 0 or -errno.
- */
+/** After the results in WHEN, SLOT jumps to LABEL, which must lie ahead.  Returns 0 or -errno. */
 int ferry_jump_to(struct ferry_program *program, int slot, unsigned int when, const char *label);
 
-/** Makes argument ARG (from 0) of SLOT the result of the earlier slot FROM.  Returns 0 or -errno.
- */
+/** Argument ARG (from 0) of SLOT becomes the result of the earlier slot FROM.  0 or -errno. */
 int ferry_forward(struct ferry_program *program, int slot, unsigned int arg, int from);
 
-/** Makes argument ARG of SLOT the value number INDEX of ferry_run_with().  Returns 0 or -errno. */
+/** Argument ARG of SLOT becomes values[INDEX] of ferry_run_with().  Returns 0 or -errno. */
 int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, unsigned int index);
 
-/** The number of slots, which is also how many results ferry_run() needs room for. */
+/** The number of slots, and of the results that ferry_run() needs room for. */
 unsigned long ferry_program_length(const struct ferry_program *program);
 
-/** The slots, to read or change, until the next is appended; NULL while a jump lacks its label. */
-struct ferry_slot *ferry_program_slots(struct ferry_program *program);
+/** The slots, to read or change; valid until the next is appended; NULL while a jump waits. */
+struct batch_slot *ferry_program_slots(struct ferry_program *program);
 
-/** The label that the first waiting jump waits for, or NULL.  Valid until PROGRAM is freed. */
+/** The label, not placed yet, of the first jump that waits, or NULL; valid while PROGRAM is. */
 const char *ferry_program_missing_label(const struct ferry_program *program);
 
 /** ferry_batch() for a program.  RETS has ferry_program_length() elements. */
 long ferry_run(const struct ferry_program *program, long rets[]);
 
-/** ferry_run() with values[0 .. count - 1] for the parameters, on a copy of the slots. */
+/** ferry_run() on a copy of the slots, whose parameters are values[0 .. count - 1]. */
 long ferry_run_with(const struct ferry_program *program, const long values[], size_t count,
 		    long rets[]);
 
@@ -148,11 +146,11 @@ struct ferry_problem {
 	const char *reason; /* a sentence, constant */
 };
 
-/** Stores the first ROOM mistakes in PROBLEMS, runs nothing, and returns how many, or -errno. */
-long ferry_check(const struct ferry_slot calls[], unsigned long ncall,
+/** Stores the first ROOM mistakes in PROBLEMS.  Returns the number of all mistakes, or -errno. */
+long ferry_check(const struct batch_slot calls[], unsigned long ncall,
 		 struct ferry_problem problems[], size_t room);
 
-/** Why no batch makes call NR, as a constant sentence, or NULL for a call that batches make. */
+/** The reason, constant, why no batch makes call NR, or NULL for a call that batches make. */
 const char *ferry_blocked_reason(long nr);
 
 /** The name of the blocked call NR, or NULL. */
@@ -160,15 +158,15 @@ const char *ferry_blocked_name(long nr);
 
 /* ---- other calls of the patch series, -ENOSYS on kernels without it; ferry_null(3) ---- */
 
-/** Enters the kernel and does nothing there: the least that a crossing costs.  Returns 0. */
+/** Enters the kernel and does nothing there, as the cheapest crossing.  Returns 0 or -errno. */
 long ferry_null(void);
 
-struct kstats; /* see <linux/ferry_kstats.h> */
+struct kstats; /* see <linux/kstats.h> */
 
-/** Fills STATS, SIZE bytes, with counters of the whole system.  Returns 0 or -errno. */
+/** Fills the SIZE bytes of STATS with counters of the whole system.  Returns 0 or -errno. */
 int ferry_kstats(struct kstats *stats, size_t size);
 
-/** Makes later faults map up to PAGES pages, 1 to 512; 0 or 1: off.  Returns 0 or -errno. */
+/** Later faults map up to PAGES pages each, 1 to 512; 0 or 1: off.  Returns 0 or -errno. */
 int ferry_multi_page_alloc(long pages);
 
 #ifdef __cplusplus
@@ -177,7 +175,7 @@ int ferry_multi_page_alloc(long pages);
 template <typename... Args>
 inline int ferry_call(struct ferry_program *program, long nr, Args... args)
 {
-	static_assert(sizeof...(args) <= FERRY_MAX_ARGS, "a call takes at most 6 arguments");
+	static_assert(sizeof...(args) <= BATCH_MAX_ARGS, "a call takes at most 6 arguments");
 	const long words[] = { (long)args..., 0 };
 
 	return ferry_add(program, nr, words, (unsigned int)sizeof...(args));

@@ -31,16 +31,20 @@ const char *ferry_prefault_way_name(enum ferry_prefault_way way);
 struct ferry_prefaulted {
 	enum ferry_prefault_way way;
 	size_t large_page;    /* bytes: the largest page that was advised, or 0 */
-	unsigned long faults; /* page faults of this thread during the call */
+	unsigned long faults; /* page faults of the threads below during the call */
+	unsigned int threads; /* that mapped something, including the calling one */
 };
 
 #define FERRY_PREFAULT_READ 0x0u  /* the pages will be read, or stay as they are */
 #define FERRY_PREFAULT_WRITE 0x1u /* the pages will be written: each gets memory of its own */
 #define FERRY_PREFAULT_SMALL 0x2u /* does not advise large pages */
+#define FERRY_PREFAULT_ALONE 0x4u /* no other thread helps */
 
 /**
  * Maps every page that has a byte of ADDRESS[0 .. LENGTH - 1], as touching each would.  FLAGS are
- * above.  *DONE (or NULL) reports what was done.  Returns 0 or -errno.
+ * above.  Other threads help where the range is large and CPUs are idle.  *DONE (or NULL) reports
+ * what was done.  Returns 0, or -errno: -ENOMEM before the memory of the system or of a control
+ * group runs out, with a part of the range mapped.
  */
 int ferry_prefault(const void *address, size_t length, unsigned int flags,
 		   struct ferry_prefaulted *done);

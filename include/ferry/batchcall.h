@@ -1,95 +1,117 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The batch system call of a kernel with the ferry series.  Where a seccomp filter or
- * syscall user dispatch answers a call with SIGSYS, only a real system call gets that right:
- * the kernel leaves the rest of the batch to user space, and the loop continues it.
+ * The system call batch() of a kernel with the ferry series, and user space's part of its
+ * protocol.  batch(2) describes both.
  */
 #ifndef FERRY_BATCHCALL_H
 #define FERRY_BATCHCALL_H
 
 #include <ferry/loop.h>
 
+/*
+ * Makes system call NR: batch() or the ioctl.  It may end as the call of a slot (BATCH_ANSWER);
+ * then the registers of its arguments have changed.
+ */
 #if defined(__x86_64__) && defined(__LP64__)
 
-/* The fourth argument's register comes back in *FLAGS. */
-static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
-				       unsigned long ncall, long *flags, long size)
+static inline long ferry_batchcall_raw(long nr, long a, long b, long c)
 {
-	register long r10 __asm__("r10") = *flags;
-	register long r8 __asm__("r8") = size;
 	long result;
 
 	__asm__ volatile("syscall"
-			 : "=a"(result), "+r"(r10)
-			 : "0"((long)FERRY_NR_BATCH), "D"(rets), "S"(calls), "d"(ncall), "r"(r8)
-			 : "rcx", "r11", "cc", "memory");
-	*flags = r10;
+			 : "=a"(result), "+D"(a), "+S"(b), "+d"(c)
+			 : "0"(nr)
+			 : "rcx", "r8", "r9", "r10", "r11", "cc", "memory");
 	return result;
 }
 
 #elif defined(__aarch64__) && defined(__LP64__)
 
-/* The fourth argument's register comes back in *FLAGS. */
-static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
-				       unsigned long ncall, long *flags, long size)
+static inline long ferry_batchcall_raw(long nr, long a, long b, long c)
 {
-	register long x8 __asm__("x8") = FERRY_NR_BATCH;
-	register long x0 __asm__("x0") = (long)rets;
-	register long x1 __asm__("x1") = (long)calls;
-	register long x2 __asm__("x2") = (long)ncall;
-	register long x3 __asm__("x3") = *flags;
-	register long x4 __asm__("x4") = size;
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
 
 	__asm__ volatile("svc 0"
-			 : "+r"(x0), "+r"(x3)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x4)
-			 : "cc", "memory");
-	*flags = x3;
+			 : "+r"(x8), "+r"(x0), "+r"(x1), "+r"(x2)
+			 :
+			 : "x3", "x4", "x5", "cc", "memory");
 	return x0;
+}
+
+#elif defined(__riscv) && defined(__LP64__)
+
+static inline long ferry_batchcall_raw(long nr, long a, long b, long c)
+{
+	register long a7 __asm__("a7") = nr;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+
+	__asm__ volatile("ecall"
+			 : "+r"(a7), "+r"(a0), "+r"(a1), "+r"(a2)
+			 :
+			 : "a3", "a4", "a5", "memory" FERRY_RISCV_VECTORS);
+	return a0;
 }
 
 #else
 
-/* No kernel has the call on this architecture, so *FLAGS does not change. */
-static inline long ferry_batchcall_raw(long rets[], const struct ferry_slot calls[],
-				       unsigned long ncall, long *flags, long size)
+static inline long ferry_batchcall_raw(long nr, long a, long b, long c)
 {
-	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, *flags, size, 0);
+	return ferry_rawcall(nr, a, b, c, 0, 0, 0);
 }
 
 #endif
 
-/*
- * Whether ANSWER is one that the kernel's batch() gives to a batch that it ran or will not
- * run.  All others are a seccomp filter's, to the first entry or to the one after a signal.
- * They leave the rest to user space.
- */
-static inline int ferry_batch_is_over(long answer)
+/* Fills in the arguments of a batch that has not begun.  The kernel reads no other field. */
+static inline void ferry_batch_begin(struct batch_args *args, long rets[],
+				     const struct batch_slot calls[], unsigned long ncall)
 {
-	return answer >= 0 || answer == -EINVAL || answer == -EFAULT;
+	args->rets = (unsigned long)rets;
+	args->calls = (unsigned long)calls;
+	args->ncall = ncall;
+	args->flags = 0;
+	args->position = 0;
+	args->last = 0;
+	args->state = BATCH_BEGIN;
+}
+
+/** Whether ANSWER ends the batch, so that user space has nothing left to do. */
+static inline int ferry_batch_is_over(const struct batch_args *args, long answer)
+{
+	if (FERRY_LIKELY(answer >= 0))
+		return args->state != BATCH_ANSWER;
+	/* All other errors come from a seccomp filter: user space then runs the batch. */
+	return !args->position && args->state == BATCH_BEGIN &&
+	       (answer == -EINVAL || answer == -EFAULT);
 }
 
 /**
- * Runs a batch by the system call, and the part that the kernel leaves by the loop.  Returns
- * as ferry_loop(), and the kernel's answer to a query.
+ * Runs the batch calls[0 .. ncall - 1] by the system call, and by the loop the part that the
+ * kernel leaves to user space.  Returns as ferry_loop(), or an error of ferry_batch_prepare().
  */
-static inline long ferry_batchcall(long rets[], const struct ferry_slot calls[],
-				   unsigned long ncall, long flags, long size)
+static inline long ferry_batchcall(long rets[], const struct batch_slot calls[],
+				   unsigned long ncall)
 {
-	long position = flags;
-	long answer = ferry_batchcall_raw(rets, calls, ncall, &position, size);
+	struct batch_args args;
+	long answer;
 
-	if (FERRY_UNLIKELY(ferry_is_partial(answer)))
-		return ferry_loop_resume(answer, rets, calls, ncall);
-	if (FERRY_LIKELY(ferry_batch_is_over(answer)))
-		return answer;
-	if (position == flags) { /* it did not begin */
-		answer = ferry_batch_prepare(rets, calls, ncall, flags, size);
-		if (answer || !ncall)
+	ferry_batch_begin(&args, rets, calls, ncall);
+	do {
+		answer = ferry_batchcall_raw(FERRY_NR_BATCH, (long)&args, sizeof(args), 0);
+		if (FERRY_LIKELY(ferry_batch_is_over(&args, answer)))
 			return answer;
-		return ferry_loop(rets, calls, ncall);
-	}
-	return ferry_loop_resume(position, rets, calls, ncall);
+		if (!args.position && args.state == BATCH_BEGIN) {
+			long refused = ferry_batch_prepare(rets, calls, ncall, 0, 0);
+
+			if (refused || !ncall)
+				return refused;
+		}
+	} while (ferry_batch_left(&args, &answer));
+	return answer;
 }
 
 #endif /* FERRY_BATCHCALL_H */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source API of the original, sys_batch by Charles Blake (github.com/c-blake/batch): include
- * this header alone, link nothing.
- * batch() makes the system call where the kernel has it and runs the loop
- * elsewhere.  batch(2) describes the program that calls[] forms, and lists how it
- * differs from the original.
+ * The source API of the original, sys_batch by Charles Blake (github.com/c-blake/batch).  It
+ * needs no other header and no library.
+ * batch() makes the system call if the kernel has it, and otherwise runs the loop.
+ * batch(2) describes the program in calls[], and lists the differences from the
+ * original.
  *
- * Environment: BATCH_EMUL forces the loop; BATCH_VERBOSE prints which of the two
- * is used on standard error.  Both are read at the first call.
+ * Environment: BATCH_EMUL forces the loop; with BATCH_VERBOSE the first call prints
+ * on standard error whether the loop runs.  Both are read at the first call.
  *
  * The header needs <linux/types.h> of the kernel's headers.  musl-gcc finds them with
  * -idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch).
@@ -25,9 +25,9 @@
 #ifndef __NR_batch
 #define __NR_batch FERRY_NR_BATCH
 #endif
-#define __NR_wdcpy FERRY_NR_WDCPY
+#define __NR_wdcpy BATCH_WDCPY
 
-/** One slot; see struct ferry_slot, whose layout this is. */
+/** One slot, with the layout of struct batch_slot. */
 typedef struct syscall {
 	short nr;	/* system call number, __NR_wdcpy, or negative: never implemented */
 	short jumpFail; /* slots to skip when the result is in -4095..-1 */
@@ -38,8 +38,8 @@ typedef struct syscall {
 } syscall_t;
 
 /*
- * Slot makers: scallN(name, jumpFail, jump0, jumpPos, N arguments) is the slot
- * that calls NAME, as a value and as an element of an initializer.
+ * scallN(name, jumpFail, jump0, jumpPos, N arguments) makes the slot that calls
+ * NAME; it can be a value or an element of an initializer.
  */
 #ifdef __cplusplus
 #define FERRY_SCALL(name, fail, zero, pos, argc, ...) \
@@ -64,15 +64,15 @@ typedef struct syscall {
 	FERRY_SCALL(name, fail, zero, pos, 6, (long)(a), (long)(b), (long)(c), (long)(d), \
 		    (long)(e), (long)(f))
 
-/* The same ABI as the kernel's: a query is answered with a positive version. */
+/* Whether the kernel answers the query with this ABI version. */
 static inline int ferry_kernel_has_batch(void)
 {
-	long answer = ferry_rawcall(__NR_batch, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
+	long answer = ferry_rawcall(__NR_batch, 0, 0, 0, 0, 0, 0);
 
-	return answer > 0 && (answer & FERRY_VERSION_MASK) == FERRY_ABI_VERSION;
+	return answer > 0 && (answer & BATCH_VERSION_MASK) == BATCH_VERSION;
 }
 
-/* 1 to run the loop, 0 to make the system call; says which if asked to. */
+/* 1 to run the loop, 0 to make the system call; BATCH_VERBOSE prints the choice. */
 static inline int ferry_choose_emulation(void)
 {
 	static const char emul[] = "sys_batch Emul\n";
@@ -85,7 +85,7 @@ static inline int ferry_choose_emulation(void)
 	return emulate;
 }
 
-/* ANSWER as a C library's function returns it: -1 and errno for a failure. */
+/* Returns ANSWER as a function of the C library does: -1 and errno for a failure. */
 static inline long ferry_with_errno(long answer)
 {
 	if (FERRY_LIKELY(answer >= 0))
@@ -96,7 +96,7 @@ static inline long ferry_with_errno(long answer)
 
 /**
  * Runs calls[0 .. ncall - 1] and stores the raw result of each slot that ran in
- * rets[].  FLAGS and SIZE are ignored, except for the query: FLAGS is
+ * rets[].  Ignores FLAGS and SIZE, except in the query: FLAGS is
  * FERRY_BATCH_QUERY and every other argument 0.
  *
  * Returns the index of the last slot that ran, 0 for an empty batch, or -1 with
@@ -106,7 +106,7 @@ static inline long ferry_with_errno(long answer)
 static inline long batch(long rets[], syscall_t calls[], unsigned long ncall, long flags, long size)
 {
 	static int chosen; /* 0: not yet; else 1 + ferry_choose_emulation() */
-	const struct ferry_slot *slots = (const struct ferry_slot *)calls;
+	const struct batch_slot *slots = (const struct batch_slot *)calls;
 	int choice = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 	long answer;
 
@@ -116,8 +116,8 @@ static inline long batch(long rets[], syscall_t calls[], unsigned long ncall, lo
 		choice = 1 + ferry_choose_emulation();
 		__atomic_store_n(&chosen, choice, __ATOMIC_RELAXED);
 	}
-	if (choice == 1)
-		return ferry_with_errno(ferry_batchcall(rets, slots, ncall, flags, 0));
+	if (choice == 1 && !flags)
+		return ferry_with_errno(ferry_batchcall(rets, slots, ncall));
 	answer = ferry_batch_prepare(rets, calls, ncall, flags, 0);
 	if (!answer && ncall)
 		answer = ferry_loop(rets, slots, ncall);

@@ -4,16 +4,17 @@
  *
  * One descriptor of /dev/ferry serves all threads of the process.  A program may close it
  * along with others that it did not open.  Then the engine opens another, even in the middle
- * of a batch: the position of the batch is in its struct ferry_batch_args.
+ * of a batch: the state of the batch is in its struct batch_args.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include <ferry/loop.h>
+#include <ferry/batchcall.h>
 
 #include "device.h"
 #include "engine.h"
@@ -133,7 +134,6 @@ int ferry__device_descriptor(void)
 
 static int probe(const char **why)
 {
-	struct ferry_batch_args query = { .flags = FERRY_BATCH_QUERY };
 	int fd = ferry__device_descriptor();
 	long answer;
 
@@ -141,8 +141,8 @@ static int probe(const char **why)
 		*why = cannot_open(fd);
 		return fd;
 	}
-	answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&query, 0, 0, 0);
-	if (answer <= 0 || (answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
+	answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, 0, 0, 0, 0);
+	if (answer <= 0 || (answer & BATCH_VERSION_MASK) != BATCH_VERSION) {
 		*why = FERRY_DEVICE_PATH " does not speak this library's ABI version";
 		return -EPROTONOSUPPORT;
 	}
@@ -150,54 +150,46 @@ static int probe(const char **why)
 	return 0;
 }
 
-/* The rest of the batch of ARGS, from the position that the module has stored there. */
-static long loop_the_rest(const struct ferry_batch_args *args, long rets[],
-			  const struct ferry_slot calls[])
+/* The answer of the module to a batch; or of a descriptor that is not the module's, -EBADF. */
+static long call_device(struct batch_args *args)
 {
-	if (!args->flags)
-		return ferry_loop(rets, calls, args->ncall);
-	return ferry_loop_resume((long)args->flags, rets, calls, args->ncall);
-}
-
-/* Whether the module gives ERROR to a batch that it will not run.  Others are a filter's. */
-static bool is_final(long error)
-{
-	return error == -EINVAL || error == -EFAULT;
-}
-
-static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
-{
-	struct ferry_batch_args args = {
-		.rets = (unsigned long)rets,
-		.calls = (unsigned long)calls,
-		.ncall = ncall,
-		.size = sizeof(*calls),
-	};
 	long answer;
 	int fd;
 
+	for (;;) {
+		fd = get_device();
+		if (fd < 0)
+			return -EBADF;
+		answer = ferry_batchcall_raw(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)args);
+		if (FERRY_LIKELY(answer >= 0 || answer == -EOPNOTSUPP || answer == -EINTR))
+			return answer;
+		if (args->state == BATCH_ANSWER || is_ours(fd))
+			return answer;
+		atomic_compare_exchange_strong(&descriptor, &fd, -1);
+	}
+}
+
+static long run(long rets[], const struct batch_slot calls[], unsigned long ncall)
+{
+	struct batch_args args;
+	long answer;
+
+	/* The kernel passes on what an ioctl returns as an int. */
+	if (FERRY_UNLIKELY(ncall > INT_MAX))
+		return ferry_loop(rets, calls, ncall);
 	if (FERRY_UNLIKELY(batches_to_loop)) {
 		batches_to_loop--;
 		return ferry_loop(rets, calls, ncall);
 	}
-	for (;;) {
-		fd = get_device();
-		if (fd < 0)
-			return loop_the_rest(&args, rets, calls);
-		answer = ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
-		if (FERRY_LIKELY(answer >= 0))
+	ferry_batch_begin(&args, rets, calls, ncall);
+	do {
+		answer = call_device(&args);
+		if (FERRY_LIKELY(ferry_batch_is_over(&args, answer)))
 			return answer;
-		if (answer == -EOPNOTSUPP || is_ours(fd))
-			break;
-		atomic_compare_exchange_strong(&descriptor, &fd, -1);
-	}
-	if (is_final(answer))
-		return answer;
-	/* A handler ended the call there. */
-	if (answer == -EINTR && args.flags)
-		args.flags |= FERRY_BATCH_EINTR;
-	batches_to_loop = BATCHES_AFTER_REFUSAL;
-	return loop_the_rest(&args, rets, calls);
+		if (args.state == BATCH_BEGIN)
+			batches_to_loop = BATCHES_AFTER_REFUSAL;
+	} while (ferry_batch_left(&args, &answer));
+	return answer;
 }
 
 const struct engine ferry__device_engine = {

@@ -43,7 +43,7 @@ const char *ferry_engine_name(enum ferry_engine engine)
 const char *ferry_engine_summary(enum ferry_engine engine)
 {
 	if (engine == FERRY_AUTO)
-		return "the engine with the fewest crossings that is correct here";
+		return "the engine with the fewest crossings that works here";
 	return find(engine) ? find(engine)->summary : NULL;
 }
 
@@ -146,7 +146,7 @@ enum ferry_engine ferry__engine_of_one_crossing(void)
 	return engine == FERRY_SYSCALL || engine == FERRY_DEVICE ? engine : FERRY_LOOP;
 }
 
-long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_slot calls[],
+long ferry_batch_on(enum ferry_engine engine, long rets[], const struct batch_slot calls[],
 		    unsigned long ncall, long flags, long size)
 {
 	const struct engine *on = find(engine == FERRY_AUTO ? best_engine() : engine);
@@ -159,7 +159,7 @@ long ferry_batch_on(enum ferry_engine engine, long rets[], const struct ferry_sl
 	return on->run(rets, calls, ncall);
 }
 
-long ferry_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+long ferry_batch(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 		 long size)
 {
 	int engine = ferry_engine_in_use();

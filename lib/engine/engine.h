@@ -12,8 +12,8 @@ struct engine {
 	/* 0 when the calling thread can run batches on it; else -errno, and why. */
 	int (*probe)(const char **why);
 
-	/* Arguments are as ferry_batch() checked them: flags 0, ncall from 1 to FERRY_MAX_SLOTS. */
-	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+	/* Arguments are as ferry_batch() checked them: flags 0, ncall from 1 to BATCH_MAX_SLOTS. */
+	long (*run)(long rets[], const struct batch_slot calls[], unsigned long ncall);
 };
 
 extern const struct engine ferry__loop_engine;

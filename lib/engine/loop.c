@@ -10,7 +10,7 @@ static int probe(const char **why)
 	return 0;
 }
 
-static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return ferry_loop(rets, calls, ncall);
 }

@@ -10,14 +10,14 @@
 
 static int probe(const char **why)
 {
-	long answer = ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0);
+	long answer = ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, 0, 0, 0);
 
 	if (ferry_failed(answer)) {
 		*why = answer == -ENOSYS ? "this kernel does not have the batch system call" :
 					   "a filter of system calls refuses the batch system call";
 		return (int)answer;
 	}
-	if (answer <= 0 || (answer & FERRY_VERSION_MASK) != FERRY_ABI_VERSION) {
+	if (answer <= 0 || (answer & BATCH_VERSION_MASK) != BATCH_VERSION) {
 		*why = "this kernel's batch has another ABI version";
 		return -EPROTONOSUPPORT;
 	}
@@ -29,7 +29,7 @@ static int probe(const char **why)
  * An absent engine refuses; one that a seccomp filter took away later leaves its batches to the
  * loop. ferry_batchcall() cannot tell these apart.
  */
-static long run(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	static atomic_bool present;
 	const char *why;
@@ -41,7 +41,7 @@ static long run(long rets[], const struct ferry_slot calls[], unsigned long ncal
 			return error;
 		atomic_store_explicit(&present, true, memory_order_relaxed);
 	}
-	return ferry_batchcall(rets, calls, ncall, 0, sizeof(struct ferry_slot));
+	return ferry_batchcall(rets, calls, ncall);
 }
 
 const struct engine ferry__syscall_engine = {

@@ -4,34 +4,130 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include <ferry/rawcall.h>
 
 #include "proxy.h"
+
+#define NAME (1U << 1) /* argument 1 is the name */
+
+/* Whether no call is to be made again.  A handler may have left something for progress to see. */
+static bool is_over(struct member *member)
+{
+	if (!member)
+		return false;
+	if (member->is_caller)
+		ferry__crew_report_soon(member->crew);
+	return ferry__crew_stopped(member);
+}
+
+/* A call that a handler of the caller's has interrupted is made again. */
+static long repeat(struct member *member, const struct proxy_call *call)
+{
+	const long *args = call->args;
+	long result = -EINTR;
+
+	while (result == -EINTR && !is_over(member))
+		result = ferry_rawcall(call->nr, args[0], args[1], args[2], args[3], args[4],
+				       args[5]);
+	return result;
+}
 
 /* Makes the call here, or with a time limit, in the member's proxy. */
 __attribute__((always_inline)) static inline long call(struct member *member,
 						       struct proxy_call call)
 {
 	const long *args = call.args;
-	struct proxy_call limited;
+	struct proxy_call rare;
+	long result;
 
-	if (!member || !member->crew->options->timeout_ms)
-		return ferry_rawcall(call.nr, args[0], args[1], args[2], args[3], args[4], args[5]);
-	limited = call; /* only now in memory */
-	return ferry__proxy_call(member, &limited);
+	if (!member || !member->crew->options->timeout_ms) {
+		result = ferry_rawcall(call.nr, args[0], args[1], args[2], args[3], args[4],
+				       args[5]);
+		if (result != -EINTR || call.nr == SYS_close)
+			return result;
+		rare = call; /* only now in memory */
+		return repeat(member, &rare);
+	}
+	rare = call;
+	return ferry__proxy_call(member, &rare);
 }
+
+/* ---- attributes ---- */
+
+#ifdef SYS_newfstatat
+static struct statx_timestamp timestamp(struct timespec time)
+{
+	return (struct statx_timestamp){
+		.tv_sec = time.tv_sec,
+		.tv_nsec = (unsigned int)time.tv_nsec,
+	};
+}
+
+static void as_statx(const struct stat *stat, struct statx *into)
+{
+	*into = (struct statx){
+		.stx_mask = STATX_BASIC_STATS,
+		.stx_blksize = (unsigned int)stat->st_blksize,
+		.stx_nlink = (unsigned int)stat->st_nlink,
+		.stx_uid = stat->st_uid,
+		.stx_gid = stat->st_gid,
+		.stx_mode = (unsigned short)stat->st_mode,
+		.stx_ino = stat->st_ino,
+		.stx_size = (unsigned long)stat->st_size,
+		.stx_blocks = (unsigned long)stat->st_blocks,
+		.stx_atime = timestamp(stat->st_atim),
+		.stx_mtime = timestamp(stat->st_mtim),
+		.stx_ctime = timestamp(stat->st_ctim),
+		.stx_rdev_major = major(stat->st_rdev),
+		.stx_rdev_minor = minor(stat->st_rdev),
+		.stx_dev_major = major(stat->st_dev),
+		.stx_dev_minor = minor(stat->st_dev),
+	};
+}
+
+long ferry__call_statx_again(struct member *member, int dir, const char *name, int flags,
+			     struct statx *into)
+{
+	struct stat stat = { .st_size = 0 };
+	long error =
+		call(member,
+		     (struct proxy_call){
+			     .nr = SYS_newfstatat,
+			     .args = { dir, (long)name, (long)&stat, flags & ~AT_STATX_SYNC_TYPE },
+			     .names = NAME,
+			     .output = 2,
+			     .output_size = sizeof(stat),
+		     });
+
+	if (!error)
+		as_statx(&stat, into);
+	return error;
+}
+#else
+long ferry__call_statx_again(struct member *member, int dir, const char *name, int flags,
+			     struct statx *into)
+{
+	(void)member, (void)dir, (void)name, (void)flags, (void)into;
+	return -ENOSYS;
+}
+#endif
 
 long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
 		       unsigned int mask, struct statx *into)
 {
-	return call(member, (struct proxy_call){
-				    .nr = SYS_statx,
-				    .args = { dir, (long)name, flags, mask, (long)into },
-				    .has_name = name,
-				    .output = 4,
-				    .output_size = sizeof(*into),
-			    });
+	long error = call(member, (struct proxy_call){
+					  .nr = SYS_statx,
+					  .args = { dir, (long)name, flags, mask, (long)into },
+					  .names = NAME,
+					  .output = 4,
+					  .output_size = sizeof(*into),
+				  });
+
+	if (ferry__is_refused(error))
+		return ferry__call_statx_again(member, dir, name, flags, into);
+	return error;
 }
 
 long ferry__call_fstat(struct member *member, int fd, struct statx *into)
@@ -56,7 +152,7 @@ long ferry__call_open(struct member *member, int dir, const char *name, int flag
 	return call(member, (struct proxy_call){
 				    .nr = SYS_openat,
 				    .args = { dir, (long)name, flags },
-				    .has_name = name,
+				    .names = NAME,
 			    });
 }
 
@@ -66,7 +162,7 @@ long ferry__call_openat2(struct member *member, int dir, const char *name,
 	return call(member, (struct proxy_call){
 				    .nr = SYS_openat2,
 				    .args = { dir, (long)name, (long)how, sizeof(*how) },
-				    .has_name = name,
+				    .names = NAME,
 			    });
 }
 
@@ -108,8 +204,7 @@ long ferry__call_open_beneath(struct member *member, int dir, char *name, int fl
 	};
 	long fd = ferry__call_openat2(member, dir, name, &directory);
 
-	/* Sandboxes refuse the call with EPERM because they do not know it. */
-	if (fd == -ENOSYS || fd == -EPERM)
+	if (ferry__is_refused(fd))
 		return open_part_by_part(member, dir, name, flags);
 	return fd;
 }
@@ -142,6 +237,11 @@ long ferry__call_pread(struct member *member, int fd, void *into, size_t size, l
 				    .output = 1,
 				    .output_size = size,
 			    });
+}
+
+long ferry__call_any(struct member *member, const struct proxy_call *any)
+{
+	return call(member, *any);
 }
 
 void ferry__call_close(struct member *member, int fd)

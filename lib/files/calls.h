@@ -7,15 +7,29 @@
 #ifndef FILES_CALLS_H
 #define FILES_CALLS_H
 
-#include <stddef.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <linux/openat2.h>
 
 #include "crew.h"
+#include "proxy.h"
 #include "statx.h"
 
+/** Whether RESULT is that of a sandbox for a call that it does not know. */
+static inline bool ferry__is_refused(long result)
+{
+	return result == -ENOSYS || result == -EPERM;
+}
+
+/** Without statx(2), the attributes that newfstatat(2) has. */
 long ferry__call_statx(struct member *member, int dir, const char *name, int flags,
 		       unsigned int mask, struct statx *into);
+/** The same by newfstatat(2), after statx(2) was refused. */
+long ferry__call_statx_again(struct member *member, int dir, const char *name, int flags,
+			     struct statx *into);
+
 /** The type and size of an open file, in the fields of statx(). */
 long ferry__call_fstat(struct member *member, int fd, struct statx *into);
 
@@ -31,6 +45,9 @@ long ferry__call_open_beneath(struct member *member, int dir, char *name, int fl
 long ferry__call_getdents(struct member *member, int fd, void *into, size_t size);
 long ferry__call_read(struct member *member, int fd, void *into, size_t size);
 long ferry__call_pread(struct member *member, int fd, void *into, size_t size, long offset);
+/** Another call. */
+long ferry__call_any(struct member *member, const struct proxy_call *any);
+
 void ferry__call_close(struct member *member, int fd);
 
 /** Frees what MEMBER used for its calls. */

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "crew.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <ferry/rawcall.h>
 
+#include "clock.h"
 #include "pool.h"
 
-#define NSEC_PER_SEC 1000000000L
-#define PROGRESS_NSEC (NSEC_PER_SEC / 10)
+#define PROGRESS_NSEC (100 * NSEC_PER_MSEC)
 
 /* Members that keep a disk busy when most of them wait for it. */
 #define MOST_WAITING 32U
 
 /* A member waits for the disk if it waited for this part of a time that is long enough to judge. */
 #define WAITING_PART 4
-#define LOOK_NSEC (NSEC_PER_SEC / 1000)
-
-static long read_clock(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
-
-static long now(void)
-{
-	return read_clock(CLOCK_MONOTONIC);
-}
+#define LOOK_NSEC NSEC_PER_MSEC
 
 static unsigned int usable_cpus(void)
 {
@@ -66,7 +51,7 @@ static bool has_stopped(const struct crew *crew)
 static void report_progress(struct crew *crew)
 {
 	const struct ferry_files_options *options = crew->options;
-	long time = now();
+	long time = ferry__now();
 
 	if (!crew->next_progress)
 		crew->next_progress = time + PROGRESS_NSEC;
@@ -91,6 +76,11 @@ bool ferry__crew_stopped(struct member *member)
 	return has_stopped(crew);
 }
 
+void ferry__crew_report_soon(struct crew *crew)
+{
+	crew->next_progress = 1;
+}
+
 void ferry__crew_stop(struct crew *crew)
 {
 	atomic_store_explicit(&crew->stopped, true, memory_order_relaxed);
@@ -106,7 +96,7 @@ static struct times read_times(long now)
 	ferry_rawcall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
 	return (struct times){
 		.now = now,
-		.cpu = read_clock(CLOCK_THREAD_CPUTIME_ID),
+		.cpu = ferry__time_of(CLOCK_THREAD_CPUTIME_ID),
 		.waits = usage.ru_nvcsw,
 		.preempted = usage.ru_nivcsw,
 	};
@@ -121,17 +111,27 @@ static bool waited_long(const struct times *from, const struct times *to)
 	       waited * WAITING_PART >= time;
 }
 
-void ferry__crew_forgive(struct member *member)
+/* Two system calls. */
+static void begin_look(struct member *member, long time)
 {
 	if (member->crew->most > 1)
-		member->times = read_times(now());
+		member->times = read_times(time);
+}
+
+/* What was shorter than a look leaves it to the next one. */
+void ferry__crew_forgive(struct member *member)
+{
+	long time = ferry__now();
+
+	if (time - member->times.now >= LOOK_NSEC)
+		begin_look(member, time);
 }
 
 static void work_as(struct crew *crew, bool is_caller)
 {
 	struct member member = { .crew = crew, .is_caller = is_caller };
 
-	ferry__crew_forgive(&member);
+	begin_look(&member, ferry__now());
 	crew->work(&member);
 }
 
@@ -187,7 +187,7 @@ void ferry__crew_did(struct member *member, size_t items)
 	atomic_fetch_add_explicit(&crew->done, items, memory_order_relaxed);
 	if (atomic_load_explicit(&crew->size, memory_order_relaxed) >= crew->most)
 		return;
-	time = now();
+	time = ferry__now();
 	if (time - member->times.now < LOOK_NSEC)
 		return;
 	times = read_times(time);
@@ -200,14 +200,10 @@ void ferry__crew_did(struct member *member, size_t items)
 static void wait_for_helpers(struct crew *crew)
 {
 	struct member caller = { .crew = crew, .is_caller = true };
-	struct timespec until;
-	long time;
 
 	pthread_mutex_lock(&crew->lock);
 	while (crew->helpers) {
-		time = now() + PROGRESS_NSEC / 2;
-		until = (struct timespec){ time / NSEC_PER_SEC, time % NSEC_PER_SEC };
-		if (pthread_cond_timedwait(&crew->left, &crew->lock, &until) != ETIMEDOUT)
+		if (ferry__wait_until(&crew->left, &crew->lock, ferry__now() + PROGRESS_NSEC / 2))
 			continue;
 		pthread_mutex_unlock(&crew->lock);
 		ferry__crew_stopped(&caller);
@@ -254,15 +250,11 @@ void ferry__crew_run_alone(struct crew *crew)
 void ferry__crew_run(struct crew *crew, unsigned int threads)
 {
 	int before = hold_cancellation();
-	pthread_condattr_t monotonic;
 
 	set_limits(crew);
 	atomic_store(&crew->size, 1);
 	pthread_mutex_init(&crew->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&crew->left, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	ferry__condition_init(&crew->left);
 	while (--threads && add_helper(crew, crew->cpus))
 		;
 	work_as(crew, true);

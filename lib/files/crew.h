@@ -74,6 +74,9 @@ void ferry__crew_forgive(struct member *member);
 /** Whether the job is to end early.  Calls the progress callback when it is due. */
 bool ferry__crew_stopped(struct member *member);
 
+/** The progress callback is due at the caller's next look whether the job is to end. */
+void ferry__crew_report_soon(struct crew *crew);
+
 /** Ends the job early. */
 void ferry__crew_stop(struct crew *crew);
 

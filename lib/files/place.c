@@ -41,8 +41,8 @@ int ferry__place_init(struct place *place, const struct ferry_file *file, size_t
 		      struct shared_arena *arena)
 {
 	*place = (struct place){ .limit = file->room };
-	if (file->data) {
-		place->data = file->data;
+	if (file->buffer) {
+		place->data = file->buffer;
 		place->room = file->room;
 		return 0;
 	}

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread inherits the credentials and restrictions of the thread that makes it.  A kept one
- * could lack the restrictions that its next user has put on itself since, and work around them.
- * So threads are kept only for users that are not confined and have the user and group that the
+ * A thread inherits the credentials, restrictions and priorities of the thread that makes it.  A
+ * kept one could lack the restrictions that its next user has put on itself since, and work around
+ * them.  So threads are kept only for users that are not confined and have the identity that the
  * thread was made with; for all others a new one is made each time, and ends after its work.
  */
 #include "pool.h"
 
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/ioprio.h>
 #include <linux/kcmp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include <ferry/rawcall.h>
+
+#include "caused_signals.h"
 
 /* A limit for threads that hang in a system call and have been replaced. */
 #define MOST_THREADS 512
@@ -23,13 +28,35 @@
 /* Idle threads beyond this number end. */
 #define MOST_IDLE 32
 
+/*
+ * An idle thread ends after this time: programs that make calls now and then find it, and one that
+ * has made its last call is soon without threads.
+ */
+#define IDLE_SECONDS 5
+
 /* The usual one: callbacks of the application run on it, which may be Python. */
 #define STACK_SIZE ((size_t)8 << 20)
 
-/* What a kept thread must have in common with its user. */
+/* Users with more groups than this count as confined. */
+#define MOST_GROUPS 64
+
+/* The oldest struct sched_attr, which not all versions of the C library have. */
+struct schedule {
+	unsigned int size, policy;
+	unsigned long flags;
+	int nice;
+	unsigned int priority;
+	unsigned long runtime, deadline, period;
+};
+
+/* What a kept thread must have in common with its user.  Has no padding: it is compared whole. */
 struct identity {
+	struct schedule schedule;
+	long io_priority;
 	int user, group; /* those that file systems check */
-	bool confined;	 /* by seccomp, or maybe by Landlock, which needs no_new_privs */
+	int group_count, groups[MOST_GROUPS];
+	int confined; /* by seccomp, or maybe by Landlock */
+	struct __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3];
 };
 
 struct job {
@@ -39,7 +66,7 @@ struct job {
 };
 
 struct thread {
-	struct thread *next; /* idle */
+	struct thread *next; /* in the list of idle ones, the one that was used last first */
 	pthread_cond_t wake;
 	struct identity identity;
 	int id;
@@ -65,7 +92,13 @@ static void after_fork(void)
 
 static void in_child(void)
 {
-	idle = NULL;
+	struct thread *thread;
+
+	/* Their conditions have waiters that the child lacks, and must not be destroyed. */
+	while ((thread = idle)) {
+		idle = thread->next;
+		free(thread);
+	}
 	idle_count = 0;
 	thread_count = 0;
 	pthread_mutex_unlock(&lock);
@@ -83,15 +116,44 @@ static int raw(long nr, long a, long b)
 	return (int)ferry_rawcall(nr, a, b, 0, 0, 0, 0);
 }
 
-static struct identity current_identity(void)
+static struct schedule current_schedule(void)
 {
-	return (struct identity){
-		/* -1 is no id: the calls change nothing and return the present id. */
-		.user = raw(SYS_setfsuid, -1, 0),
-		.group = raw(SYS_setfsgid, -1, 0),
-		.confined = raw(SYS_prctl, PR_GET_SECCOMP, 0) != 0 ||
-			    raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0) != 0,
-	};
+	struct schedule schedule = { .size = sizeof(schedule) };
+
+	ferry_rawcall(SYS_sched_getattr, 0, (long)&schedule, sizeof(schedule), 0, 0, 0);
+	schedule.runtime = 0; /* of most policies, it is a time slice that the kernel chooses */
+	return schedule;
+}
+
+static bool has_capability(const struct identity *user, unsigned int capability)
+{
+	return user->capabilities[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/*
+ * No call tells whether a thread is confined by Landlock.  To confine itself, it needs no_new_privs
+ * or CAP_SYS_ADMIN.
+ */
+static bool could_use_landlock(const struct identity *user)
+{
+	return has_capability(user, CAP_SYS_ADMIN) &&
+	       ferry_rawcall(SYS_landlock_create_ruleset, 0, 0, 1, 0, 0, 0) > 0;
+}
+
+static void get_identity(struct identity *user)
+{
+	struct __user_cap_header_struct version = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+	memset(user, 0, sizeof(*user));
+	/* -1 is no id: the calls change nothing and return the present id. */
+	user->user = raw(SYS_setfsuid, -1, 0);
+	user->group = raw(SYS_setfsgid, -1, 0);
+	user->group_count = raw(SYS_getgroups, MOST_GROUPS, (long)user->groups);
+	user->io_priority = raw(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0);
+	raw(SYS_capget, (long)&version, (long)user->capabilities);
+	user->confined = user->group_count < 0 || raw(SYS_prctl, PR_GET_SECCOMP, 0) ||
+			 raw(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0) || could_use_landlock(user);
+	user->schedule = current_schedule();
 }
 
 /* Whether THREAD has the calling thread's root, working directory and descriptors. */
@@ -105,8 +167,7 @@ static bool shares_files(const struct thread *thread)
 
 static bool may_work_for(const struct thread *thread, const struct identity *user)
 {
-	return !user->confined && !thread->identity.confined &&
-	       thread->identity.user == user->user && thread->identity.group == user->group &&
+	return !user->confined && !memcmp(&thread->identity, user, sizeof(*user)) &&
 	       shares_files(thread);
 }
 
@@ -139,6 +200,39 @@ static void end_thread(struct thread *self)
 	free(self);
 }
 
+static void remove_idle(const struct thread *thread)
+{
+	struct thread **link = &idle;
+
+	while (*link != thread)
+		link = &(*link)->next;
+	*link = thread->next;
+	idle_count--;
+}
+
+/* With the pool locked.  Returns false when the thread shall end. */
+static bool wait_for_job(struct thread *self)
+{
+	struct timespec end;
+
+	if (self->identity.confined || idle_count >= MOST_IDLE)
+		return false;
+	self->job.work = NULL;
+	self->next = idle;
+	idle = self;
+	idle_count++;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += IDLE_SECONDS;
+	while (!self->job.work) {
+		if (pthread_cond_timedwait(&self->wake, &lock, &end) == ETIMEDOUT &&
+		    !self->job.work) {
+			remove_idle(self);
+			return false;
+		}
+	}
+	return true;
+}
+
 static void *thread_main(void *argument)
 {
 	struct thread *self = argument;
@@ -149,24 +243,28 @@ static void *thread_main(void *argument)
 		pthread_mutex_lock(&lock);
 		if (self->job.done)
 			self->job.done(self->job.argument);
-		if (self->identity.confined || idle_count >= MOST_IDLE) {
+		if (!wait_for_job(self)) {
 			end_thread(self);
 			return NULL;
 		}
-		self->job.work = NULL;
-		self->next = idle;
-		idle = self;
-		idle_count++;
-		while (!self->job.work)
-			pthread_cond_wait(&self->wake, &lock);
 		pthread_mutex_unlock(&lock);
 	}
+}
+
+static void init_wake(struct thread *thread)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&thread->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
 
 static bool start_detached(struct thread *thread)
 {
 	pthread_attr_t attributes;
-	sigset_t all, before;
+	sigset_t before;
 	pthread_t ignored;
 	int error;
 
@@ -174,8 +272,7 @@ static bool start_detached(struct thread *thread)
 		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ferry__block_signals(&before);
 	error = pthread_create(&ignored, &attributes, thread_main, thread);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
@@ -190,7 +287,7 @@ static bool make_thread(const struct identity *identity, const struct job *job)
 		return false;
 	thread->identity = *identity;
 	thread->job = *job;
-	pthread_cond_init(&thread->wake, NULL);
+	init_wake(thread);
 	if (start_detached(thread))
 		return true;
 	pthread_cond_destroy(&thread->wake);
@@ -202,13 +299,11 @@ static bool make_thread(const struct identity *identity, const struct job *job)
 
 static struct thread *take_idle(const struct identity *user)
 {
-	struct thread **link, *thread;
+	struct thread *thread;
 
-	for (link = &idle; *link; link = &(*link)->next) {
-		thread = *link;
+	for (thread = idle; thread; thread = thread->next) {
 		if (may_work_for(thread, user)) {
-			*link = thread->next;
-			idle_count--;
+			remove_idle(thread);
 			return thread;
 		}
 	}
@@ -218,10 +313,11 @@ static struct thread *take_idle(const struct identity *user)
 bool ferry__pool_run(void (*work)(void *argument), void (*done)(void *argument), void *argument)
 {
 	const struct job job = { work, done, argument };
-	struct identity user = current_identity();
+	struct identity user;
 	struct thread *thread;
 	bool may_add;
 
+	get_identity(&user);
 	pthread_once(&fork_once, register_fork);
 	pthread_mutex_lock(&lock);
 	thread = take_idle(&user);

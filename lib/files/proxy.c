@@ -2,18 +2,16 @@
 #include "proxy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <ferry/rawcall.h>
 
+#include "clock.h"
 #include "pool.h"
-
-#define NSEC_PER_SEC 1000000000L
-#define NSEC_PER_MSEC 1000000L
 
 /* How often a waiting member checks whether the job has ended. */
 #define LOOK_NSEC (50 * NSEC_PER_MSEC)
@@ -27,7 +25,8 @@ struct proxy {
 	pthread_cond_t asked, answered;
 	enum state state;
 	long nr, args[6], result;
-	char name[PATH_MAX];
+	unsigned int descriptors; /* a bit for each argument that is to be duplicated */
+	char names[PROXY_NAMES][PATH_MAX];
 	char output[OUTPUT_SIZE];
 };
 
@@ -55,6 +54,37 @@ static bool is_over(const struct proxy *proxy)
 	return proxy->state == DISMISSED || (proxy->state == LEFT_BEHIND && proxy->nr != SYS_close);
 }
 
+/*
+ * With the lock, when nobody can have left the call behind.  Later the member may close the
+ * descriptors, and what the call finds by their numbers would be other files.
+ */
+static long hold_descriptors(struct proxy *proxy)
+{
+	long fd;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		if (!(proxy->descriptors & 1U << i))
+			continue;
+		fd = ferry_rawcall(SYS_fcntl, proxy->args[i], F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+		if (fd < 0) {
+			proxy->descriptors &= (1U << i) - 1;
+			return fd;
+		}
+		proxy->args[i] = fd;
+	}
+	return 0;
+}
+
+static void let_go_of_descriptors(const struct proxy *proxy)
+{
+	int i;
+
+	for (i = 0; i < 6; i++)
+		if (proxy->descriptors & 1U << i)
+			ferry_rawcall(SYS_close, proxy->args[i], 0, 0, 0, 0, 0);
+}
+
 static long make_call(const struct proxy *proxy)
 {
 	const long *args = proxy->args;
@@ -73,8 +103,11 @@ static void serve(void *argument)
 			pthread_cond_wait(&proxy->asked, &proxy->lock);
 		if (is_over(proxy))
 			break;
+		result = hold_descriptors(proxy);
 		pthread_mutex_unlock(&proxy->lock);
-		result = make_call(proxy);
+		if (!result)
+			result = make_call(proxy);
+		let_go_of_descriptors(proxy);
 		pthread_mutex_lock(&proxy->lock);
 		if (proxy->state == LEFT_BEHIND) {
 			if (opens(proxy->nr) && result >= 0)
@@ -92,17 +125,13 @@ static void serve(void *argument)
 static struct proxy *make_proxy(void)
 {
 	struct proxy *proxy = malloc(sizeof(*proxy));
-	pthread_condattr_t monotonic;
 
 	if (!proxy)
 		return NULL;
 	proxy->state = IDLE;
 	pthread_mutex_init(&proxy->lock, NULL);
 	pthread_cond_init(&proxy->asked, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&proxy->answered, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	ferry__condition_init(&proxy->answered);
 	if (ferry__pool_run(serve, NULL, proxy))
 		return proxy;
 	destroy(proxy);
@@ -119,36 +148,20 @@ void ferry__proxy_dismiss(struct proxy *proxy)
 
 /* ---- the member ---- */
 
-static long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
-}
-
-static void wait_for_answer(struct proxy *proxy, long deadline)
-{
-	long until = now() + LOOK_NSEC;
-	struct timespec time;
-
-	if (until > deadline)
-		until = deadline;
-	time = (struct timespec){ until / NSEC_PER_SEC, until % NSEC_PER_SEC };
-	pthread_cond_timedwait(&proxy->answered, &proxy->lock, &time);
-}
-
 /* Waits for the answer, with the lock held: 0, -ETIMEDOUT or -ECANCELED. */
 static long await(struct member *member, struct proxy *proxy)
 {
-	long deadline = now() + member->crew->options->timeout_ms * NSEC_PER_MSEC;
+	long deadline = ferry__now() + member->crew->options->timeout_ms * NSEC_PER_MSEC;
 	bool stopped;
+	long look;
 
 	while (proxy->state != ANSWERED) {
-		wait_for_answer(proxy, deadline);
+		look = ferry__now() + LOOK_NSEC;
+		ferry__wait_until(&proxy->answered, &proxy->lock,
+				  look < deadline ? look : deadline);
 		if (proxy->state == ANSWERED)
 			break;
-		if (now() >= deadline)
+		if (ferry__now() >= deadline)
 			return -ETIMEDOUT;
 		/* The progress callback may take long. */
 		pthread_mutex_unlock(&proxy->lock);
@@ -163,6 +176,10 @@ static long await(struct member *member, struct proxy *proxy)
 /* Whether the call always fills the whole output. */
 static bool has_fixed_size(long nr)
 {
+#ifdef SYS_newfstatat
+	if (nr == SYS_newfstatat)
+		return true;
+#endif
 	return nr == SYS_statx || nr == SYS_fstat;
 }
 
@@ -171,14 +188,58 @@ static size_t output_size(const struct proxy_call *call)
 	return call->output_size < OUTPUT_SIZE ? call->output_size : OUTPUT_SIZE;
 }
 
-static void ask(struct proxy *proxy, const struct proxy_call *call, size_t name_size)
+static bool is_name(const struct proxy_call *call, int argument)
 {
+	return call->names & 1U << argument && call->args[argument];
+}
+
+static bool names_fit(const struct proxy_call *call)
+{
+	int i;
+
+	for (i = 0; i < 6; i++)
+		if (is_name(call, i) && strnlen((const char *)call->args[i], PATH_MAX) == PATH_MAX)
+			return false;
+	return true;
+}
+
+static void copy_name(char into[PATH_MAX], const char *name)
+{
+	size_t length = strnlen(name, PATH_MAX - 1);
+
+	memcpy(into, name, length);
+	into[length] = '\0';
+}
+
+/*
+ * Of calls that could do harm to another file.  Closing a duplicate of a file that is read would
+ * tell some file systems.
+ */
+static unsigned int descriptors_of(const struct proxy_call *call)
+{
+	unsigned int found = 0;
+
+	if (call->nr == SYS_close || call->nr == SYS_pread64 || call->nr == SYS_fstat)
+		return 0;
+	if (!(call->names & 1U << 0) && (int)call->args[0] >= 0)
+		found |= 1U << 0;
+	if (call->nr == SYS_linkat && (int)call->args[2] >= 0)
+		found |= 1U << 2;
+	return found;
+}
+
+static void ask(struct proxy *proxy, const struct proxy_call *call)
+{
+	int copied = 0, i;
+
 	proxy->nr = call->nr;
+	proxy->descriptors = descriptors_of(call);
 	memcpy(proxy->args, call->args, sizeof(proxy->args));
-	if (call->has_name) {
-		memcpy(proxy->name, (const char *)call->args[1], name_size);
-		proxy->args[1] = (long)proxy->name;
-	}
+	for (i = 0; i < 6; i++)
+		if (is_name(call, i)) {
+			copy_name(proxy->names[copied], (const char *)call->args[i]);
+			proxy->args[i] = (long)proxy->names[copied++];
+		}
 	if (call->output) {
 		proxy->args[call->output] = (long)proxy->output;
 		if (!has_fixed_size(call->nr)) /* the size follows the output */
@@ -188,27 +249,31 @@ static void ask(struct proxy *proxy, const struct proxy_call *call, size_t name_
 	pthread_cond_signal(&proxy->asked);
 }
 
+/* A call may return more than it has written: getxattr() without room returns what it needs. */
+static size_t written(const struct proxy_call *call, long result)
+{
+	size_t room = output_size(call);
+
+	return has_fixed_size(call->nr) || (size_t)result > room ? room : (size_t)result;
+}
+
 /* The result of the call that has been answered. */
 static long take_answer(struct proxy *proxy, const struct proxy_call *call)
 {
 	long result = proxy->result;
-	size_t size = has_fixed_size(call->nr) ? output_size(call) : (size_t)result;
 
 	if (call->output && result >= 0)
-		memcpy((void *)call->args[call->output], proxy->output, size);
+		memcpy((void *)call->args[call->output], proxy->output, written(call, result));
 	proxy->state = IDLE;
 	return result;
 }
 
 long ferry__proxy_call(struct member *member, const struct proxy_call *call)
 {
-	size_t name_size = 0;
 	struct proxy *proxy;
 	long result;
 
-	if (call->has_name)
-		name_size = strnlen((const char *)call->args[1], PATH_MAX) + 1;
-	if (name_size > PATH_MAX)
+	if (!names_fit(call))
 		return -ENAMETOOLONG;
 	if (!member->proxy)
 		member->proxy = make_proxy();
@@ -216,7 +281,7 @@ long ferry__proxy_call(struct member *member, const struct proxy_call *call)
 	if (!proxy)
 		return -EAGAIN;
 	pthread_mutex_lock(&proxy->lock);
-	ask(proxy, call, name_size);
+	ask(proxy, call);
 	result = await(member, proxy);
 	if (result) {
 		proxy->state = LEFT_BEHIND;

@@ -11,11 +11,13 @@
 
 #include "crew.h"
 
-/* What a proxy may have to copy: the name in argument 1, and the output. */
+#define PROXY_NAMES 2 /* the most in one call */
+
+/* What a proxy may have to copy: names, and the output. */
 struct proxy_call {
 	long nr;
 	long args[6];
-	bool has_name;	    /* NULL is none: the kernel may take it, or refuse it */
+	unsigned int names; /* a bit for each argument that is a name; one that is NULL stays so */
 	int output;	    /* the argument that the call writes to, or 0 */
 	size_t output_size; /* bytes */
 };

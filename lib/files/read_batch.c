@@ -9,24 +9,24 @@
 enum { OPEN, READ, CLOSE, SLOTS };
 
 /* The slots of one file; without a descriptor the last two are skipped. */
-static void fill(struct ferry_slot slots[SLOTS], int dir, const char *name,
-		 const struct place *place)
+static void fill(struct batch_slot slots[SLOTS], int dir, unsigned int flags,
+		 const struct read_request *request, const struct place *place)
 {
-	slots[OPEN] = (struct ferry_slot){
+	slots[OPEN] = (struct batch_slot){
 		.nr = SYS_openat,
 		.jump_fail = SLOTS - 1,
 		.argc = 4,
-		.arg = { dir, (long)name, CONTENTS_OPEN, 0 },
+		.arg = { dir, (long)request->name, ferry__contents_open_flags(flags), 0 },
 	};
-	slots[READ] = (struct ferry_slot){
+	slots[READ] = (struct batch_slot){
 		.nr = SYS_pread64,
-		.argc = 4 | FERRY_ARGC_FORWARD,
+		.argc = 4 | BATCH_ARGC_FORWARD,
 		.from = { READ - OPEN },
-		.arg = { 0, (long)place->data, (long)place->room, 0 },
+		.arg = { 0, (long)place->data, (long)place->room, (long)request->file->offset },
 	};
-	slots[CLOSE] = (struct ferry_slot){
+	slots[CLOSE] = (struct batch_slot){
 		.nr = SYS_close,
-		.argc = 1 | FERRY_ARGC_FORWARD,
+		.argc = 1 | BATCH_ARGC_FORWARD,
 		.from = { CLOSE - OPEN },
 	};
 }
@@ -36,7 +36,7 @@ static bool is_whole(const long results[SLOTS], const struct read_request *reque
 		     const struct place *place)
 {
 	return results[OPEN] >= 0 && results[READ] > 0 && (size_t)results[READ] < place->room &&
-	       (size_t)results[READ] == request->stat->stx_size;
+	       (size_t)results[READ] == ferry__contents_rest(request->file, request->stat);
 }
 
 static void finish(struct read_request *request, struct place *place, const long results[SLOTS])
@@ -54,7 +54,7 @@ static void finish(struct read_request *request, struct place *place, const long
 static bool fits(struct place *place, const struct read_request *request,
 		 struct shared_arena *arena)
 {
-	size_t size = request->stat->stx_size;
+	size_t size = ferry__contents_rest(request->file, request->stat);
 
 	if (!size || ferry__place_init(place, request->file, size, arena))
 		return false;
@@ -64,10 +64,10 @@ static bool fits(struct place *place, const struct read_request *request,
 	return false;
 }
 
-void ferry__read_batch(enum ferry_engine engine, int dir, struct read_request requests[],
-		       size_t count, struct shared_arena *arena)
+void ferry__read_batch(enum ferry_engine engine, int dir, unsigned int flags,
+		       struct read_request requests[], size_t count, struct shared_arena *arena)
 {
-	struct ferry_slot slots[READ_BATCH_MOST * SLOTS];
+	struct batch_slot slots[READ_BATCH_MOST * SLOTS];
 	struct read_request *in_batch[READ_BATCH_MOST];
 	struct place places[READ_BATCH_MOST];
 	long results[READ_BATCH_MOST * SLOTS];
@@ -78,7 +78,7 @@ void ferry__read_batch(enum ferry_engine engine, int dir, struct read_request re
 		if (!fits(&places[used], &requests[i], arena))
 			continue;
 		in_batch[used] = &requests[i];
-		fill(&slots[used * SLOTS], dir, requests[i].name, &places[used]);
+		fill(&slots[used * SLOTS], dir, flags, &requests[i], &places[used]);
 		results[used * SLOTS + READ] = -1;
 		results[used * SLOTS + OPEN] = -1;
 		used++;

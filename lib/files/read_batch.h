@@ -22,7 +22,7 @@ struct read_request {
  * Reads the COUNT files, at most READ_BATCH_MOST, on ENGINE.  Files whose contents do not match
  * their STAT are not done: they must be read one by one.
  */
-void ferry__read_batch(enum ferry_engine engine, int dir, struct read_request requests[],
-		       size_t count, struct shared_arena *arena);
+void ferry__read_batch(enum ferry_engine engine, int dir, unsigned int flags,
+		       struct read_request requests[], size_t count, struct shared_arena *arena);
 
 #endif /* FILES_READ_BATCH_H */

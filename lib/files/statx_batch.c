@@ -5,12 +5,14 @@
 
 #include <ferry/rawcall.h>
 
+#include "calls.h"
+
 /*
  * A slot LIKE that for each name of PIECE.  Inline, the compiler would build that one again for
  * each name, instead of copying it.
  */
-__attribute__((noinline)) static void fill(struct ferry_slot *restrict slots,
-					   const struct ferry_slot *restrict like,
+__attribute__((noinline)) static void fill(struct batch_slot *restrict slots,
+					   const struct batch_slot *restrict like,
 					   const struct statx_batch *batch, struct piece piece)
 {
 	const char *const *name = batch->names + piece.first;
@@ -36,12 +38,25 @@ static size_t take_results(const long results[], int errors[], size_t count)
 	return failed;
 }
 
-static bool run(const struct statx_batch *batch, struct piece piece, struct ferry_slot slots[],
+/* The names for which statx() was refused. */
+static void ask_again(const struct statx_batch *batch, struct piece piece, long results[],
+		      struct statx *unwanted)
+{
+	size_t count = piece.end - piece.first, i;
+
+	for (i = 0; i < count; i++)
+		if (ferry__is_refused(results[i]))
+			results[i] = ferry__call_statx_again(
+				NULL, batch->dir, batch->names[piece.first + i], batch->flags,
+				batch->stats ? &batch->stats[piece.first + i] : unwanted);
+}
+
+static bool run(const struct statx_batch *batch, struct piece piece, struct batch_slot slots[],
 		long results[], size_t *failed)
 {
 	unsigned long count = piece.end - piece.first;
 	struct statx unwanted;
-	const struct ferry_slot like = {
+	const struct batch_slot like = {
 		.nr = SYS_statx,
 		.argc = 5,
 		.arg = { batch->dir, 0, batch->flags, batch->mask, (long)&unwanted },
@@ -51,6 +66,7 @@ static bool run(const struct statx_batch *batch, struct piece piece, struct ferr
 	if (ferry_batch_on(batch->engine, results, slots, count, 0, sizeof(*slots)) !=
 	    (long)count - 1)
 		return false;
+	ask_again(batch, piece, results, &unwanted);
 	*failed = take_results(results, batch->errors + piece.first, count);
 	return true;
 }
@@ -58,7 +74,7 @@ static bool run(const struct statx_batch *batch, struct piece piece, struct ferr
 bool ferry__statx_batch(const struct statx_batch *batch, struct piece piece, size_t *failed)
 {
 	size_t count = piece.end - piece.first;
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 	bool done;
 
 	if (batch->engine == FERRY_LOOP || count < STATX_BATCH_WORTH)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ferry/rawcall.h>
 #include <ferry_files.h>
 
 #include "calls.h"
@@ -34,6 +35,25 @@ static size_t one_by_one(struct member *member, const struct statx_batch *reques
 			member, request->dir, request->names[i], request->flags, request->mask,
 			request->stats ? &request->stats[i] : &unwanted);
 		failed += request->errors[i] != 0;
+	}
+	return failed;
+}
+
+/* Names so few that each instruction besides the calls counts. */
+static long look_here(int dir, const char *const names[], size_t count, int flags,
+		      unsigned int mask, struct statx *stats, int errors[])
+{
+	struct statx unwanted, *into;
+	long failed = 0, error;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		into = stats ? &stats[i] : &unwanted;
+		error = ferry_rawcall(SYS_statx, dir, (long)names[i], flags, mask, (long)into, 0);
+		if (ferry__is_refused(error))
+			error = ferry__call_statx_again(NULL, dir, names[i], flags, into);
+		errors[i] = (int)error;
+		failed += error != 0;
 	}
 	return failed;
 }
@@ -72,8 +92,7 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 		      unsigned int mask, struct statx *stats, int errors[],
 		      const struct ferry_files_options *options)
 {
-	struct statx_batch request = { dir, names, flags, mask, stats, errors, FERRY_LOOP };
-	struct piece all = { 0, count };
+	struct statx_batch request;
 	int saved;
 	long failed;
 
@@ -82,13 +101,14 @@ long ferry_statx_many(int dir, const char *const names[], size_t count, int flag
 	if (!names || !errors)
 		return -EINVAL;
 	if (count < STATX_BATCH_WORTH && !options)
-		return (long)one_by_one(NULL, &request, all);
+		return look_here(dir, names, count, flags, mask, stats, errors);
 	saved = errno;
+	request = (struct statx_batch){ dir, names, flags, mask, stats, errors, FERRY_LOOP };
 	if (!(options && options->timeout_ms))
 		request.engine = ferry__engine_of_one_crossing();
 	/* Setting up a crew takes as long as statx() on a name or two. */
 	if (!options && count <= (request.engine == FERRY_LOOP ? PIECE : BATCH))
-		failed = (long)look_at(NULL, &request, all);
+		failed = (long)look_at(NULL, &request, (struct piece){ 0, count });
 	else
 		failed = look_by_crew(&request, count, options);
 	errno = saved;

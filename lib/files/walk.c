@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define ALL_FLAGS (FERRY_WALK_FOLLOW | FERRY_WALK_FOLLOW_ROOT | FERRY_WALK_XDEV | FERRY_WALK_SORTED)
+#define ALL_FLAGS                                                                           \
+	(FERRY_WALK_FOLLOW | FERRY_WALK_FOLLOW_ROOT | FERRY_WALK_XDEV | FERRY_WALK_SORTED | \
+	 FERRY_WALK_ENDS)
 
 /* Directories that a sorted walk reads ahead of their turn. */
 #define WINDOW 64
@@ -162,12 +165,33 @@ static int run(struct walk *walk)
 	ferry__queue_destroy(&walk->queue);
 	if (walk->result)
 		return walk->result;
-	return atomic_load(&walk->crew.stopped) ? -ECANCELED : 0;
+	return atomic_load(&walk->crew.stopped) ? -ECANCELED : walk->root_error;
 }
 
-int ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
-	       int (*block)(void *context, struct ferry_block *block), void *context,
-	       const struct ferry_files_options *options)
+size_t ferry_walk_entry_path(const struct ferry_block *block, const struct ferry_walk_entry *entry,
+			     char *into, size_t room)
+{
+	const size_t length = block->path_length, name = strlen(entry->name);
+	const bool slash = length && block->path[length - 1] != '/';
+	const char *const parts[] = { block->path, "/", entry->name };
+	const size_t sizes[] = { length, slash, name };
+	size_t at = 0, size;
+	int i;
+
+	for (i = 0; i < 3 && at + 1 < room; i++) {
+		size = sizes[i] < room - 1 - at ? sizes[i] : room - 1 - at;
+		memcpy(into + at, parts[i], size);
+		at += size;
+	}
+	if (room)
+		into[at] = '\0';
+	return length + slash + name;
+}
+
+int ferry_walk_filtered(int dir, const char *path, unsigned int flags, unsigned int mask,
+			const struct ferry_walk_filter *filter,
+			int (*block)(void *context, struct ferry_block *block), void *context,
+			const struct ferry_files_options *options)
 {
 	struct walk walk = {
 		.wanted = { flags, mask, FERRY_LOOP },
@@ -179,10 +203,20 @@ int ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
 
 	if (!path || !block || flags & ~ALL_FLAGS)
 		return -EINVAL;
+	if (!ferry__filter_init(&walk.filter, filter, flags & FERRY_WALK_FOLLOW))
+		return -ENOMEM;
 	ferry__crew_init(&walk.crew, work, options);
 	walk.root = ferry__node_new(NULL, path);
 	if (walk.root)
 		result = run(&walk);
+	ferry__filter_free(&walk.filter);
 	errno = saved;
 	return result;
+}
+
+int ferry_walk(int dir, const char *path, unsigned int flags, unsigned int mask,
+	       int (*block)(void *context, struct ferry_block *block), void *context,
+	       const struct ferry_files_options *options)
+{
+	return ferry_walk_filtered(dir, path, flags, mask, NULL, block, context, options);
 }

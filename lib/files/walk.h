@@ -4,6 +4,7 @@
 #define FILES_WALK_H
 
 #include "crew.h"
+#include "walk_filter.h"
 #include "walk_names.h"
 #include "walk_queue.h"
 
@@ -11,11 +12,13 @@ struct walk {
 	struct crew crew;
 	struct queue queue;
 	struct names_wanted wanted;
+	struct walk_filter filter;
 	int (*block)(void *context, struct ferry_block *block);
 	void *context;
 	int dir; /* that the root's path is relative to */
 	struct node *root;
 	struct opened *root_opened;
+	int root_error; /* 0, or why the root could not be looked at or read */
 
 	pthread_mutex_t passing; /* held while a block is passed on */
 	bool sorted_passing;	 /* a member passes on the first directories; with queue.lock */

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "walk_node.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Levels above within which a loop is found at once. */
+#define NEAR 512
 
 static bool ends_with_slash(const struct node *node)
 {
@@ -18,7 +22,9 @@ struct node *ferry__node_new(struct node *parent, const char *name)
 
 	if (!node)
 		return NULL;
-	*node = (struct node){ .parent = parent, .users = 1, .path_length = length, .depth = 1 };
+	*node = (struct node){
+		.parent = parent, .users = 1, .pending = 1, .path_length = length, .depth = 1
+	};
 	memcpy(node->name, name, length + 1);
 	if (parent) {
 		atomic_fetch_add_explicit(&parent->users, 1, memory_order_relaxed);
@@ -35,6 +41,7 @@ void ferry__node_drop(struct node *node)
 
 	while (node && atomic_fetch_sub_explicit(&node->users, 1, memory_order_acq_rel) == 1) {
 		parent = node->parent;
+		ferry__patterns_free(&node->patterns);
 		free(node);
 		node = parent;
 	}
@@ -48,11 +55,13 @@ void ferry__node_identify(struct node *node, const struct statx *stat)
 	node->inode = stat->stx_ino;
 }
 
+/* Looking at all above each directory would take the square of the depth of a hostile tree. */
 bool ferry__node_is_loop(const struct node *node)
 {
+	unsigned int most = node->depth % NEAR ? NEAR : UINT_MAX;
 	const struct node *above;
 
-	for (above = node->parent; above; above = above->parent)
+	for (above = node->parent; above && most--; above = above->parent)
 		if (above->inode == node->inode && above->device_minor == node->device_minor &&
 		    above->device_major == node->device_major)
 			return true;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "calls.h"
+#include "patterns.h"
 #include "statx.h"
 
 /* An open directory.  It is closed when nobody uses it any more. */
@@ -25,12 +26,14 @@ struct node {
 	struct node *parent;
 	struct node *next, *previous; /* in the queue */
 	atomic_uint users;	      /* children count */
+	atomic_uint pending;	      /* itself and the children that have not ended */
 	void *context;		      /* of the caller */
 	bool is_known;		      /* what follows is */
 	unsigned int device_major, device_minor;
 	unsigned long inode;
-	unsigned int depth; /* of the entries */
-	size_t path_length; /* with the names of all above */
+	unsigned int depth;	  /* of the entries */
+	size_t path_length;	  /* with the names of all above */
+	struct patterns patterns; /* of the directory itself, once it is open */
 
 	/* Of a sorted walk: */
 	enum node_state state;
@@ -50,7 +53,10 @@ void ferry__node_drop(struct node *node);
 /** Stores the device and inode of the directory in NODE. */
 void ferry__node_identify(struct node *node, const struct statx *stat);
 
-/** Whether a directory above NODE is the same. */
+/**
+ * Whether a directory above NODE is the same.  A loop of more than 512 levels is found within the
+ * next 512.
+ */
 bool ferry__node_is_loop(const struct node *node);
 
 /**

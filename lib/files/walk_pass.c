@@ -64,7 +64,32 @@ static void pass_error(struct walker *walker, const struct node *node, int error
 	struct ferry_block block = block_of(walker, node);
 
 	block.error = error;
+	if (!node->parent)
+		walker->walk->root_error = error;
 	pass(walker, &block);
+}
+
+/* ---- ends of directories ---- */
+
+static void pass_end(struct walker *walker, struct node *node)
+{
+	struct ferry_block block;
+
+	if (!ferry__walk_path(walker, node))
+		return;
+	block = block_of(walker, node);
+	block.is_end = true;
+	pass(walker, &block);
+}
+
+/* NODE itself has been passed on, and so have all above that have nothing else pending. */
+static void end(struct walker *walker, struct node *node)
+{
+	if (!(walker->walk->wanted.flags & FERRY_WALK_ENDS))
+		return;
+	for (; node && atomic_fetch_sub_explicit(&node->pending, 1, memory_order_acq_rel) == 1;
+	     node = node->parent)
+		pass_end(walker, node);
 }
 
 /* ---- the directories of a block ---- */
@@ -82,7 +107,8 @@ static struct node *node_for(struct walk *walk, struct node *parent,
 {
 	struct node *node;
 
-	if (entry->type != DT_DIR || entry->prune || entry->error || is_elsewhere(walk, stat))
+	if (entry->type != DT_DIR || entry->prune || entry->error || is_elsewhere(walk, stat) ||
+	    !ferry__filter_goes_below(&walk->filter, parent))
 		return NULL;
 	node = ferry__node_new(parent, entry->name);
 	if (!node) {
@@ -90,6 +116,7 @@ static struct node *node_for(struct walk *walk, struct node *parent,
 		return NULL;
 	}
 	node->context = entry->context;
+	atomic_fetch_add_explicit(&parent->pending, 1, memory_order_relaxed);
 	if (stat)
 		ferry__node_identify(node, stat);
 	return node;
@@ -202,13 +229,13 @@ static void sort_entries(const struct node *node, struct sorted_entry sorted[], 
 	qsort(sorted, count, sizeof(*sorted), by_name);
 }
 
-/* Passes on the entries of NODE, and adds its directories to BATCH. */
-static void pass_sorted(struct walker *walker, struct node *node, struct batch *batch)
+/* Passes on the COUNT entries of NODE, and adds its directories to BATCH. */
+static void pass_sorted(struct walker *walker, struct node *node, size_t count, struct batch *batch)
 {
 	struct ferry_block block = block_of(walker, node);
-	size_t count = count_entries(node), i;
 	struct sorted_entry *sorted = malloc(count * sizeof(*sorted));
 	struct ferry_walk_entry *entries = malloc(count * sizeof(*entries));
+	size_t i;
 
 	if (sorted && entries) {
 		sort_entries(node, sorted, count);
@@ -226,18 +253,30 @@ static void pass_sorted(struct walker *walker, struct node *node, struct batch *
 	free(entries);
 }
 
+static void pass_empty(struct walker *walker, const struct node *node)
+{
+	struct ferry_block block = block_of(walker, node);
+
+	pass(walker, &block);
+}
+
 /* Passes on a directory that is first in the queue and READY. */
 static void pass_first(struct walker *walker, struct node *node)
 {
 	struct walk *walk = walker->walk;
 	struct batch batch = { .end = &batch.first };
+	size_t count;
 
 	if (ferry__walk_path(walker, node)) {
-		if (count_entries(node))
-			pass_sorted(walker, node, &batch);
+		count = count_entries(node);
+		if (count)
+			pass_sorted(walker, node, count, &batch);
+		else if (!node->error)
+			pass_empty(walker, node);
 		if (node->error)
 			pass_error(walker, node, node->error);
 	}
+	end(walker, node);
 	pthread_mutex_lock(&walk->queue.lock);
 	insert_batch(&walk->queue, &batch, node->next);
 	ferry__queue_remove(&walk->queue, node);
@@ -325,10 +364,12 @@ void ferry__walk_finish(struct walker *walker, struct node *node)
 	pthread_mutex_unlock(&walk->queue.lock);
 	if (!finished)
 		return;
-	if (is_sorted(walk))
+	if (is_sorted(walk)) {
 		pass_in_turn(walker);
-	else
+	} else {
+		end(walker, node);
 		ferry__walk_free_directory(walker->member, node);
+	}
 }
 
 void ferry__walk_pass_root(struct walker *walker, struct ferry_walk_entry *entry,
@@ -342,6 +383,7 @@ void ferry__walk_pass_root(struct walker *walker, struct ferry_walk_entry *entry
 		.dir = walk->dir,
 	};
 
+	walk->root_error = entry->error;
 	if (!pass(walker, &block))
 		return;
 	if (!entry->error)

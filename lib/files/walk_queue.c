@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "walk_queue.h"
 
-#include <time.h>
-
-#define NSEC_PER_SEC 1000000000L
+#include "clock.h"
 
 void ferry__queue_init(struct queue *queue, size_t window)
 {
-	pthread_condattr_t monotonic;
-
 	*queue = (struct queue){ .window = window };
 	pthread_mutex_init(&queue->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&queue->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	ferry__condition_init(&queue->changed);
 }
 
 void ferry__queue_destroy(struct queue *queue)
@@ -82,15 +75,7 @@ bool ferry__queue_take(struct queue *queue, struct task *task)
 
 void ferry__queue_wait(struct queue *queue, long nsec)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += nsec;
-	if (until.tv_nsec >= NSEC_PER_SEC) {
-		until.tv_sec++;
-		until.tv_nsec -= NSEC_PER_SEC;
-	}
-	pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+	ferry__wait_until(&queue->changed, &queue->lock, ferry__now() + nsec);
 }
 
 void ferry__queue_add_names(struct queue *queue, struct names *names)

@@ -41,7 +41,7 @@ void ferry__queue_insert(struct queue *queue, struct node *node, struct node *pl
 
 void ferry__queue_remove(struct queue *queue, struct node *node);
 
-/** Waits for a change, at most NSEC nanoseconds, less than a second. */
+/** Waits for a change, at most NSEC nanoseconds. */
 void ferry__queue_wait(struct queue *queue, long nsec);
 
 void ferry__queue_add_names(struct queue *queue, struct names *names);

@@ -106,20 +106,40 @@ static bool wait_for_descriptors(struct walk *walk)
 	return others;
 }
 
-/* Without a free descriptor, first closes the one that it keeps, then lets others finish. */
+/*
+ * Whether what failed with ERROR is to be tried again.  Without a free descriptor, first closes the
+ * one that it keeps, then lets others finish.
+ */
+static bool try_again(struct walker *walker, long error, bool *more)
+{
+	if ((error != -EMFILE && error != -ENFILE) || !*more)
+		return false;
+	*more = walker->held || wait_for_descriptors(walker->walk);
+	ferry__walk_let_go(walker);
+	return !ferry__crew_stopped(walker->member);
+}
+
 static long open_node(struct walker *walker, struct node *node)
 {
-	long fd = try_open(walker, node);
 	bool more = true;
+	long fd;
 
-	while ((fd == -EMFILE || fd == -ENFILE) && more) {
-		more = walker->held || wait_for_descriptors(walker->walk);
-		ferry__walk_let_go(walker);
-		if (ferry__crew_stopped(walker->member))
-			break;
+	do
 		fd = try_open(walker, node);
-	}
+	while (try_again(walker, fd, &more));
 	return fd;
+}
+
+static int read_patterns(struct walker *walker, struct node *node, int fd)
+{
+	bool more = true;
+	int error;
+
+	do
+		error = ferry__filter_read_patterns(&walker->walk->filter, walker->member, node,
+						    fd);
+	while (try_again(walker, error, &more));
+	return error;
 }
 
 /* 0, or why the open directory must not be read. */
@@ -177,6 +197,10 @@ static int take_entries(struct walker *walker, struct node *node, struct opened 
 
 	if (!names)
 		return -ENOMEM;
+	if (!ferry__filter_names(&walk->filter, walker->member, names, walker->path)) {
+		ferry__names_free(walker->member, names);
+		return -ENOMEM;
+	}
 	if (handed_over(walk, names))
 		return 0;
 	ferry__names_look(walker->member, &walk->wanted, names);
@@ -223,7 +247,13 @@ static void read_open(struct walker *walker, struct node *node, int fd)
 	}
 	if (!node->parent)
 		walker->walk->root_opened = ferry__opened_use(opened);
-	read_all(walker, node, opened);
+	error = read_patterns(walker, node, fd);
+	if (!error)
+		read_all(walker, node, opened);
+	else if (error == -ENOMEM)
+		ferry__walk_end(walker->walk, error);
+	else
+		ferry__walk_pass_error(walker, node, error);
 	ferry__opened_drop(walker->member, opened);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Collecting single calls: polling, waiting, and moving those that a blocked runner holds up. */
+/* Collecting single calls: polling, waiting, and moving calls away from a blocked runner. */
 #include <string.h>
 
 #include "event.h"
@@ -18,18 +18,18 @@
 #define STEPS 256
 
 /* In a child, entries of calls under way read as FREE. */
-static bool is_over(const struct runner *runner, const struct ferry_entry *entry)
+static bool is_over(const struct runner *runner, const struct flexsc_entry *entry)
 {
 	return entry_is_over(entry) || set_is_wiped(runner->set);
 }
 
 /* Only the thread that posted a refused call may make it. */
-static long make_refused(const struct ferry_entry *entry)
+static long make_refused(const struct flexsc_entry *entry)
 {
 	return entry->result == ferry__poster_id() ? ferry__entry_run(entry) : -EPERM;
 }
 
-static long collect(struct runner *runner, struct ferry_entry *entry)
+static long collect(struct runner *runner, struct flexsc_entry *entry)
 {
 	long result = -ECANCELED;
 
@@ -38,7 +38,7 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 	else if (entry_is_done(entry))
 		result = entry->nr == MADE_HERE ? entry->arg[0] : entry->result;
 	result = ferry__event_collect(entry, result);
-	__atomic_store_n(&entry->status, FERRY_ENTRY_FREE, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->status, FLEXSC_ENTRY_FREE, __ATOMIC_RELAXED);
 	ferry__runner_free(runner, entry);
 	return result;
 }
@@ -46,7 +46,7 @@ static long collect(struct runner *runner, struct ferry_entry *entry)
 /* Where the call of TICKET is now: it has moved once, as far as its ticket shows. */
 static long current_ticket(const struct ferry_flexsc *flexsc, long ticket)
 {
-	const struct ferry_entry *entry = ticket_entry(flexsc, ticket);
+	const struct flexsc_entry *entry = ticket_entry(flexsc, ticket);
 
 	return entry->nr == MOVED ? entry->arg[0] : ticket;
 }
@@ -80,11 +80,11 @@ static struct runner *other_runner(struct ferry_flexsc *flexsc, const struct run
  * Moves a withdrawn call to another runner.  Without one, it goes back to where it was.  The entry
  * that the ticket names, FIRST, keeps the new place; other entries that the call leaves are free.
  */
-static void move(struct ferry_flexsc *flexsc, struct ferry_entry *first, struct runner *from,
-		 struct ferry_entry *old)
+static void move(struct ferry_flexsc *flexsc, struct flexsc_entry *first, struct runner *from,
+		 struct flexsc_entry *old)
 {
 	struct runner *to = other_runner(flexsc, from);
-	struct ferry_entry *new = to ? ferry__runner_claim(to) : NULL;
+	struct flexsc_entry *new = to ? ferry__runner_claim(to) : NULL;
 
 	if (!new) {
 		/* Polls of other calls here would fail, too: they try again when they look again.
@@ -119,22 +119,22 @@ static bool was_blocked(struct runner *runner)
 }
 
 /* A call behind one that blocks would never be made: no thread sleeps on it. */
-static void move_if_behind(struct ferry_flexsc *flexsc, struct ferry_entry *first,
-			   struct runner *runner, struct ferry_entry *entry)
+static void move_if_behind(struct ferry_flexsc *flexsc, struct flexsc_entry *first,
+			   struct runner *runner, struct flexsc_entry *entry)
 {
 	if (!entry_is_begun(entry) && was_blocked(runner) && ferry__runner_withdraw(runner, entry))
 		move(flexsc, first, runner, entry);
 }
 
 /* Sleeps until the call is over and returns 0, or takes it back and returns 1. */
-static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
+static int sleep_until_over(struct runner *runner, struct flexsc_entry *entry)
 {
 	bool begun;
 
 	while (!is_over(runner, entry)) {
 		begun = entry_is_begun(entry);
 		if (ferry__entry_expect_wake(entry, runner->set->flags))
-			ferry__futex_wait(&entry->status, FERRY_ENTRY_SUBMITTED,
+			ferry__futex_wait(&entry->status, FLEXSC_ENTRY_SUBMITTED,
 					  begun ? LOOK_AGAIN_NS : LOOK_AT_RUNNER_NS);
 		ferry__entry_expect_none(entry);
 		if (!begun && !entry_is_begun(entry) && ferry__runner_is_blocked(runner) &&
@@ -146,7 +146,7 @@ static int sleep_until_over(struct runner *runner, struct ferry_entry *entry)
 
 int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	struct runner *runner;
 	long current;
 
@@ -168,7 +168,7 @@ int ferry_flexsc_poll(struct ferry_flexsc *flexsc, long ticket, long *result)
 }
 
 static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runner *runner,
-			    const struct ferry_entry *entry)
+			    const struct flexsc_entry *entry)
 {
 	long start = 0;
 	unsigned int steps;
@@ -187,7 +187,7 @@ static bool spin_until_over(const struct ferry_flexsc *flexsc, const struct runn
 
 long ferry_flexsc_wait(struct ferry_flexsc *flexsc, long ticket)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	struct runner *runner;
 	long result;
 

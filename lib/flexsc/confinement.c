@@ -21,20 +21,20 @@
 
 /* ---- comparing threads ---- */
 
-/* More than the status of a thread takes, unless it is in hundreds of groups. */
-#define MAX_STATUS 8192
+/* More than either file takes, unless a thread is in hundreds of groups. */
+#define MAX_TEXT 8192
 
-/* Reads the status of a thread of this process; the length, or -errno. */
-static long read_status(pid_t tid, char text[static MAX_STATUS])
+/* Reads the file NAME in /proc of a thread of this process; the length, or -errno. */
+static long read_file(pid_t tid, const char *name, char text[static MAX_TEXT])
 {
 	char path[64];
 	long fd, length;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, name);
 	fd = ferry_rawcall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
 		return fd;
-	length = ferry_rawcall(SYS_read, fd, (long)text, MAX_STATUS - 1, 0, 0, 0);
+	length = ferry_rawcall(SYS_read, fd, (long)text, MAX_TEXT - 1, 0, 0, 0);
 	ferry_rawcall(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (length >= 0)
 		text[length] = '\0';
@@ -75,16 +75,30 @@ static bool share(pid_t one, pid_t other, int what)
 	return ferry_rawcall(SYS_kcmp, one, other, what, 0, 0, 0) <= 0;
 }
 
+static bool same_files(pid_t one, pid_t other)
+{
+	char(*texts)[MAX_TEXT] = malloc(2 * sizeof(*texts)); /* too much for a small stack */
+	bool same = texts && read_file(one, "status", texts[0]) > 0 &&
+		    read_file(other, "status", texts[1]) > 0 && same_status(texts[0], texts[1]);
+
+	/* A kernel without cgroups has no such file. */
+	if (same && read_file(one, "cgroup", texts[0]) > 0)
+		same = read_file(other, "cgroup", texts[1]) > 0 && !strcmp(texts[0], texts[1]);
+	free(texts);
+	return same;
+}
+
+static long io_priority(pid_t tid)
+{
+	return ferry_rawcall(SYS_ioprio_get, 1 /* IOPRIO_WHO_PROCESS: a thread */, tid, 0, 0, 0, 0);
+}
+
 static bool is_like(pid_t runner)
 {
-	char(*texts)[MAX_STATUS] = malloc(2 * sizeof(*texts)); /* too much for a small stack */
 	pid_t self = gettid();
-	bool like = texts && share(self, runner, KCMP_FILES) && share(self, runner, KCMP_FS) &&
-		    read_status(self, texts[0]) > 0 && read_status(runner, texts[1]) > 0 &&
-		    same_status(texts[0], texts[1]);
 
-	free(texts);
-	return like;
+	return share(self, runner, KCMP_FILES) && share(self, runner, KCMP_FS) &&
+	       io_priority(self) == io_priority(runner) && same_files(self, runner);
 }
 
 static pid_t wait_for_id(const struct runner *runner)

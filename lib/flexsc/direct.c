@@ -6,7 +6,7 @@
 /* Whether batches may make call NR. */
 static bool exists(long nr)
 {
-	return nr >= 0 && nr < FERRY_BLOCKED_LIMIT && !ferry_is_blocked((unsigned int)nr);
+	return nr >= 0 && nr < SUBCALL_NR_LIMIT && !ferry_is_blocked((unsigned int)nr);
 }
 
 const char *ferry_direct_reason(long nr)
@@ -25,7 +25,7 @@ const char *ferry_direct_name(long nr)
 	return call && exists(nr) && call->reason ? call->name : NULL;
 }
 
-bool ferry__batch_may_be_posted(const struct ferry_slot calls[], unsigned long ncall, int limit)
+bool ferry__batch_may_be_posted(const struct batch_slot calls[], unsigned long ncall, int limit)
 {
 	unsigned long i;
 	short nr;

@@ -59,8 +59,8 @@ static int check(const struct ferry_flexsc_options *options)
 	if (options->runners > FERRY_FLEXSC_MAX_RUNNERS || options->spin_ns < FERRY_NO_SPIN ||
 	    options->standins > FERRY_FLEXSC_MAX_STANDINS)
 		return -EINVAL;
-	if (entries && (entries < WORD_BITS || entries > FERRY_FLEXSC_MAX_ENTRIES ||
-			(entries & (entries - 1))))
+	if (entries &&
+	    (entries < WORD_BITS || entries > FLEXSC_MAX_ENTRIES || (entries & (entries - 1))))
 		return -EINVAL;
 	if (options->flags & ~FLAGS || has_impossible_cpu(options))
 		return -EINVAL;
@@ -78,8 +78,8 @@ static int choose_place(struct ferry_flexsc *flexsc, const struct ferry_flexsc_o
 		return place;
 	flexsc->place = (enum flexsc_place)place;
 	flexsc->flags = ferry__set_fence_flag();
-	if (place != IN_USER && !(features & FERRY_FLEXSC_FEATURE_MEMBARRIER))
-		flexsc->flags = FERRY_FLEXSC_FENCES;
+	if (place != IN_USER && !(features & FLEXSC_FEATURE_MEMBARRIER))
+		flexsc->flags = FLEXSC_FENCES;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "runner.h"
 #include "watcher.h"
 
-/* The most runners there can be, with those that stand in for blocked ones. */
+/* The most runners there can be, stand-ins for blocked runners included. */
 #define MAX_RUNNERS (FERRY_FLEXSC_MAX_RUNNERS + FERRY_FLEXSC_MAX_STANDINS)
 
 struct ferry_flexsc {

@@ -44,7 +44,7 @@ long ferry__call_here(long nr, const __s64 arg[])
 	return result;
 }
 
-long ferry__batch_here(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long ferry__batch_here(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	long result = ferry_batch(rets, calls, ncall, 0, 0);
 	unsigned long i;

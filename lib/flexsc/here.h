@@ -8,6 +8,6 @@
 /** Makes call NR: -ENOSYS for one that no batch makes. */
 long ferry__call_here(long nr, const __s64 arg[]);
 
-long ferry__batch_here(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long ferry__batch_here(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 #endif /* FLEXSC_HERE_H */

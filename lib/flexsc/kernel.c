@@ -24,14 +24,14 @@ static const char *asked_for(void)
 	return secure_getenv("FERRY_FLEXSC_RUNNER");
 }
 
-static long call_syscall(struct ferry_flexsc_set *set)
+static long call_syscall(struct flexsc_set *set)
 {
 	long nr = set ? FERRY_NR_FLEXSC_SERVE : FERRY_NR_FLEXSC_REGISTER;
 
 	return ferry_rawcall(nr, (long)set, 0, 0, 0, 0, 0);
 }
 
-static long call_device(struct ferry_flexsc_set *set)
+static long call_device(struct flexsc_set *set)
 {
 	int fd = ferry__device_descriptor();
 
@@ -41,7 +41,7 @@ static long call_device(struct ferry_flexsc_set *set)
 }
 
 /* Serves SET; with NULL, returns the version and features of the kernel. */
-static long call_kernel(enum flexsc_place place, struct ferry_flexsc_set *set)
+static long call_kernel(enum flexsc_place place, struct flexsc_set *set)
 {
 	return place == IN_SYSCALL ? call_syscall(set) : call_device(set);
 }
@@ -57,9 +57,9 @@ static int probe(enum flexsc_place place, long *features)
 	answer = call_kernel(place, NULL);
 	if (answer < 0)
 		return (int)answer;
-	if ((answer & FERRY_VERSION_MASK) != FERRY_FLEXSC_VERSION)
+	if ((answer & BATCH_VERSION_MASK) != FLEXSC_VERSION)
 		return -EPROTONOSUPPORT;
-	*features = answer >> FERRY_FEATURE_SHIFT;
+	*features = answer >> BATCH_FEATURE_SHIFT;
 	return 0;
 }
 
@@ -96,20 +96,26 @@ const char *ferry_flexsc_place(const char **why)
 	if (place == -EINVAL)
 		*why = "$FERRY_FLEXSC_RUNNER is none of user, syscall and device";
 	else if (place < 0)
-		*why = "what $FERRY_FLEXSC_RUNNER names is not there";
+		*why = "the place that $FERRY_FLEXSC_RUNNER names is not available";
 	else
 		*why = name && *name ? "$FERRY_FLEXSC_RUNNER says so" : reasons[place];
 	return place < 0 ? NULL : names[place];
 }
 
-bool ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit,
+bool ferry__flexsc_serve_at(enum flexsc_place place, struct flexsc_set *set, int limit,
 			    const bool *is_spare)
 {
+	long answer;
+
 	while (place != IN_USER) {
-		if (!call_kernel(place, set))
+		answer = call_kernel(place, set);
+		if (!answer)
 			return false;
-		/* The kernel left a call that only a real system call gets right. */
-		if (!ferry__flexsc_make_begun(set))
+		/*
+		 * The kernel left in the middle of a call that a handler ended, or that only a
+		 * real system call gets right.
+		 */
+		if (!ferry__flexsc_make_begun(set, answer) && answer != -EINTR)
 			place = IN_USER;
 	}
 	return ferry__flexsc_serve(set, limit, is_spare);

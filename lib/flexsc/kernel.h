@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <linux/ferry_flexsc.h>
+#include <linux/flexsc.h>
 
 /* Where a runner runs. */
 enum flexsc_place { IN_USER, IN_SYSCALL, IN_DEVICE };
@@ -18,9 +18,9 @@ int ferry__flexsc_choose_place(long *features);
 
 /**
  * ferry__flexsc_serve(), in the kernel if it can.  In user space it refuses calls above LIMIT, of
- * enum who.
+ * enum call_who.
  */
-bool ferry__flexsc_serve_at(enum flexsc_place place, struct ferry_flexsc_set *set, int limit,
+bool ferry__flexsc_serve_at(enum flexsc_place place, struct flexsc_set *set, int limit,
 			    const bool *is_spare);
 
 #endif /* FLEXSC_KERNEL_H */

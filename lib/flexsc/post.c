@@ -24,10 +24,10 @@ static unsigned int own_slot(const struct ferry_flexsc *flexsc)
 	return ordinal % flexsc->slots;
 }
 
-static struct ferry_entry *claim(const struct ferry_flexsc *flexsc, struct runner **runner)
+static struct flexsc_entry *claim(const struct ferry_flexsc *flexsc, struct runner **runner)
 {
 	unsigned int first = own_slot(flexsc), i;
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
 	for (i = 0; i < flexsc->slots; i++) {
 		*runner = flexsc_slot(flexsc, (first + i) % flexsc->slots);
@@ -44,16 +44,16 @@ static int eventfd_of(const struct ferry_flexsc *flexsc)
 	return __atomic_load_n(&flexsc->eventfd, __ATOMIC_ACQUIRE);
 }
 
-static long finish_here(struct runner *runner, struct ferry_entry *entry, long result)
+static long finish_here(struct runner *runner, struct flexsc_entry *entry, long result)
 {
 	entry->nr = MADE_HERE;
 	entry->arg[0] = result;
-	__atomic_store_n(&entry->status, FERRY_ENTRY_DONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->status, FLEXSC_ENTRY_DONE, __ATOMIC_RELEASE);
 	return ticket_of(runner, entry);
 }
 
 /* Fills in a call that signals EVENTFD, or none if that is -1. */
-static int fill_in_call(struct ferry_entry *entry, int eventfd, long nr, const long args[],
+static int fill_in_call(struct flexsc_entry *entry, int eventfd, long nr, const long args[],
 			unsigned int argc)
 {
 	if (eventfd >= 0)
@@ -67,7 +67,7 @@ static int fill_in_call(struct ferry_entry *entry, int eventfd, long nr, const l
 
 /* An event loop may wait for the call if there is an EVENTFD. */
 static long submit(struct ferry_flexsc *flexsc, int eventfd, struct runner *runner,
-		   struct ferry_entry *entry)
+		   struct flexsc_entry *entry)
 {
 	entry->result = ferry__poster_id();
 	ferry__entry_submit(runner->set, entry);
@@ -79,12 +79,12 @@ static long submit(struct ferry_flexsc *flexsc, int eventfd, struct runner *runn
 static long post(struct ferry_flexsc *flexsc, int eventfd, long nr, const long args[],
 		 unsigned int argc)
 {
-	__s64 all[FERRY_MAX_ARGS] = { 0 };
-	struct ferry_entry *entry;
+	__s64 all[BATCH_MAX_ARGS] = { 0 };
+	struct flexsc_entry *entry;
 	struct runner *runner;
 	long ticket;
 
-	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > FERRY_MAX_ARGS)
+	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > BATCH_MAX_ARGS)
 		return -EINVAL;
 	entry = claim(flexsc, &runner);
 	if (!entry)
@@ -110,9 +110,9 @@ long ferry_flexsc_post(struct ferry_flexsc *flexsc, long nr, const long args[], 
 }
 
 long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
-			     const struct ferry_slot calls[], unsigned long ncall)
+			     const struct batch_slot calls[], unsigned long ncall)
 {
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 	struct runner *runner;
 
 	entry = claim(flexsc, &runner);
@@ -120,12 +120,10 @@ long ferry_flexsc_post_batch(struct ferry_flexsc *flexsc, long rets[],
 		return -EAGAIN;
 	if (!ferry__batch_may_be_posted(calls, ncall, ferry__posting_limit(flexsc)))
 		return finish_here(runner, entry, ferry__batch_here(rets, calls, ncall));
-	entry->nr = FERRY_NR_BATCH;
-	__atomic_store_n(&entry->argc, 5, __ATOMIC_RELAXED);
-	entry->arg[0] = (long)rets;
-	entry->arg[1] = (long)calls;
-	entry->arg[2] = (long)ncall;
-	entry->arg[3] = entry->arg[4] = 0;
+	if (ferry__batch_fill(entry, rets, calls, ncall)) {
+		ferry__runner_free(runner, entry);
+		return -ENOMEM;
+	}
 	return submit(flexsc, eventfd_of(flexsc), runner, entry);
 }
 
@@ -162,10 +160,10 @@ int ferry_flexsc_eventfd(struct ferry_flexsc *flexsc)
 
 long ferry_flexsc_call(struct ferry_flexsc *flexsc, long nr, const long args[], unsigned int argc)
 {
-	__s64 all[FERRY_MAX_ARGS] = { 0 };
+	__s64 all[BATCH_MAX_ARGS] = { 0 };
 	long ticket;
 
-	if (argc > FERRY_MAX_ARGS)
+	if (argc > BATCH_MAX_ARGS)
 		return -EINVAL;
 	if (may_be_posted(nr, ferry__posting_limit(flexsc))) {
 		ticket = post(flexsc, -1, nr, args, argc);

@@ -71,7 +71,7 @@ static void *runner_main(void *argument)
 }
 
 /*
- * Blocks all signals except those that a call or a fault raises for the thread itself.  SIGTTIN
+ * Blocks all signals, except the ones that a call or a fault raises for the thread itself.  SIGTTIN
  * and SIGTTOU stay as they are: a terminal that finds them blocked does not stop a job in the
  * background, but fails its reads and lets its writes pass.
  */
@@ -182,7 +182,7 @@ int ferry__runner_start(struct ferry_flexsc *flexsc, int cpu, struct runner **ru
 	if (!new)
 		return -ENOMEM;
 	/* Calls may be posted before the thread runs. */
-	new->set->runner = FERRY_RUNNER_RUNNING;
+	new->set->runner = FLEXSC_RUNNER_RUNNING;
 	error = start_thread(new);
 	if (error) {
 		runner_delete(new, flexsc->entries);
@@ -222,7 +222,7 @@ static char state_of(int tid)
 	return end && end[1] ? end[2] : 'S';
 }
 
-static const struct ferry_entry *begun_call(const struct ferry_flexsc_set *set)
+static const struct flexsc_entry *begun_call(const struct flexsc_set *set)
 {
 	unsigned int i;
 
@@ -235,11 +235,11 @@ static const struct ferry_entry *begun_call(const struct ferry_flexsc_set *set)
 /* The call must be begun before and after: between two calls the runner may sleep as well. */
 bool ferry__runner_is_blocked(const struct runner *runner)
 {
-	const struct ferry_entry *call = begun_call(runner->set);
+	const struct flexsc_entry *call = begun_call(runner->set);
 	int tid = __atomic_load_n(&runner->tid, __ATOMIC_RELAXED);
 	char state;
 
-	if (__atomic_load_n(&runner->set->runner, __ATOMIC_RELAXED) == FERRY_RUNNER_BLOCKED)
+	if (__atomic_load_n(&runner->set->runner, __ATOMIC_RELAXED) == FLEXSC_RUNNER_BLOCKED)
 		return true;
 	if (!tid || !call)
 		return false;
@@ -273,7 +273,7 @@ static int claim_in(struct runner *runner, unsigned int word, unsigned long mask
 	return -1;
 }
 
-struct ferry_entry *ferry__runner_claim(struct runner *runner)
+struct flexsc_entry *ferry__runner_claim(struct runner *runner)
 {
 	unsigned int first = __atomic_load_n(&runner->next, __ATOMIC_RELAXED), i;
 	unsigned int words = runner->flexsc->entries / WORD_BITS, word = first / WORD_BITS;
@@ -289,7 +289,7 @@ struct ferry_entry *ferry__runner_claim(struct runner *runner)
 	return &runner->set->entry[index];
 }
 
-void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry)
+void ferry__runner_free(struct runner *runner, const struct flexsc_entry *entry)
 {
 	long index = entry - runner->set->entry;
 
@@ -297,7 +297,7 @@ void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry)
 			  __ATOMIC_RELEASE);
 }
 
-bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entry *entry)
+bool ferry__runner_has_free(const struct runner *runner, const struct flexsc_entry *entry)
 {
 	long index = entry - runner->set->entry;
 
@@ -306,7 +306,7 @@ bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entr
 	       1;
 }
 
-bool ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry)
+bool ferry__runner_withdraw(struct runner *runner, struct flexsc_entry *entry)
 {
 	bool withdrawn;
 
@@ -325,7 +325,7 @@ static int come_back(struct runner *runner)
 	if (runner->has_thread)
 		pthread_join(runner->thread, NULL);
 	__atomic_store_n(&runner->tid, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&runner->set->runner, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	__atomic_store_n(&runner->set->runner, FLEXSC_RUNNER_RUNNING, __ATOMIC_RELAXED);
 	error = start_thread(runner);
 	if (error)
 		return error;
@@ -347,7 +347,7 @@ static struct runner *find_spare(const struct ferry_flexsc *flexsc)
 		if (slot == flexsc->slots &&
 		    (flexsc->runner[i]->is_retired ||
 		     __atomic_load_n(&flexsc->runner[i]->set->runner, __ATOMIC_RELAXED) ==
-			     FERRY_RUNNER_ASLEEP))
+			     FLEXSC_RUNNER_ASLEEP))
 			return flexsc->runner[i];
 	}
 	return NULL;

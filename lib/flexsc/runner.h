@@ -9,17 +9,17 @@
 #include "set.h"
 
 #define WORD_BITS 64
-#define MAX_WORDS (FERRY_FLEXSC_MAX_ENTRIES / WORD_BITS)
+#define MAX_WORDS (FLEXSC_MAX_ENTRIES / WORD_BITS)
 
 struct ferry_flexsc;
 
 struct runner {
 	struct ferry_flexsc *flexsc;
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	unsigned int index; /* in ferry_flexsc.runner */
 	int cpu;	    /* or -1: any of flexsc->cpus */
 	enum flexsc_place place;
-	int limit; /* of enum who: what it takes in user space instead */
+	int limit; /* of enum call_who: what it takes in user space instead */
 	pid_t tid; /* 0 until it runs; atomic */
 	pthread_t thread;
 	bool has_thread; /* to be joined */
@@ -66,14 +66,14 @@ long ferry__runner_cpu_ns(const struct runner *runner);
  * Claims an entry, or returns NULL: the next free one after that claimed last, which is where the
  * runner looks next.
  */
-struct ferry_entry *ferry__runner_claim(struct runner *runner);
+struct flexsc_entry *ferry__runner_claim(struct runner *runner);
 
-void ferry__runner_free(struct runner *runner, const struct ferry_entry *entry);
+void ferry__runner_free(struct runner *runner, const struct flexsc_entry *entry);
 
 /** Whether ENTRY is not claimed. */
-bool ferry__runner_has_free(const struct runner *runner, const struct ferry_entry *entry);
+bool ferry__runner_has_free(const struct runner *runner, const struct flexsc_entry *entry);
 
 /** ferry__set_withdraw(), by one thread at a time. */
-bool ferry__runner_withdraw(struct runner *runner, struct ferry_entry *entry);
+bool ferry__runner_withdraw(struct runner *runner, struct flexsc_entry *entry);
 
 #endif /* FLEXSC_RUNNER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The runner's loop.  <linux/ferry_flexsc.h> names the pairs of stores and loads that the
+ * The runner's loop.  <linux/flexsc.h> names the pairs of stores and loads that the
  * fences here keep in order.
  */
 #include "serve.h"
@@ -20,10 +20,10 @@
 #define SPARE_NS 500000000L
 
 struct server {
-	struct ferry_flexsc_set *set;
+	struct flexsc_set *set;
 	unsigned int mask;     /* of entry indexes */
 	unsigned int flags;    /* the set's */
-	int limit;	       /* of enum who: what it makes */
+	int limit;	       /* of enum call_who: what it makes */
 	unsigned int position; /* where the next call is expected */
 	unsigned int steps;    /* without work */
 	long idle_since;       /* ns; 0: not measured yet */
@@ -32,18 +32,18 @@ struct server {
 	bool is_idle; /* has had nothing to do for SPARE_NS */
 };
 
-static struct ferry_entry *entry_at(const struct server *server, unsigned int offset)
+static struct flexsc_entry *entry_at(const struct server *server, unsigned int offset)
 {
 	return &server->set->entry[(server->position + offset) & server->mask];
 }
 
-static bool is_submitted(const struct ferry_entry *entry)
+static bool is_submitted(const struct flexsc_entry *entry)
 {
-	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FERRY_ENTRY_SUBMITTED;
+	return __atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) == FLEXSC_ENTRY_SUBMITTED;
 }
 
 /* The next call, at the position if there is one, else the first behind it in the circle. */
-static struct ferry_entry *find(struct server *server)
+static struct flexsc_entry *find(struct server *server)
 {
 	unsigned int offset;
 
@@ -60,49 +60,53 @@ static struct ferry_entry *find(struct server *server)
 }
 
 /* Takes the call.  False if the gate is closed or the call was withdrawn. */
-static bool take(struct server *server, struct ferry_entry *entry)
+static bool take(struct server *server, struct flexsc_entry *entry)
 {
-	__atomic_store_n(&entry->begun, FERRY_BEGUN, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->begun, FLEXSC_BEGUN, __ATOMIC_RELAXED);
 	set_light_fence(server->flags);
-	if (FERRY_LIKELY(__atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FERRY_GATE_OPEN &&
+	if (FERRY_LIKELY(__atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) ==
+				 FLEXSC_GATE_OPEN &&
 			 is_submitted(entry)))
 		return true;
 	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELAXED);
 	return false;
 }
 
-static void finish(const struct server *server, struct ferry_entry *entry, unsigned int status)
+static void finish(const struct server *server, struct flexsc_entry *entry, unsigned int status)
 {
 	__atomic_store_n(&entry->status, status, __ATOMIC_RELEASE);
 	/* After DONE: a thread that withdraws and finds begun 0 then finds DONE. */
 	__atomic_store_n(&entry->begun, 0, __ATOMIC_RELEASE);
 	set_light_fence(server->flags);
-	if (FERRY_UNLIKELY(__atomic_load_n(&entry->argc, __ATOMIC_RELAXED) & FERRY_ARGC_WAITED))
+	if (FERRY_UNLIKELY(__atomic_load_n(&entry->argc, __ATOMIC_RELAXED) & FLEXSC_ARGC_WAITED))
 		ferry__futex_wake_all(&entry->status);
 }
 
-static void complete(const struct server *server, struct ferry_entry *entry, long result)
+static void complete(const struct server *server, struct flexsc_entry *entry, long result)
 {
 	entry->result = result;
-	finish(server, entry, FERRY_ENTRY_DONE);
+	finish(server, entry, FLEXSC_ENTRY_DONE);
 }
 
-static bool may_make(const struct server *server, const struct ferry_entry *entry)
+static bool may_make(const struct server *server, const struct flexsc_entry *entry)
 {
 	if (FERRY_LIKELY(server->limit == ALIKE_RUNNER))
 		return true;
-	if (entry->nr == FERRY_NR_BATCH)
-		return ferry__batch_may_be_posted((const struct ferry_slot *)entry->arg[1],
-						  (unsigned long)entry->arg[2], server->limit);
+	if (entry->nr == FERRY_NR_BATCH) {
+		const struct batch_args *args = (const struct batch_args *)entry->arg[0];
+
+		return ferry__batch_may_be_posted((const struct batch_slot *)args->calls,
+						  args->ncall, server->limit);
+	}
 	return may_be_posted(entry->nr, server->limit);
 }
 
-static void run(struct server *server, struct ferry_entry *entry)
+static void run(struct server *server, struct flexsc_entry *entry)
 {
 	if (FERRY_LIKELY(may_make(server, entry)))
 		complete(server, entry, ferry__entry_run(entry));
 	else
-		finish(server, entry, FERRY_ENTRY_REFUSED);
+		finish(server, entry, FLEXSC_ENTRY_REFUSED);
 	server->position++;
 	server->steps = 1; /* the next post is likely to be about to come */
 	server->idle_since = 0;
@@ -110,7 +114,7 @@ static void run(struct server *server, struct ferry_entry *entry)
 
 static bool must_stop(const struct server *server)
 {
-	return __atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FERRY_GATE_STOP;
+	return __atomic_load_n(&server->set->gate, __ATOMIC_ACQUIRE) == FLEXSC_GATE_STOP;
 }
 
 static bool has_work(const struct server *server)
@@ -140,16 +144,16 @@ static void sleep_until_posted(struct server *server)
 	long gap_ns;
 	bool spare;
 
-	__atomic_store_n(word, FERRY_RUNNER_ASLEEP, __ATOMIC_RELAXED);
+	__atomic_store_n(word, FLEXSC_RUNNER_ASLEEP, __ATOMIC_RELAXED);
 	ferry__set_heavy_fence(server->flags);
 	if (!has_work(server)) {
 		spare = __atomic_load_n(server->is_spare, __ATOMIC_RELAXED);
-		ferry__futex_wait(word, FERRY_RUNNER_ASLEEP, spare ? SPARE_NS : NO_TIMEOUT);
+		ferry__futex_wait(word, FLEXSC_RUNNER_ASLEEP, spare ? SPARE_NS : NO_TIMEOUT);
 		gap_ns = clock_ns() - server->idle_since;
 		adapt(server, gap_ns);
 		server->is_idle = spare && gap_ns >= SPARE_NS;
 	}
-	__atomic_store_n(word, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	__atomic_store_n(word, FLEXSC_RUNNER_RUNNING, __ATOMIC_RELAXED);
 	server->steps = 0;
 	server->idle_since = 0;
 }
@@ -168,34 +172,31 @@ static void idle(struct server *server)
 		sleep_until_posted(server);
 }
 
-/* Completes the call where the kernel stopped. */
-static long go_on(const struct ferry_entry *entry)
+/* The result of a call in the middle of which the kernel left with ANSWER. */
+static long go_on(const struct flexsc_entry *entry, long answer)
 {
-	const __s64 *arg = entry->arg;
-
-	if (entry->begun == FERRY_BEGUN_RESTART)
+	if (answer == -EINTR) /* a handler ended it */
+		return ferry__entry_interrupted(entry);
+	if (entry->begun == FLEXSC_BEGUN_RESTART)
 		return ferry_rawcall(SYS_restart_syscall, 0, 0, 0, 0, 0, 0);
-	if (entry->nr == FERRY_NR_BATCH && arg[3] & FERRY_BATCH_RESUME)
-		return ferry_loop_resume(arg[3], (long *)arg[0], (const struct ferry_slot *)arg[1],
-					 (unsigned long)arg[2]);
 	return ferry__entry_run(entry);
 }
 
-bool ferry__flexsc_make_begun(struct ferry_flexsc_set *set)
+bool ferry__flexsc_make_begun(struct flexsc_set *set, long answer)
 {
 	struct server server = { .set = set, .flags = set->flags };
-	struct ferry_entry *entry = set->entry;
+	struct flexsc_entry *entry = set->entry;
 
 	for (; entry < set->entry + set->count; entry++) {
 		if (!entry->begun || !is_submitted(entry))
 			continue;
-		complete(&server, entry, go_on(entry));
+		complete(&server, entry, go_on(entry, answer));
 		return true;
 	}
 	return false;
 }
 
-bool ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit, const bool *is_spare)
+bool ferry__flexsc_serve(struct flexsc_set *set, int limit, const bool *is_spare)
 {
 	struct server server = {
 		.set = set,
@@ -205,9 +206,9 @@ bool ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit, const bool *is
 		.spin_ns = (long)set->spin_ns,
 		.is_spare = is_spare,
 	};
-	struct ferry_entry *entry;
+	struct flexsc_entry *entry;
 
-	__atomic_store_n(&set->runner, FERRY_RUNNER_RUNNING, __ATOMIC_RELAXED);
+	__atomic_store_n(&set->runner, FLEXSC_RUNNER_RUNNING, __ATOMIC_RELAXED);
 	while (!must_stop(&server) && !server.is_idle) {
 		entry = find(&server);
 		if (entry && take(&server, entry))
@@ -215,6 +216,6 @@ bool ferry__flexsc_serve(struct ferry_flexsc_set *set, int limit, const bool *is
 		else
 			idle(&server);
 	}
-	__atomic_store_n(&set->runner, FERRY_RUNNER_ABSENT, __ATOMIC_RELAXED);
+	__atomic_store_n(&set->runner, FLEXSC_RUNNER_ABSENT, __ATOMIC_RELAXED);
 	return server.is_idle;
 }

@@ -20,15 +20,15 @@ enum need { NOTHING, LOOKS, AN_EVENT };
  */
 static enum need need_of(const struct runner *runner)
 {
-	const struct ferry_entry *entry = runner->set->entry, *end = entry + runner->set->count;
+	const struct flexsc_entry *entry = runner->set->entry, *end = entry + runner->set->count;
 	bool is_submitted = false, is_behind = false;
 	unsigned int status;
 
 	for (; entry < end; entry++) {
 		status = __atomic_load_n(&entry->status, __ATOMIC_RELAXED);
-		if (status == FERRY_ENTRY_REFUSED)
+		if (status == FLEXSC_ENTRY_REFUSED)
 			return AN_EVENT;
-		if (status != FERRY_ENTRY_SUBMITTED)
+		if (status != FLEXSC_ENTRY_SUBMITTED)
 			continue;
 		is_submitted = true;
 		is_behind |= !entry_is_begun(entry);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,13 +15,8 @@
 #include <ferry/rawcall.h>
 #include <ferry_prefault.h>
 
+#include "fault_in.h"
 #include "large_pages.h"
-
-/* Since Linux 5.14; the libc may be older. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
 
 /* Since Linux 6.18: large pages are disabled except where advised. */
 #define THP_DISABLE_EXCEPT_ADVISED 2
@@ -33,40 +27,7 @@
 /* In smaller ranges, looking for large pages takes longer than they save. */
 #define WORTH_LARGE_PAGES ((size_t)1 << 20)
 
-struct range {
-	uintptr_t start, end; /* whole pages */
-	size_t page;
-	bool write;
-};
-
-static int advise(const struct range *range, int advice)
-{
-	return (int)ferry_rawcall(SYS_madvise, (long)range->start,
-				  (long)(range->end - range->start), advice, 0, 0, 0);
-}
-
-/* ---- by the kernel, in one call ---- */
-
-static int populate_advice(const struct range *range)
-{
-	return range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-}
-
-/* A kernel refuses advice for 0 bytes only if it does not know the advice. */
-static bool can_populate(const struct range *range)
-{
-	const struct range none = { range->start, range->start, range->page, range->write };
-
-	return !advise(&none, populate_advice(range));
-}
-
-static int populate(const struct range *range)
-{
-	int error = advise(range, populate_advice(range));
-
-	/* The kernel knows the advice, so the mapping does not allow it. */
-	return error == -EINVAL || error == -EPERM ? -EFAULT : error;
-}
+/* ---- large pages ---- */
 
 static bool large_pages_disabled(void)
 {
@@ -75,15 +36,18 @@ static bool large_pages_disabled(void)
 	return answer > 0 && !(answer & THP_DISABLE_EXCEPT_ADVISED);
 }
 
-/* The size of the large pages that the range has been advised to have, or 0. */
-static size_t advise_large_pages(const struct range *range)
+/* The size of the large pages that PAGES have been advised to have, or 0. */
+static size_t advise_large_pages(const struct pages *pages)
 {
 	size_t size;
 
-	if (range->end - range->start < WORTH_LARGE_PAGES || large_pages_disabled())
+	if (ferry__pages_size(pages) < WORTH_LARGE_PAGES || large_pages_disabled())
 		return 0;
-	size = ferry__advised_large_page(LARGE_PAGES_SETTINGS, range->start, range->end);
-	return size && !advise(range, MADV_HUGEPAGE) ? size : 0;
+	size = ferry__advised_large_page(LARGE_PAGES_SETTINGS, pages->start, pages->end);
+	if (!size || ferry_rawcall(SYS_madvise, (long)pages->start, (long)ferry__pages_size(pages),
+				   MADV_HUGEPAGE, 0, 0, 0))
+		return 0;
+	return size;
 }
 
 /* ---- page by page ---- */
@@ -108,15 +72,15 @@ static int touch(uintptr_t page, bool write)
 	return result >= 0 || result == -EAGAIN ? 0 : (int)result;
 }
 
-static int touch_all(const struct range *range)
+static int touch_all(const struct pages *pages)
 {
 	unsigned char resident;
 	uintptr_t page;
 	int error;
 
-	for (page = range->start; page < range->end; page += range->page) {
-		error = touch(page, range->write);
-		if (error == -EFAULT && ferry_rawcall(SYS_mincore, (long)page, (long)range->page,
+	for (page = pages->start; page < pages->end; page += pages->page) {
+		error = touch(page, pages->write);
+		if (error == -EFAULT && ferry_rawcall(SYS_mincore, (long)page, (long)pages->page,
 						      (long)&resident, 0, 0, 0) == -ENOMEM)
 			return -ENOMEM;
 		if (error)
@@ -127,58 +91,71 @@ static int touch_all(const struct range *range)
 
 /* ---- the public functions ---- */
 
-static unsigned long faults(void)
+/* What one page table maps, which is also the size of the usual large pages. */
+static size_t table_reach(size_t page)
 {
-	struct rusage usage = { 0 };
-
-	ferry_rawcall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
-	return (unsigned long)(usage.ru_minflt + usage.ru_majflt);
+	return page * (page / sizeof(long));
 }
 
-static int fault_in(const struct range *range, bool small, struct ferry_prefaulted *done)
+/* Chooses how PAGES are mapped, and advises large pages. */
+static struct fault_in choose(const struct pages *pages, unsigned int flags,
+			      struct ferry_prefaulted *done)
 {
-	if (!can_populate(range)) {
-		done->way = FERRY_PREFAULT_TOUCH;
-		return touch_all(range);
-	}
+	struct fault_in how = {
+		.pages = *pages,
+		.map = touch_all,
+		.piece = table_reach(pages->page),
+		.alone = flags & FERRY_PREFAULT_ALONE,
+	};
+
+	done->way = FERRY_PREFAULT_TOUCH;
+	if (!ferry__can_populate(pages))
+		return how;
+	how.map = ferry__populate;
 	done->way = FERRY_PREFAULT_POPULATE;
-	if (range->write && !small)
-		done->large_page = advise_large_pages(range);
+	if (pages->write && !(flags & FERRY_PREFAULT_SMALL))
+		done->large_page = advise_large_pages(pages);
 	if (done->large_page)
 		done->way = FERRY_PREFAULT_LARGE_PAGES;
-	return populate(range);
+	if (done->large_page > how.piece)
+		how.piece = done->large_page;
+	return how;
 }
 
 /* Whether there are whole pages with these bytes in the address space. */
-static bool find_pages(const void *address, size_t length, struct range *range)
+static bool find_pages(const void *address, size_t length, struct pages *pages)
 {
 	uintptr_t start = (uintptr_t)address, end;
 
-	range->page = (size_t)sysconf(_SC_PAGESIZE);
-	if (__builtin_add_overflow(start, length, &end) || end > UINTPTR_MAX - range->page)
+	pages->page = (size_t)sysconf(_SC_PAGESIZE);
+	if (__builtin_add_overflow(start, length, &end) || end > UINTPTR_MAX - pages->page)
 		return false;
-	range->start = start & ~(range->page - 1);
-	range->end = (end + range->page - 1) & ~(range->page - 1);
+	pages->start = start & ~(pages->page - 1);
+	pages->end = (end + pages->page - 1) & ~(pages->page - 1);
 	return true;
 }
 
 int ferry_prefault(const void *address, size_t length, unsigned int flags,
 		   struct ferry_prefaulted *done)
 {
-	struct range range = { .write = flags & FERRY_PREFAULT_WRITE };
+	const unsigned int all = FERRY_PREFAULT_WRITE | FERRY_PREFAULT_SMALL | FERRY_PREFAULT_ALONE;
+	struct pages pages = { .write = flags & FERRY_PREFAULT_WRITE };
 	struct ferry_prefaulted unwanted;
-	int error;
+	struct fault_in how;
+	int error, saved;
 
 	done = done ? done : &unwanted;
 	memset(done, 0, sizeof(*done));
-	if (flags & ~(FERRY_PREFAULT_WRITE | FERRY_PREFAULT_SMALL) ||
-	    !find_pages(address, length, &range))
+	if (flags & ~all || !find_pages(address, length, &pages))
 		return -EINVAL;
 	if (!length)
 		return 0;
-	done->faults = -faults();
-	error = fault_in(&range, flags & FERRY_PREFAULT_SMALL, done);
-	done->faults += faults();
+	saved = errno;
+	how = choose(&pages, flags, done);
+	error = ferry__fault_in(&how);
+	done->faults = how.faults;
+	done->threads = how.threads;
+	errno = saved;
 	return error;
 }
 

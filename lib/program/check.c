@@ -63,7 +63,7 @@ struct place {
 /* A jump leads at most this many slots ahead. */
 #define FARTHEST (SHRT_MAX + 1UL)
 
-#define SLOT_WORDS (sizeof(struct ferry_slot) / sizeof(long))
+#define SLOT_WORDS (sizeof(struct batch_slot) / sizeof(long))
 _Static_assert(SLOT_WORDS == CHAR_BIT, "struct check keeps one bit per word of a slot");
 
 /* The words of a slot: nr and the jumps, argc and from[], the arguments. */
@@ -72,7 +72,7 @@ _Static_assert(SLOT_WORDS == CHAR_BIT, "struct check keeps one bit per word of a
 #define WORD_ARG(k) (2 + (k))
 
 struct check {
-	const struct ferry_slot *calls;
+	const struct batch_slot *calls;
 	unsigned long ncall;
 	struct ferry_problem *problems;
 	size_t room;
@@ -116,13 +116,13 @@ struct blocked {
 };
 
 #define ROW(ctx, nr_, name_, reason_) { .nr = (nr_), .name = (name_), .reason = (reason_) },
-static const struct blocked blocked_calls[] = { FERRY_BLOCKED_TABLE(ROW, ) };
+static const struct blocked blocked_calls[] = { SUBCALL_BLOCKED_TABLE(ROW, ) };
 
 static const struct blocked *find_blocked(long nr)
 {
 	const struct blocked *row = blocked_calls;
 
-	if (nr < 0 || nr >= FERRY_BLOCKED_LIMIT || !ferry_is_blocked((unsigned int)nr))
+	if (nr < 0 || nr >= SUBCALL_NR_LIMIT || !ferry_is_blocked((unsigned int)nr))
 		return NULL;
 	while (row->nr != nr)
 		row++;
@@ -145,14 +145,14 @@ const char *ferry_blocked_name(long nr)
 
 /* ---- single slots: each function returns the results that the slot can have ---- */
 
-static unsigned int argc_of(const struct ferry_slot *slot)
+static unsigned int argc_of(const struct batch_slot *slot)
 {
-	return slot->argc & ~FERRY_ARGC_FORWARD;
+	return slot->argc & ~BATCH_ARGC_FORWARD;
 }
 
-static bool forwards(const struct ferry_slot *slot)
+static bool forwards(const struct batch_slot *slot)
 {
-	return slot->argc & FERRY_ARGC_FORWARD;
+	return slot->argc & BATCH_ARGC_FORWARD;
 }
 
 /* Whether argc and from[] of slot I cannot change before it runs. */
@@ -161,7 +161,7 @@ static bool knows_argc(const struct check *check, unsigned long i)
 	return !is_written(check, i, WORD_ARGC);
 }
 
-static bool is_forwarded(const struct ferry_slot *slot, int arg)
+static bool is_forwarded(const struct batch_slot *slot, int arg)
 {
 	return forwards(slot) && slot->from[arg];
 }
@@ -169,7 +169,7 @@ static bool is_forwarded(const struct ferry_slot *slot, int arg)
 /* A call that no kernel has always fails: programs use it as "go to". */
 static unsigned int check_absent(struct check *check, unsigned long i, const char *reason)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 
 	if (!slot->jump_fail || (slot->argc && knows_argc(check, i)))
 		report(check, i, FERRY_WARNING, reason);
@@ -178,7 +178,7 @@ static unsigned int check_absent(struct check *check, unsigned long i, const cha
 
 static bool is_null(const struct check *check, unsigned long i, int arg)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 
 	return !slot->arg[arg] && !is_written(check, i, WORD_ARG(arg)) && knows_argc(check, i) &&
 	       !is_forwarded(slot, arg);
@@ -211,14 +211,14 @@ static unsigned int check_number(struct check *check, unsigned long i)
 		report(check, i, FERRY_ERROR, reason);
 		return FERRY_ON_FAIL;
 	}
-	if (nr == FERRY_NR_WDCPY)
+	if (nr == BATCH_WDCPY)
 		return check_copy(check, i);
 	if (nr < 0)
 		return check_absent(
 			check, i,
 			"a negative number is not a call: the slot only fails, and as a "
 			"go-to it has a jump on failure and no arguments");
-	if (nr >= FERRY_BLOCKED_LIMIT)
+	if (nr >= SUBCALL_NR_LIMIT)
 		return check_absent(check, i,
 				    "no kernel has a call of this number: the slot only fails, and "
 				    "as a go-to it has a jump on failure and no arguments");
@@ -227,11 +227,11 @@ static unsigned int check_number(struct check *check, unsigned long i)
 
 static unsigned int check_arguments(struct check *check, unsigned long i)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 	unsigned int results = FERRY_ALWAYS;
 	int k;
 
-	if (argc_of(slot) > FERRY_MAX_ARGS) {
+	if (argc_of(slot) > BATCH_MAX_ARGS) {
 		report(check, i, FERRY_ERROR,
 		       "argc is over 6 (its bit 7, which turns forwarding on, not counted)");
 		results = FERRY_ON_FAIL;
@@ -242,7 +242,7 @@ static unsigned int check_arguments(struct check *check, unsigned long i)
 		report(check, i, FERRY_ERROR, "the reserved byte is not 0 in a slot that forwards");
 		results = FERRY_ON_FAIL;
 	}
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+	for (k = 0; k < BATCH_MAX_ARGS; k++) {
 		if (slot->from[k] <= i)
 			continue;
 		report(check, i, FERRY_ERROR, "forwards a result from before slot 0");
@@ -255,11 +255,11 @@ static unsigned int check_arguments(struct check *check, unsigned long i)
 
 static void check_forwarding(struct check *check, unsigned long i)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 	const struct place *place = place_of(check, i);
 	int k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+	for (k = 0; k < BATCH_MAX_ARGS; k++) {
 		if (!is_forwarded(slot, k))
 			continue;
 		if ((unsigned int)k >= argc_of(slot))
@@ -279,7 +279,7 @@ static void check_forwarding(struct check *check, unsigned long i)
 /* Notes which words the word copy of slot I may write, if its destination is fixed. */
 static void note_copy(struct check *check, unsigned long i)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 	unsigned long offset = (unsigned long)slot->arg[0] - (unsigned long)check->calls;
 	unsigned long byte;
 	int end;
@@ -322,7 +322,7 @@ static bool is_past_end(const struct check *check, unsigned long i, short offset
 /* Follows the jumps after RESULTS, which slot I can have. */
 static void check_jumps(struct check *check, unsigned long i, unsigned int results)
 {
-	const struct ferry_slot *slot = &check->calls[i];
+	const struct batch_slot *slot = &check->calls[i];
 	const short offsets[] = { slot->jump_fail, slot->jump_zero, slot->jump_pos };
 	bool past_end = false;
 	unsigned int k;
@@ -358,19 +358,19 @@ static void check_slot(struct check *check, unsigned long i)
 	results &= check_number(check, i);
 	if (!reached)
 		return;
-	if (check->calls[i].nr == FERRY_NR_WDCPY && results & FERRY_ON_ZERO)
+	if (check->calls[i].nr == BATCH_WDCPY && results & FERRY_ON_ZERO)
 		note_copy(check, i);
 	check_jumps(check, i, results);
 }
 
-long ferry_check(const struct ferry_slot calls[], unsigned long ncall,
+long ferry_check(const struct batch_slot calls[], unsigned long ncall,
 		 struct ferry_problem problems[], size_t room)
 {
 	struct check check = { calls, ncall, problems, room };
 	int saved_errno = errno;
 	unsigned long i;
 
-	if (ncall > FERRY_MAX_SLOTS)
+	if (ncall > BATCH_MAX_SLOTS)
 		return -EINVAL;
 	if (!ncall)
 		return 0;

@@ -34,7 +34,7 @@ struct jump {
 };
 
 struct ferry_program {
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 	struct jump *jumps; /* OUTCOMES for each of the slots there is room for */
 	int length;
 	int room;
@@ -108,7 +108,7 @@ static bool is_empty(const char *name)
 
 static void set_offset(struct ferry_program *program, long jump, short offset)
 {
-	struct ferry_slot *slot = &program->slots[jump / OUTCOMES];
+	struct batch_slot *slot = &program->slots[jump / OUTCOMES];
 
 	switch (jump % OUTCOMES) {
 	case FAIL:
@@ -238,7 +238,7 @@ static int grow(struct ferry_program *program, int room)
 {
 	size_t jumps = (size_t)program->room * OUTCOMES;
 	size_t more_jumps = (size_t)room * OUTCOMES;
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 	struct jump *grown;
 
 	grown = realloc(program->jumps, more_jumps * sizeof(*grown));
@@ -297,14 +297,14 @@ void ferry_program_free(struct ferry_program *program)
 
 int ferry_add(struct ferry_program *program, long nr, const long args[], unsigned int argc)
 {
-	struct ferry_slot *slot;
+	struct batch_slot *slot;
 
-	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > FERRY_MAX_ARGS)
+	if (nr < SHRT_MIN || nr > SHRT_MAX || argc > BATCH_MAX_ARGS)
 		return -EINVAL;
 	if (make_room(program))
 		return -ENOMEM;
 	slot = &program->slots[program->length];
-	*slot = (struct ferry_slot){ .nr = (short)nr, .argc = (unsigned char)argc };
+	*slot = (struct batch_slot){ .nr = (short)nr, .argc = (unsigned char)argc };
 	if (argc)
 		memcpy(slot->arg, args, argc * sizeof(*args));
 	return program->length++;
@@ -312,7 +312,7 @@ int ferry_add(struct ferry_program *program, long nr, const long args[], unsigne
 
 int ferry_copy(struct ferry_program *program, long *dst, const long *src)
 {
-	return ferry_call(program, FERRY_NR_WDCPY, dst, src);
+	return ferry_call(program, BATCH_WDCPY, dst, src);
 }
 
 int ferry_goto(struct ferry_program *program, const char *name)
@@ -337,16 +337,16 @@ int ferry_goto(struct ferry_program *program, const char *name)
 
 int ferry_forward(struct ferry_program *program, int slot, unsigned int arg, int from)
 {
-	struct ferry_slot *to;
+	struct batch_slot *to;
 
 	if (slot < 0 || slot >= program->length || from < 0 || from >= slot)
 		return -EINVAL;
 	to = &program->slots[slot];
-	if (arg >= FERRY_MAX_ARGS || arg >= (to->argc & ~FERRY_ARGC_FORWARD))
+	if (arg >= BATCH_MAX_ARGS || arg >= (to->argc & ~BATCH_ARGC_FORWARD))
 		return -EINVAL;
 	if (slot - from > UCHAR_MAX)
 		return -ERANGE;
-	to->argc |= FERRY_ARGC_FORWARD;
+	to->argc |= BATCH_ARGC_FORWARD;
 	to->from[arg] = (unsigned char)(slot - from);
 	return 0;
 }
@@ -356,7 +356,7 @@ unsigned long ferry_program_length(const struct ferry_program *program)
 	return (unsigned long)program->length;
 }
 
-struct ferry_slot *ferry_program_slots(struct ferry_program *program)
+struct batch_slot *ferry_program_slots(struct ferry_program *program)
 {
 	return program->waiting ? NULL : program->slots;
 }
@@ -366,14 +366,14 @@ long ferry_run(const struct ferry_program *program, long rets[])
 	if (program->waiting)
 		return -EINVAL;
 	return ferry_batch(rets, program->slots, ferry_program_length(program), 0,
-			   sizeof(struct ferry_slot));
+			   sizeof(struct batch_slot));
 }
 
 /* ---- parameters ---- */
 
-static bool is_forwarded(const struct ferry_slot *slot, unsigned int arg)
+static bool is_forwarded(const struct batch_slot *slot, unsigned int arg)
 {
-	return slot->argc & FERRY_ARGC_FORWARD && slot->from[arg];
+	return slot->argc & BATCH_ARGC_FORWARD && slot->from[arg];
 }
 
 int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, unsigned int index)
@@ -382,8 +382,8 @@ int ferry_parameter(struct ferry_program *program, int slot, unsigned int arg, u
 	struct parameter *more;
 	int saved_errno = errno;
 
-	if (slot < 0 || slot >= program->length || arg >= FERRY_MAX_ARGS ||
-	    arg >= (program->slots[slot].argc & ~FERRY_ARGC_FORWARD) ||
+	if (slot < 0 || slot >= program->length || arg >= BATCH_MAX_ARGS ||
+	    arg >= (program->slots[slot].argc & ~BATCH_ARGC_FORWARD) ||
 	    is_forwarded(&program->slots[slot], arg))
 		return -EINVAL;
 	more = realloc(program->parameters, (count + 1) * sizeof(*more));
@@ -406,7 +406,7 @@ static bool all_have_values(const struct ferry_program *program, size_t count)
 	return true;
 }
 
-static long run_copy(const struct ferry_program *program, struct ferry_slot slots[],
+static long run_copy(const struct ferry_program *program, struct batch_slot slots[],
 		     const long values[], long rets[])
 {
 	size_t i;
@@ -423,8 +423,8 @@ static long run_copy(const struct ferry_program *program, struct ferry_slot slot
 long ferry_run_with(const struct ferry_program *program, const long values[], size_t count,
 		    long rets[])
 {
-	struct ferry_slot few[FEW_SLOTS] __attribute__((aligned(SLOT_ALIGN)));
-	struct ferry_slot *slots;
+	struct batch_slot few[FEW_SLOTS] __attribute__((aligned(SLOT_ALIGN)));
+	struct batch_slot *slots;
 	int saved_errno = errno;
 	long answer;
 

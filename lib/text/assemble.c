@@ -9,7 +9,7 @@
 
 /* ---- data ---- */
 
-/* The bytes of a literal, behind those that DATA has; one byte more is kept for a NUL. */
+/* Appends the bytes of a literal to DATA; one byte more is kept for a NUL. */
 static int append_string(struct data *data, struct span literal)
 {
 	unsigned char *grown = realloc(data->contents, data->size + literal.length + 1);

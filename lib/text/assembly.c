@@ -27,7 +27,7 @@ void assembly_free(struct assembly *assembly)
 	free(assembly->jumps);
 }
 
-short *slot_jump(struct ferry_slot *slot, enum jump jump)
+short *slot_jump(struct batch_slot *slot, enum jump jump)
 {
 	if (jump == JUMP_FAIL)
 		return &slot->jump_fail;
@@ -150,7 +150,7 @@ static void check_total_size(const struct assembly *assembly)
 
 static void resolve_forward(struct assembly *assembly, const struct waiting_forward *waiting)
 {
-	struct ferry_slot *slot = &assembly->image->slots[waiting->slot];
+	struct batch_slot *slot = &assembly->image->slots[waiting->slot];
 	struct place where = waiting->from.where;
 	uint32_t from;
 

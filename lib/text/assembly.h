@@ -61,7 +61,7 @@ int assembly_start(struct assembly *assembly, struct text_errors *errors);
 void assembly_free(struct assembly *assembly);
 
 /* The jump of SLOT that JUMP names. */
-short *slot_jump(struct ferry_slot *slot, enum jump jump);
+short *slot_jump(struct batch_slot *slot, enum jump jump);
 
 /*
  * Gives the word at PLACE, or buffer DATA, its value now when EXPRESSION needs no

@@ -18,9 +18,9 @@ __attribute__((format(printf, 2, 3))) static void warn(struct slot_warnings *war
 	va_end(arguments);
 }
 
-static unsigned int argument_count(const struct ferry_slot *slot)
+static unsigned int argument_count(const struct batch_slot *slot)
 {
-	return slot->argc & ~(unsigned int)FERRY_ARGC_FORWARD;
+	return slot->argc & ~(unsigned int)BATCH_ARGC_FORWARD;
 }
 
 static const char *plural(unsigned int count)
@@ -28,12 +28,12 @@ static const char *plural(unsigned int count)
 	return count == 1 ? "" : "s";
 }
 
-static void check_count(const struct call *call, const struct ferry_slot *slot,
+static void check_count(const struct call *call, const struct batch_slot *slot,
 			struct slot_warnings *warnings)
 {
 	unsigned int count = argument_count(slot);
 
-	if (count > FERRY_MAX_ARGS)
+	if (count > BATCH_MAX_ARGS)
 		return; /* an error of the batch, which ferry_check() reports */
 	if (count > call->most)
 		warn(warnings, "%s takes %d argument%s, not %u", call->name, call->most,
@@ -47,7 +47,7 @@ static void check_count(const struct call *call, const struct ferry_slot *slot,
 /* Whether some word copy may change argument K of slot INDEX before the slot runs. */
 static bool may_be_copied_to(const struct image *image, unsigned long index, unsigned int k)
 {
-	uint64_t argument = index * sizeof(struct ferry_slot) + offsetof(struct ferry_slot, arg) +
+	uint64_t argument = index * sizeof(struct batch_slot) + offsetof(struct batch_slot, arg) +
 			    k * sizeof(long);
 	uint64_t word;
 	size_t i;
@@ -63,9 +63,9 @@ static bool may_be_copied_to(const struct image *image, unsigned long index, uns
 }
 
 /* Whether argument K of slot INDEX is the word in the text, and not a forwarded result. */
-static bool is_written(const struct ferry_slot *slot, unsigned int k)
+static bool is_written(const struct batch_slot *slot, unsigned int k)
 {
-	bool forwarded = slot->argc & FERRY_ARGC_FORWARD && slot->from[k];
+	bool forwarded = slot->argc & BATCH_ARGC_FORWARD && slot->from[k];
 
 	return k < argument_count(slot) && !forwarded;
 }
@@ -74,7 +74,7 @@ static bool is_written(const struct ferry_slot *slot, unsigned int k)
 static void check_length(const struct image *image, unsigned long index, unsigned int buffer,
 			 unsigned int length_arg, struct slot_warnings *warnings)
 {
-	const struct ferry_slot *slot = &image->slots[index];
+	const struct batch_slot *slot = &image->slots[index];
 	struct word_place place = { HOLDER_SLOT, (uint32_t)index, buffer };
 	const struct relocation *address = image_relocation(image, place);
 	unsigned long length = (unsigned long)slot->arg[length_arg];

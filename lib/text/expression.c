@@ -67,8 +67,8 @@ static int push_slot_address(const struct symbols *symbols, const struct op *op,
 		*value = (struct value){ (wide)slot * sizeof(long), BASE_RESULTS, 0 };
 		return 0;
 	}
-	*value = (struct value){ (wide)slot * sizeof(struct ferry_slot) +
-					 offsetof(struct ferry_slot, arg) +
+	*value = (struct value){ (wide)slot * sizeof(struct batch_slot) +
+					 offsetof(struct batch_slot, arg) +
 					 (wide)op->argument * sizeof(long),
 				 BASE_SLOTS, 0 };
 	return 0;

@@ -30,7 +30,7 @@ unsigned long image_slot_count(const struct image *image)
 	return image->slot_count;
 }
 
-const struct ferry_slot *image_slot(const struct image *image, unsigned long slot)
+const struct batch_slot *image_slot(const struct image *image, unsigned long slot)
 {
 	return &image->slots[slot];
 }

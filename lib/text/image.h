@@ -54,12 +54,12 @@ struct relocation {
 };
 
 struct image {
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 	size_t slot_count;
 	unsigned int *lines; /* of each slot */
 	struct data *data;
 	size_t data_count;
-	struct label *labels; /* by slot, those of one slot in the order they were written */
+	struct label *labels; /* by slot, within a slot in the order they were written */
 	size_t label_count;
 	struct relocation *relocations; /* by place, one at most for each */
 	size_t relocation_count;

@@ -87,7 +87,7 @@ static void load_copy(const struct loaded *loaded, size_t copy)
 /* Room for COPIES, before they are loaded. */
 static int allocate(const struct image *image, size_t copies, struct loaded *loaded)
 {
-	size_t slots_size = image->slot_count * copies * sizeof(struct ferry_slot);
+	size_t slots_size = image->slot_count * copies * sizeof(struct batch_slot);
 
 	*loaded = (struct loaded){ .ncall = image->slot_count * copies, .image = image };
 	loaded->slots = aligned_alloc(ALIGNMENT, slots_size ? slots_size : ALIGNMENT);
@@ -132,7 +132,7 @@ int image_load_copies(const struct image *image, size_t copies, struct loaded *l
 	for (i = 0; i < copies; i++)
 		load_copy(loaded, i);
 	for (i = 0; i < loaded->ncall; i++) {
-		struct ferry_slot *slot = &loaded->slots[i];
+		struct batch_slot *slot = &loaded->slots[i];
 
 		slot->jump_fail = inside(slot->jump_fail, i % body, body);
 		slot->jump_zero = inside(slot->jump_zero, i % body, body);

@@ -13,7 +13,7 @@ int call_number(struct span name)
 	const char *known;
 	int nr;
 
-	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++) {
+	for (nr = 0; nr < SUBCALL_NR_LIMIT; nr++) {
 		known = ferry__calls[nr].name;
 		if (known && strlen(known) == name.length &&
 		    !memcmp(known, name.start, name.length))
@@ -24,7 +24,7 @@ int call_number(struct span name)
 
 const char *call_name(short nr, char name[CALL_NAME_SIZE])
 {
-	if (nr == FERRY_NR_WDCPY)
+	if (nr == BATCH_WDCPY)
 		snprintf(name, CALL_NAME_SIZE, "copy");
 	else if (nr == NR_GOTO)
 		snprintf(name, CALL_NAME_SIZE, "goto");
@@ -150,7 +150,7 @@ void spelling_offer_calls(struct spelling *spelling)
 {
 	int nr;
 
-	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++)
+	for (nr = 0; nr < SUBCALL_NR_LIMIT; nr++)
 		if (known_call(nr))
 			spelling_offer(spelling, known_call(nr)->name);
 }

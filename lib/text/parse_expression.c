@@ -64,7 +64,7 @@ static int parse_argument_suffix(struct parser *parser, struct op *op)
 		return error;
 	if (!parser_at(parser, TOKEN_NAME) || span->length != 4 ||
 	    !span_is((struct span){ span->start, 3 }, "arg") || span->start[3] < '0' ||
-	    span->start[3] >= '0' + FERRY_MAX_ARGS)
+	    span->start[3] >= '0' + BATCH_MAX_ARGS)
 		return parser_fail(parser, "arg0 to arg5");
 	op->operation = OP_ARGUMENT;
 	op->argument = (unsigned int)(span->start[3] - '0');

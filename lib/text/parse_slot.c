@@ -7,7 +7,7 @@
 #include "names.h"
 #include "parser.h"
 
-static struct ferry_slot *last_slot(const struct parser *parser)
+static struct batch_slot *last_slot(const struct parser *parser)
 {
 	const struct image *image = parser->assembly->image;
 
@@ -135,16 +135,16 @@ static int parse_forward(struct parser *parser, unsigned int argument)
 	waiting = array_add(assembly->forwards, assembly->forward_count);
 	if (!waiting)
 		return -ENOMEM;
-	last_slot(parser)->argc |= FERRY_ARGC_FORWARD;
+	last_slot(parser)->argc |= BATCH_ARGC_FORWARD;
 	*waiting = (struct waiting_forward){ last_index(parser), argument, from };
 	return 0;
 }
 
 static int parse_argument(struct parser *parser, unsigned int argument)
 {
-	if (argument == FERRY_MAX_ARGS)
+	if (argument == BATCH_MAX_ARGS)
 		return text_fail(parser->assembly->errors, parser->token.where,
-				 "too many arguments; a call takes %d at most", FERRY_MAX_ARGS);
+				 "too many arguments; a call takes %d at most", BATCH_MAX_ARGS);
 	if (parser_at(parser, '$'))
 		return parse_forward(parser, argument);
 	return parse_word(parser, (struct word_place){ HOLDER_SLOT, last_index(parser), argument });
@@ -194,7 +194,7 @@ static unsigned int field_called(struct span name)
 	return field;
 }
 
-static void set_field(struct ferry_slot *slot, unsigned int field, unsigned int element, long value)
+static void set_field(struct batch_slot *slot, unsigned int field, unsigned int element, long value)
 {
 	switch (field) {
 	case NR:
@@ -221,7 +221,7 @@ static void set_field(struct ferry_slot *slot, unsigned int field, unsigned int 
 }
 
 /* `nr=` takes a call's name too. */
-static int parse_call_name(struct parser *parser, struct ferry_slot *slot)
+static int parse_call_name(struct parser *parser, struct batch_slot *slot)
 {
 	int nr = call_number(parser->token.span);
 
@@ -234,13 +234,13 @@ static int parse_call_name(struct parser *parser, struct ferry_slot *slot)
 static int parse_element(struct parser *parser, uint32_t index, unsigned int field,
 			 unsigned int element)
 {
-	struct ferry_slot *slot = &parser->assembly->image->slots[index];
+	struct batch_slot *slot = &parser->assembly->image->slots[index];
 	long value = 0;
 	int error;
 
-	if (element == FERRY_MAX_ARGS)
+	if (element == BATCH_MAX_ARGS)
 		return text_fail(parser->assembly->errors, parser->token.where,
-				 "%s has %d elements at most", fields[field].name, FERRY_MAX_ARGS);
+				 "%s has %d elements at most", fields[field].name, BATCH_MAX_ARGS);
 	if (field == ARGS)
 		return parse_word(parser, (struct word_place){ HOLDER_SLOT, index, element });
 	if (field == NR && parser_at(parser, TOKEN_NAME))
@@ -298,10 +298,10 @@ static int parse_copy(struct parser *parser, struct place where)
 	unsigned int count;
 	int error = parse_arguments(parser);
 
-	last_slot(parser)->nr = FERRY_NR_WDCPY;
+	last_slot(parser)->nr = BATCH_WDCPY;
 	if (error)
 		return error;
-	count = last_slot(parser)->argc & ~(unsigned int)FERRY_ARGC_FORWARD;
+	count = last_slot(parser)->argc & ~(unsigned int)BATCH_ARGC_FORWARD;
 	if (count != 2)
 		return text_fail(parser->assembly->errors, where,
 				 "copy takes a destination and a source, not %u arguments", count);

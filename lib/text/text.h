@@ -45,7 +45,7 @@ void image_free(struct image *image);
 
 /** A program ready to run: ferry_batch(rets, slots, ncall, 0, 0). */
 struct loaded {
-	struct ferry_slot *slots; /* 64-byte aligned */
+	struct batch_slot *slots; /* 64-byte aligned */
 	long *rets;		  /* ncall zeroes */
 	unsigned long ncall;
 	const struct image *image; /* must outlive the loaded program */
@@ -76,7 +76,7 @@ void image_unload(struct loaded *loaded);
 unsigned long image_slot_count(const struct image *image);
 
 /** The slot, before its addresses are filled in. */
-const struct ferry_slot *image_slot(const struct image *image, unsigned long slot);
+const struct batch_slot *image_slot(const struct image *image, unsigned long slot);
 
 /**
  * Label N of SLOT, counted from 0 in the order they were written, or NULL.  SLOT may be the

@@ -33,8 +33,6 @@
 	X(ssize_t, tee, (int from, int to, size_t n, unsigned int fl), (from, to, n, fl))          \
 	/* sockets */                                                                              \
 	X(int, connect, (int fd, const struct sockaddr *to, socklen_t n), (fd, to, n))             \
-	X(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned int n, int fl, struct timespec *t),  \
-	  (fd, m, n, fl, t))                                                                       \
 	X(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned int n, int fl), (fd, m, n, fl))      \
 	X(int, getaddrinfo,                                                                        \
 	  (const char *node, const char *service, const struct addrinfo *hints,                    \
@@ -136,7 +134,7 @@
 	{                                    \
 		type made;                   \
                                              \
-		home_check();                \
+		home_check_signals();        \
 		home_enter(#name);           \
 		made = LIBC(name) arguments; \
 		home_leave();                \

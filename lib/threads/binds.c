@@ -6,6 +6,7 @@
  */
 #include "binds.h"
 
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -13,6 +14,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 
+#include "end.h"
 #include "export.h"
 #include "home.h"
 #include "lock.h"
@@ -44,15 +46,16 @@ void binds_self(const char *reason)
 	ferry_self.domain = new_domain();
 }
 
-void binds_filter(void)
+void binds_filter(unsigned long flags)
 {
 	binds_self("a seccomp filter");
 	ferry_self.filtered = true;
+	if (flags & SECCOMP_FILTER_FLAG_TSYNC)
+		end_layer("a seccomp filter for all threads");
 }
 
 static void bind_other(struct thread *thread, const char *reason)
 {
-	thread->domain = new_domain();
 	thread->bound = reason;
 	home_call(thread, CALL_BIND);
 }
@@ -68,6 +71,7 @@ static bool is_target(struct thread *thread, const void *data)
 
 	if (thread->tid != target->tid)
 		return false;
+	thread->domain = new_domain();
 	bind_other(thread, target->reason);
 	return true;
 }
@@ -86,10 +90,10 @@ void binds_tid(int tid, const char *reason)
 		__atomic_store_n(&strangers, true, __ATOMIC_RELEASE);
 }
 
-void binds_pthread(unsigned long pthread, const char *reason)
+static void bind_pthread(pthread_t pthread, const char *reason)
 {
 	if (pthread == pthread_self())
-		binds_self(reason);
+		home_bind(reason);
 	else
 		bind_other(thread_of(pthread), reason);
 }
@@ -142,19 +146,25 @@ BINDING_TID_CALLS(X)
 	X(pthread_setschedparam, (pthread_t thread, int policy, const struct sched_param *param), \
 	  (thread, policy, param), "scheduling class")                                            \
 	X(pthread_setschedprio, (pthread_t thread, int priority), (thread, priority),             \
-	  "scheduling class")                                                                     \
-	X(pthread_getcpuclockid, (pthread_t thread, clockid_t * clock), (thread, clock),          \
-	  "a thread's CPU clock")
+	  "scheduling class")
 
-#define X(name, parameters, arguments, reason) \
-	EXPORT int name parameters             \
-	{                                      \
-		binds_pthread(thread, reason); \
-		return LIBC(name) arguments;   \
+#define X(name, parameters, arguments, reason)            \
+	EXPORT int name parameters                        \
+	{                                                 \
+		thread_of(thread)->domain = new_domain(); \
+		bind_pthread(thread, reason);             \
+		return LIBC(name) arguments;              \
 	}
 BINDING_PTHREAD_CALLS(X)
 #undef X
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+/* Not of a domain of its own: threads that it creates have their own clocks. */
+EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
+{
+	bind_pthread(thread, "a thread's CPU clock");
+	return LIBC(pthread_getcpuclockid)(thread, clock);
+}
 
 /* Not in libc's headers. */
 EXPORT int capset(void *header, const void *data)
@@ -174,11 +184,23 @@ EXPORT int setpriority(__priority_which_t which, id_t who, int priority)
 	return LIBC(setpriority)(which, who, priority);
 }
 
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1U << 31) /* linux/signal.h, which excludes signal.h */
+#endif
+
 EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	if (stack)
-		home_bind("an alternate signal stack");
-	return LIBC(sigaltstack)(stack, old);
+	int result;
+
+	if (!stack) /* a carrier has the thread's */
+		return LIBC(sigaltstack)(stack, old);
+	/* The kernel disarms it in one kernel thread, and arms it where the handler returns. */
+	if (stack->ss_flags & (int)SS_AUTODISARM)
+		home_bind("a signal stack that disarms itself");
+	home_enter("sigaltstack");
+	result = LIBC(sigaltstack)(stack, old);
+	home_leave();
+	return result;
 }
 
 EXPORT long ptrace(enum __ptrace_request request, ...)
@@ -258,7 +280,7 @@ EXPORT int prctl(int option, ...)
 	if (is_of_process(option))
 		return (int)as_libc(raw6(SYS_prctl, option, a, b, c, d, 0));
 	if (option == PR_SET_SECCOMP)
-		binds_filter();
+		binds_filter(0);
 	else if (!is_passing(option))
 		binds_self("prctl");
 	home_enter("prctl");

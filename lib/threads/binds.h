@@ -30,11 +30,10 @@ unsigned int binds_domain(void);
 /* The calling thread is about to change its own: goes home for good. */
 void binds_self(const char *reason);
 
-/* The same for a seccomp filter: its threads are never carried. */
-void binds_filter(void);
+/* The same for a seccomp filter: its threads are never carried.  FLAGS: of seccomp(). */
+void binds_filter(unsigned long flags);
 
 /* The thread TID is about to be changed: 0 or the caller's own, or another. */
 void binds_tid(int tid, const char *reason);
-void binds_pthread(unsigned long pthread, const char *reason);
 
 #endif /* THREADS_BINDS_H */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "end.h"
 #include "monitor.h"
 #include "real.h"
 #include "report.h"
@@ -100,20 +101,26 @@ bool carrier_has_work(void)
 	return false;
 }
 
-/* A carrier that pushes one thread soon runs it itself; otherwise an idle one is told. */
+/* Without one, OWN soon runs itself what it pushes. */
+static bool needs_another(struct carrier *own)
+{
+	return !own || __atomic_load_n(&own->stuck, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&own->queue.length, __ATOMIC_RELAXED) > 1;
+}
+
 void carrier_push(struct thread *thread)
 {
 	struct carrier *own = ferry_self.carrier;
 	struct carrier *carrier = own ? own : &carriers[thread->last];
 
 	append(carrier, thread);
-	/* The length before idle: a carrier counts itself as idle before it looks for work. */
+	/* The queue before idle: a carrier counts itself as idle before it looks for work. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&carrier_state.idle, __ATOMIC_RELAXED) &&
-	    (!own || __atomic_load_n(&own->queue.length, __ATOMIC_RELAXED) > 1))
+	if (!needs_another(own))
+		return;
+	if (__atomic_load_n(&carrier_state.idle, __ATOMIC_RELAXED))
 		carrier_kick();
-	if (!own)
-		monitor_wake();
+	monitor_wake();
 }
 
 void carrier_kick(void)
@@ -147,8 +154,10 @@ static void look(struct carrier *carrier, int64_t deadline)
 static void wait_for_work(struct carrier *carrier)
 {
 	__atomic_fetch_add(&carrier_state.idle, 1, __ATOMIC_SEQ_CST);
-	if (!carrier_has_work())
+	if (!carrier_has_work()) {
+		__atomic_store_n(&carrier->sleeps, carrier->sleeps + 1, __ATOMIC_RELAXED);
 		look(carrier, timer_next());
+	}
 	__atomic_fetch_sub(&carrier_state.idle, 1, __ATOMIC_SEQ_CST);
 	monitor_wake();
 }
@@ -160,15 +169,17 @@ static void stand_aside(struct carrier *carrier)
 
 	if (__atomic_exchange_n(&carrier->stuck, false, __ATOMIC_ACQ_REL))
 		__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST) > carrier_state.wanted) {
+	while (!carriers_end() &&
+	       __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST) > carriers_allowed()) {
 		word = __atomic_load_n(&spare_word, __ATOMIC_SEQ_CST);
 		if (__atomic_sub_fetch(&carrier_state.running, 1, __ATOMIC_SEQ_CST) <
-		    carrier_state.wanted) {
+		    carriers_allowed()) {
 			__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
 			continue;
 		}
 		__atomic_store_n(&carrier->spare, true, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&carrier_state.spares, 1, __ATOMIC_SEQ_CST);
+		carrier_kick(); /* for what is in the queue, and for timers that were added here */
 		while (__atomic_load_n(&spare_word, __ATOMIC_SEQ_CST) == word)
 			futex_wait(&spare_word, word, -1);
 		__atomic_fetch_sub(&carrier_state.spares, 1, __ATOMIC_SEQ_CST);
@@ -177,6 +188,7 @@ static void stand_aside(struct carrier *carrier)
 	}
 }
 
+/* NULL: the layer is over. */
 static struct thread *next_thread(struct carrier *carrier)
 {
 	struct thread *thread;
@@ -192,7 +204,7 @@ static struct thread *next_thread(struct carrier *carrier)
 			thread = take(carrier);
 		if (!thread)
 			thread = steal(carrier);
-		if (thread)
+		if (thread || carriers_end())
 			return thread;
 		wait_for_work(carrier);
 	}
@@ -219,6 +231,7 @@ static void run(struct carrier *carrier, struct thread *thread)
 static void *carrier_main(void *argument)
 {
 	struct carrier *carrier = argument;
+	struct thread *thread;
 
 	raw3(SYS_prctl, PR_SET_NAME, (long)"ferry-carrier", 0);
 	carrier->host.fs = _readfsbase_u64();
@@ -226,8 +239,10 @@ static void *carrier_main(void *argument)
 	carrier->mask = ~0UL; /* unlike any thread's: the first one sets it */
 	__atomic_store_n(&carrier->tid, (int)raw3(SYS_gettid, 0, 0, 0), __ATOMIC_RELEASE);
 	ferry_self.carrier = carrier; /* for carrier_push() from this loop */
-	for (;;)
-		run(carrier, next_thread(carrier));
+	while ((thread = next_thread(carrier)))
+		run(carrier, thread);
+	__atomic_store_n(&carrier->tid, 0, __ATOMIC_RELEASE); /* the number may be used again */
+	end_count(-1);
 	return NULL;
 }
 
@@ -253,6 +268,7 @@ static int create(void)
 	pthread_attr_destroy(&attributes);
 	if (error)
 		return error;
+	end_count(1);
 	__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&carrier_state.made, index + 1, __ATOMIC_RELEASE);
 	return 0;
@@ -282,6 +298,13 @@ void carrier_add(void)
 	create();
 }
 
+void carriers_wake(void)
+{
+	__atomic_fetch_add(&spare_word, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&spare_word, MOST_CARRIERS);
+	watch_kick();
+}
+
 struct carrier *carrier_of_tid(int tid)
 {
 	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
@@ -295,7 +318,7 @@ struct carrier *carrier_of_tid(int tid)
 
 void carriers_reset(void)
 {
-	memset(carriers, 0, sizeof(carriers));
+	memset(carriers, 0, sizeof(*carriers) * (size_t)carrier_state.made);
 	memset(&carrier_state, 0, sizeof(carrier_state));
 	kicked = spare_word = 0;
 }

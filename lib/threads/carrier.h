@@ -6,7 +6,8 @@
 #include "lock.h"
 #include "thread.h"
 
-#define MOST_CARRIERS 256
+#define MOST_WANTED 128	   /* that run threads at a time */
+#define MOST_CARRIERS 8192 /* with those that are held */
 #define CALL_BUDGET 24 /* calls of a thread whose peer always answers in time, then others run */
 
 struct carrier {
@@ -17,10 +18,13 @@ struct carrier {
 		struct thread *first, **end;
 		int length; /* also read without the lock */
 	} queue;
-	unsigned long switches; /* written by the carrier alone */
+	unsigned long switches; /* these three are written by the carrier alone */
+	unsigned long waits;	/* of threads, that ended their turns */
+	unsigned long sleeps;	/* of the carrier, without a thread to run */
 	unsigned int since_look;
 	int index, tid;
-	uint64_t mask; /* the kernel thread's signal mask */
+	uint64_t mask;			  /* the kernel thread's signal mask */
+	struct signal_stack signal_stack; /* the kernel thread's */
 	/* the monitor's: */
 	bool stuck;  /* another carrier has taken its place */
 	bool spare;  /* waits until one is needed; the carrier's own */
@@ -34,12 +38,18 @@ extern struct carrier carriers[MOST_CARRIERS] __attribute__((visibility("hidden"
 /* Counters that are read without order; each is right on its own. */
 struct carrier_state {
 	int wanted;  /* that run threads at a time */
+	int extra;   /* besides, for some ticks of the monitor */
 	int made;    /* created, including spares and stuck ones */
 	int running; /* neither spare nor stuck */
 	int idle;    /* wait for events */
 	int spares;
 };
 extern struct carrier_state carrier_state __attribute__((visibility("hidden")));
+
+static inline int carriers_allowed(void)
+{
+	return carrier_state.wanted + __atomic_load_n(&carrier_state.extra, __ATOMIC_RELAXED);
+}
 
 /* Queues a thread that may run. */
 void carrier_push(struct thread *thread);
@@ -52,6 +62,9 @@ int carriers_start(int count);
 
 /* One more: a spare, or a new one. */
 void carrier_add(void);
+
+/* Wakes those that sleep, so that they see that the layer is over. */
+void carriers_wake(void);
 
 /* Whether threads wait in queues. */
 bool carrier_has_work(void);

@@ -71,7 +71,7 @@ int carrier_cpus(void)
 		cpus += !!CPU_ISSET(i, &set);
 	if (limit && limit < cpus)
 		cpus = limit;
-	if (cpus > MOST_CARRIERS / 2)
-		cpus = MOST_CARRIERS / 2;
+	if (cpus > MOST_WANTED)
+		cpus = MOST_WANTED;
 	return cpus > 0 ? cpus : 1;
 }

@@ -7,17 +7,47 @@
 #include "create.h"
 #include "export.h"
 #include "home.h"
+#include "lock.h"
 #include "raw.h"
 #include "real.h"
 #include "signals.h"
 #include "start.h"
 
 struct beginning {
+	struct beginning *next; /* of those that are kept */
 	void *(*start)(void *argument);
 	void *argument;
 	unsigned int domain;
 	bool filtered, native;
 };
+
+/* ---- memory for beginnings ---- */
+
+/* They are kept: a thread that frees memory gets a cache of more than 500 bytes for it. */
+static struct {
+	struct lock lock;
+	struct beginning *first;
+} kept;
+
+static struct beginning *take_beginning(void)
+{
+	struct beginning *beginning;
+
+	lock_take(&kept.lock);
+	beginning = kept.first;
+	if (beginning)
+		kept.first = beginning->next;
+	lock_give(&kept.lock);
+	return beginning ? beginning : malloc(sizeof(*beginning));
+}
+
+static void keep_beginning(struct beginning *beginning)
+{
+	lock_take(&kept.lock);
+	beginning->next = kept.first;
+	kept.first = beginning;
+	lock_give(&kept.lock);
+}
 
 /* ---- the last thread ---- */
 
@@ -54,20 +84,35 @@ void create_load(void)
 void create_reset(void)
 {
 	living = 1;
+	kept.lock.word = 0;
 }
 
 /* ---- starting ---- */
 
+static void end_here(void *unused)
+{
+	(void)unused;
+	home_end();
+}
+
 static void *begin(void *argument, void *top)
 {
 	struct beginning beginning = *(struct beginning *)argument;
+	void *result;
 
-	free(argument);
+	keep_beginning(argument);
 	home_prepare(&ferry_self, top);
 	ferry_self.place = PLACE_NEW;
 	if (!start_waits())
 		home_depart();
-	return beginning.start(beginning.argument);
+	/*
+	 * A cancellation inside of libc unwinds the thread on its carrier.  It goes home before it
+	 * leaves this frame: the home's loop is above, where libc's next functions have theirs.
+	 */
+	pthread_cleanup_push(end_here, NULL);
+	result = beginning.start(beginning.argument);
+	pthread_cleanup_pop(0);
+	return result;
 }
 
 /* Without room for a home. */
@@ -76,7 +121,7 @@ static void *begin_native(void *argument, void *top)
 	struct beginning beginning = *(struct beginning *)argument;
 
 	(void)top;
-	free(argument);
+	keep_beginning(argument);
 	return beginning.start(beginning.argument);
 }
 
@@ -138,7 +183,7 @@ static bool starts_native(const pthread_attr_t *attributes)
 EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__restrict attributes,
 			  void *(*start)(void *), void *__restrict argument)
 {
-	struct beginning *beginning = malloc(sizeof(*beginning));
+	struct beginning *beginning = take_beginning();
 	pthread_attr_t larger;
 	int error;
 
@@ -165,7 +210,7 @@ EXPORT int pthread_create(pthread_t *__restrict thread, const pthread_attr_t *__
 	if (!error)
 		return 0;
 	__atomic_sub_fetch(&living, 1, __ATOMIC_ACQ_REL);
-	free(beginning);
+	keep_beginning(beginning);
 	return error;
 }
 
@@ -251,7 +296,8 @@ EXPORT int pthread_cancel(pthread_t thread)
 
 	if (error)
 		return error;
-	__atomic_store_n(&other->cancelled, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&other->cancelled, true, __ATOMIC_SEQ_CST);
+	signals_cancel(other);
 	home_call(other, CALL_CANCEL);
 	return 0;
 }

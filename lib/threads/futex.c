@@ -4,6 +4,7 @@
  * on any kernel thread is made at home, or binds.
  */
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -12,9 +13,41 @@
 #include "home.h"
 #include "lot.h"
 #include "real.h"
+#include "signals.h"
 #include "watch.h"
 
 /* ---- futexes ---- */
+
+/*
+ * The kernel says what is wrong with a bad address.  What was there once is taken to be there
+ * still.
+ */
+static bool is_readable(const void *address)
+{
+	const unsigned long page = (unsigned long)address >> 12;
+	const unsigned int slot = page % READABLE_PAGES;
+	const struct timespec none = { 0 };
+
+	if (ferry_self.readable[slot] == page)
+		return page;
+	/* With any value and without waiting: the kernel has to read the word. */
+	if (raw6(SYS_futex, (long)address & ~3L, FUTEX_WAIT_PRIVATE, 1, (long)&none, 0, 0) ==
+	    -EFAULT)
+		return false;
+	ferry_self.readable[slot] = page;
+	return page;
+}
+
+/* Whether the kernel would compare the word and wait. */
+static bool may_wait(const int *word, int operation, const struct timespec *time)
+{
+	if ((unsigned long)word % sizeof(*word) || !is_readable(word))
+		return false;
+	if (operation & FUTEX_CLOCK_REALTIME && (operation & FUTEX_CMD_MASK) == FUTEX_WAIT)
+		return false;
+	return !time || (is_readable(time) && time->tv_sec >= 0 && time->tv_nsec >= 0 &&
+			 time->tv_nsec < NS_PER_S);
+}
 
 static int64_t futex_deadline(int operation, const struct timespec *time)
 {
@@ -64,17 +97,20 @@ static long wake_futex(const long a[6])
 {
 	const int command = (int)a[1] & FUTEX_CMD_MASK;
 	const bool whole = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+	const int most = (int)a[2] > 0 ? (int)a[2] : 1; /* the kernel wakes one at least */
 	long woken = 0, more;
 
+	if (command == FUTEX_WAKE_BITSET && !(unsigned int)a[5])
+		return -EINVAL;
 	/* The caller's change of the word, before the look for waiters. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	woken = lot_wake((void *)a[0], whole ? (int)a[2] : INT_MAX);
-	if (whole && woken >= a[2])
+	woken = lot_wake((void *)a[0], whole ? most : INT_MAX);
+	if (whole && woken >= most)
 		return woken;
 	if (command == FUTEX_WAKE_OP)
 		woken += lot_wake((void *)a[4], INT_MAX);
-	more = raw6(SYS_futex, a[0], a[1], whole ? a[2] - woken : a[2], a[3], a[4], a[5]);
-	return more < 0 ? more : whole ? more + woken : more;
+	more = raw6(SYS_futex, a[0], a[1], whole ? most - woken : a[2], a[3], a[4], a[5]);
+	return more < 0 ? more : more + woken;
 }
 
 static long futex(const long a[6])
@@ -82,12 +118,13 @@ static long futex(const long a[6])
 	const int operation = (int)a[1], command = operation & FUTEX_CMD_MASK;
 	long result;
 
-	if (waits_privately(operation, a[5])) {
-		if (is_watched() && __atomic_load_n((int *)a[0], __ATOMIC_SEQ_CST) == (int)a[2] &&
-		    home_depart())
+	if (is_watched() && waits_privately(operation, a[5]) &&
+	    may_wait((int *)a[0], operation, (void *)a[3])) {
+		if (__atomic_load_n((int *)a[0], __ATOMIC_SEQ_CST) != (int)a[2])
+			return -EAGAIN;
+		if (home_depart())
 			return wait_futex((int *)a[0], (int)a[2],
 					  futex_deadline(operation, (void *)a[3]));
-		return raw6(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
 	}
 	switch (command) {
 	case FUTEX_WAKE:
@@ -130,9 +167,9 @@ static bool is_binding(long number)
 			SYS_setfsgid, SYS_setgroups, SYS_personality, SYS_ioperm, SYS_iopl,
 			SYS_ioprio_set, SYS_set_mempolicy, SYS_keyctl, SYS_add_key, SYS_request_key,
 			SYS_perf_event_open, SYS_arch_prctl, SYS_set_robust_list,
-			SYS_set_tid_address, SYS_ptrace, SYS_sigaltstack, SYS_clone, SYS_clone3,
-			SYS_vfork, SYS_fork, SYS_landlock_restrict_self, SYS_io_uring_setup,
-			SYS_io_uring_enter, SYS_get_robust_list, SYS_timer_create);
+			SYS_set_tid_address, SYS_ptrace, SYS_clone, SYS_clone3, SYS_vfork, SYS_fork,
+			SYS_landlock_restrict_self, SYS_io_uring_setup, SYS_io_uring_enter,
+			SYS_get_robust_list, SYS_timer_create);
 }
 
 static bool is_signalled(struct thread *thread, const void *data)
@@ -155,11 +192,22 @@ static long send_signal(long number, int tid, const long a[6])
 	return result;
 }
 
+/* Returns a new descriptor. */
+static bool is_birth(long number)
+{
+	return IS_AMONG(number, SYS_open, SYS_openat, SYS_openat2, SYS_creat, SYS_socket,
+			SYS_accept, SYS_accept4, SYS_dup, SYS_eventfd, SYS_eventfd2,
+			SYS_epoll_create, SYS_epoll_create1, SYS_timerfd_create, SYS_signalfd,
+			SYS_signalfd4, SYS_inotify_init, SYS_inotify_init1, SYS_memfd_create,
+			SYS_pidfd_open, SYS_pidfd_getfd, SYS_userfaultfd, SYS_fanotify_init,
+			SYS_perf_event_open);
+}
+
 static long call_at_home(long number, const long a[6])
 {
 	long result;
 
-	home_check();
+	home_check_signals();
 	home_enter("syscall");
 	result = raw6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	home_leave();
@@ -168,10 +216,12 @@ static long call_at_home(long number, const long a[6])
 
 static long dispatch(long number, const long a[6])
 {
+	long result;
 	int fd;
 
 	switch (number) {
 	case SYS_futex:
+		count_work(CALL_OF_LOCK);
 		return futex(a);
 	case SYS_gettid:
 		if (is_carried())
@@ -194,7 +244,7 @@ static long dispatch(long number, const long a[6])
 	case SYS_prctl:
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]) < 0 ? -errno : 0;
 	case SYS_seccomp:
-		binds_filter();
+		binds_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (unsigned long)a[1] : 0);
 		break;
 	case SYS_sched_setaffinity:
 	case SYS_sched_setscheduler:
@@ -204,6 +254,12 @@ static long dispatch(long number, const long a[6])
 		break;
 	case SYS_setpriority:
 		return setpriority((__priority_which_t)a[0], (id_t)a[1], (int)a[2]) ? -errno : 0;
+	case SYS_rt_sigaction:
+		if (a[1])
+			signals_note((int)a[0], SIG_ERR); /* maybe a handler */
+		break;
+	case SYS_sigaltstack:
+		return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]) ? -errno : 0;
 	case SYS_tkill:
 		return send_signal(number, (int)a[0], a);
 	case SYS_tgkill:
@@ -215,8 +271,12 @@ static long dispatch(long number, const long a[6])
 		break;
 	}
 	if (!is_carried() || is_anywhere(number))
-		return raw6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	return call_at_home(number, a);
+		result = raw6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	else
+		result = call_at_home(number, a);
+	if (result >= 0 && is_birth(number))
+		watch_forget((int)result);
+	return result;
 }
 
 EXPORT long syscall(long number, ...)

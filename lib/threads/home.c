@@ -16,14 +16,16 @@
 #include "binds.h"
 #include "busy.h"
 #include "carrier.h"
+#include "end.h"
 #include "lock.h"
 #include "report.h"
+#include "rest.h"
 #include "signals.h"
 #include "start.h"
+#include "untried.h"
 #include "wait.h"
 
-#define CPU_PER_WAIT_WORTH 100000L /* ns: with more work between waits, a carrier gains nothing */
-#define TRIP_COST 4		   /* a trip home costs what so many carried waits save */
+#define TRIP_COST 4 /* a trip home costs what so many carried waits save */
 #define SCORE_TO_BIND (-256)
 #define SCORE_MOST 256
 #define HOGS_TO_BIND 3
@@ -31,6 +33,7 @@
 static struct {
 	struct lock lock;
 	struct link threads;
+	struct work ended; /* of the threads that have ended */
 } all;
 
 /* ---- the loop of a home ---- */
@@ -115,89 +118,6 @@ __attribute__((noinline)) void home_leave_host(struct thread *thread)
 	ferry_threads_switch(&thread->sp, host->sp, host->fs);
 }
 
-/* ---- departing ---- */
-
-static void list(struct thread *thread)
-{
-	busy_begin();
-	lock_take(&all.lock);
-	list_append(&all.threads, &thread->all);
-	thread->listed = true;
-	lock_give(&all.lock);
-	busy_end();
-}
-
-static void leave_home(struct thread *thread)
-{
-	uint64_t pending;
-
-	thread->mask = signals_block();
-	/* Before the look at what is pending: who sends a signal later sees that it must call. */
-	__atomic_store_n(&thread->place, PLACE_CARRIED, __ATOMIC_SEQ_CST);
-	pending = signals_pending();
-	thread->held = pending & thread->mask;
-	if (pending & ~thread->mask)
-		__atomic_fetch_or(&thread->called, CALL_SIGNAL, __ATOMIC_SEQ_CST);
-	thread->host = &thread->home;
-	thread->after = carrier_push;
-	home_leave_host(thread);
-}
-
-static void settle(struct thread *thread, const char *reason)
-{
-	thread->place = PLACE_NATIVE;
-	thread->bound = reason;
-	report_bound(reason);
-}
-
-/* What computes for long between its waits has nothing to gain. */
-static bool is_worth_it(struct thread *thread)
-{
-	const unsigned int waits = start_waits();
-
-	if (waits && thread->blocks == 1)
-		thread->cpu_at_first = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (thread->blocks < waits)
-		return false;
-	if (!waits ||
-	    (clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_at_first) / waits < CPU_PER_WAIT_WORTH)
-		return true;
-	settle(thread, "computes between its waits");
-	return false;
-}
-
-static bool can_leave(struct thread *thread)
-{
-	if (thread->filtered)
-		settle(thread, "a seccomp filter");
-	else if (!start_layer())
-		settle(thread, "no carriers");
-	else if (thread->domain != binds_domain())
-		settle(thread, "privileges or placement of its own");
-	return thread->place == PLACE_NEW;
-}
-
-bool home_depart(void)
-{
-	struct thread *thread = &ferry_self;
-
-	if (thread->place != PLACE_NEW || is_busy())
-		return thread->place == PLACE_CARRIED;
-	thread->blocks++;
-	if (!is_worth_it(thread) || !can_leave(thread))
-		return false;
-	home_tid();
-	thread->budget = CALL_BUDGET;
-	thread->last = thread->tid % carrier_state.made;
-	build_home(thread);
-	list(thread);
-	report_count(COUNT_CARRIED);
-	leave_home(thread);
-	return true;
-}
-
-/* ---- going home ---- */
-
 static void arrive(const char *reason)
 {
 	struct thread *thread = &ferry_self;
@@ -207,6 +127,131 @@ static void arrive(const char *reason)
 	thread->after = call_home;
 	home_leave_host(thread);
 }
+
+/* ---- departing ---- */
+
+static struct thread *of_link(struct link *link)
+{
+	return (struct thread *)((char *)link - offsetof(struct thread, all));
+}
+
+static void list(struct thread *thread)
+{
+	busy_begin();
+	lock_take(&all.lock);
+	list_append(&all.threads, &thread->all);
+	thread->listed = thread->works = true;
+	lock_give(&all.lock);
+	busy_end();
+}
+
+static void add_work(struct work *work, const struct thread *thread)
+{
+	int kind;
+
+	for (kind = 0; kind < CALL_KINDS; kind++)
+		work->calls[kind] += __atomic_load_n(&thread->work[kind], __ATOMIC_RELAXED);
+	work->cpu += cpu_ns(thread->tid) - thread->cpu_before;
+}
+
+/* With the lock held: from now on, what THREAD does is the same in both ways. */
+static void end_work(struct thread *thread)
+{
+	if (!thread->works)
+		return;
+	add_work(&all.ended, thread);
+	thread->works = false;
+}
+
+static void settle(struct thread *thread, const char *reason)
+{
+	if (!is_busy()) { /* a handler may interrupt who has the lock */
+		busy_begin();
+		lock_take(&all.lock);
+		end_work(thread);
+		lock_give(&all.lock);
+		busy_end();
+	}
+	thread->place = PLACE_NATIVE;
+	thread->bound = reason;
+	report_bound(reason);
+}
+
+static void leave_home(struct thread *thread)
+{
+	uint64_t pending;
+
+	thread->mask = signals_block();
+	thread->signal_stack = signals_stack();
+	/* Before the look at what is pending: who sends a signal later sees that it must call. */
+	__atomic_store_n(&thread->place, PLACE_CARRIED, __ATOMIC_SEQ_CST);
+	if (is_over()) {
+		settle(thread, "a seccomp filter for all threads");
+		signals_set(thread->mask);
+		return;
+	}
+	pending = signals_pending();
+	thread->held = pending & thread->mask;
+	if (pending & ~thread->mask)
+		__atomic_fetch_or(&thread->called, CALL_SIGNAL, __ATOMIC_SEQ_CST);
+	thread->host = &thread->home;
+	thread->after = carrier_push;
+	home_leave_host(thread);
+}
+
+static bool can_leave(struct thread *thread)
+{
+	if (thread->filtered || is_over())
+		settle(thread, "a seccomp filter");
+	else if (!start_layer())
+		settle(thread, "no carriers");
+	else if (thread->domain != binds_domain())
+		settle(thread, "privileges or placement of its own");
+	return thread->place == PLACE_NEW;
+}
+
+/* For its first departure. */
+static void prepare(struct thread *thread)
+{
+	thread->cpu_before = cpu_ns(home_tid());
+	thread->work[CALL_OF_DESCRIPTOR] = thread->work[CALL_OF_LOCK] = 0;
+	thread->last = thread->tid % carrier_state.made;
+	build_home(thread);
+	list(thread);
+	report_count(COUNT_CARRIED);
+}
+
+/* Unlike a trip home for a call, it says nothing about the thread. */
+static bool rest(struct thread *thread)
+{
+	if (thread->place != PLACE_CARRIED)
+		return false;
+	arrive("rest");
+	thread->place = PLACE_NEW;
+	signals_set(thread->mask);
+	return false;
+}
+
+bool home_depart(void)
+{
+	struct thread *thread = &ferry_self;
+
+	if (thread->hogged >= HOGS_TO_BIND && is_watched() && start_waits())
+		home_bind("computes for long");
+	if (is_rest())
+		return rest(thread);
+	if (thread->place != PLACE_NEW || is_busy())
+		return thread->place == PLACE_CARRIED;
+	if ((is_untried(thread) && !untried_wait()) || !can_leave(thread))
+		return false;
+	thread->budget = CALL_BUDGET;
+	if (is_untried(thread))
+		prepare(thread);
+	leave_home(thread);
+	return thread->place == PLACE_CARRIED;
+}
+
+/* ---- going home ---- */
 
 void home_enter(const char *reason)
 {
@@ -231,6 +276,8 @@ void home_leave(void)
 		settle(thread, "computes for long");
 	else if (thread->cancelled)
 		settle(thread, "cancelled");
+	else if (is_rest())
+		thread->place = PLACE_NEW;
 	else
 		leave_home(thread);
 }
@@ -298,6 +345,7 @@ void home_end(void)
 	busy_begin();
 	lock_take(&all.lock);
 	list_remove(&thread->all);
+	end_work(thread);
 	thread->listed = false;
 	lock_give(&all.lock);
 	busy_end();
@@ -313,16 +361,40 @@ struct thread *home_find(bool (*visit)(struct thread *thread, const void *data),
 	busy_begin();
 	lock_take(&all.lock);
 	for (link = all.threads.next; link && link != &all.threads && !found; link = link->next) {
-		struct thread *thread =
-			(struct thread *)((char *)link - offsetof(struct thread, all));
-
-		if (visit(thread, data))
-			found = thread;
+		if (visit(of_link(link), data))
+			found = of_link(link);
 	}
 	/* It may end as soon as the lock is released: VISIT itself must call it. */
 	lock_give(&all.lock);
 	busy_end();
 	return found;
+}
+
+void home_read_work(struct work *work)
+{
+	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
+	struct link *link;
+	int i;
+
+	busy_begin();
+	lock_take(&all.lock);
+	*work = all.ended;
+	for (link = all.threads.next; link && link != &all.threads; link = link->next) {
+		if (!of_link(link)->works)
+			continue;
+		add_work(work, of_link(link));
+		work->threads++;
+	}
+	lock_give(&all.lock);
+	busy_end();
+	for (i = 0; i < made; i++)
+		work->cpu += cpu_ns(__atomic_load_n(&carriers[i].tid, __ATOMIC_ACQUIRE));
+	work->time = now_ns();
+}
+
+int64_t home_cpu(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void homes_reset(void)

@@ -16,8 +16,8 @@ void home_prepare(struct thread *thread, void *top);
 void home_leave_host(struct thread *thread);
 
 /**
- * A new thread is about to wait.  Returns true if it is carried from now on; false: it waits at
- * home this time.
+ * A thread that is new or carried is about to wait.  Returns true if it is carried from now on;
+ * false: it waits at home this time, with libc's function.
  */
 bool home_depart(void);
 
@@ -52,7 +52,7 @@ void home_call(struct thread *thread, int what);
  */
 long home_answer(bool restarts, bool cancellation_point);
 
-/* At the start of each call that may be a cancellation point or wait. */
+/* At the start of each call that is a cancellation point. */
 static inline void home_check(void)
 {
 	if (__builtin_expect(__atomic_load_n(&ferry_self.called, __ATOMIC_RELAXED) ||
@@ -61,11 +61,31 @@ static inline void home_check(void)
 		home_answer(true, true);
 }
 
+/* Of other calls, and of those that libc makes: it acts on a cancellation where it has to. */
+static inline void home_check_signals(void)
+{
+	if (__builtin_expect(__atomic_load_n(&ferry_self.called, __ATOMIC_RELAXED), 0))
+		home_answer(true, false);
+}
+
 /* The thread ends, at home. */
 void home_end(void);
 
 /* The threads that were ever carried, until one for which VISIT is true: that one, or NULL. */
 struct thread *home_find(bool (*visit)(struct thread *thread, const void *data), const void *data);
+
+/* What the threads that were ever carried have done since, until they stay at home for good. */
+struct work {
+	unsigned long calls[CALL_KINDS];
+	int64_t cpu;	       /* of their kernel threads and of the carriers, ns */
+	int64_t time;	       /* now, ns */
+	unsigned long threads; /* that still do that */
+};
+
+void home_read_work(struct work *work);
+
+/* CPU time of the whole process, ns: cheaper than the work of each thread. */
+int64_t home_cpu(void);
 
 /* After fork(), in the child. */
 void homes_reset(void);

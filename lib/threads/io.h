@@ -15,19 +15,23 @@ struct io {
 	enum direction direction;
 	bool exclusive; /* one waiter is enough for an event: accept() */
 	bool no_wait;	/* the caller asked for MSG_DONTWAIT */
+	bool partly;	/* a part of the data is through: every handler ends the call */
 	int flags;	/* of the call */
 	void *data;	/* a buffer, an array of buffers, or a message */
 	size_t size;	/* bytes, or buffers */
 	void *address, *length;
 };
 
-/* io_run(): the caller waits with libc's function. */
+/* io_run(): the caller waits with libc's function.  Not after a part. */
 #define IO_IN_LIBC (-4096)
 
 /* The call's result or -errno, or IO_IN_LIBC.  For threads that are new or carried. */
 long io_run(struct io *io);
 
-/* Counts a call; a thread with many calls and few waits is left native. */
+/* True during a rest: libc makes the call, and events of FD wake no carrier. */
+bool io_rests(int fd);
+
+/* Counts a call of a carried thread; after some without a wait, others run. */
 void io_spend(void);
 
 /* Raises what the kernel would have raised: the result is -EPIPE or -EFBIG. */

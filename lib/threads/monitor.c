@@ -12,17 +12,28 @@
 #include <sys/prctl.h>
 
 #include "carrier.h"
+#include "end.h"
 #include "real.h"
 #include "report.h"
+#include "rest.h"
 #include "signals.h"
+#include "start.h"
 #include "timer.h"
 
-#define TICK 2000000L		/* ns */
+#ifndef REST_TRIAL
+#define TICK 2000000L /* ns */
+#else
+#define TICK 50000L
+#endif
+#define SHORT_TICK 40000L /* after a carrier was replaced: the next one may run into the same */
 #define LONG_COMPUTING 4000000L /* ns of CPU time in one go */
-#define QUIET_TICKS 5		/* all carriers idle: the monitor sleeps */
+#define SHORT_TICKS 5
+#define MOST_EXTRA 64 /* carriers, while each new one is held as well */
+#define QUIET_TICKS 5 /* all carriers idle: the monitor sleeps */
 #define MONITOR_STACK (128 << 10)
 
 static int asleep; /* futex: 1 while the monitor sleeps */
+static int hurry;  /* short ticks, still to come */
 
 void monitor_wake(void)
 {
@@ -45,16 +56,8 @@ static void sleep_while_idle(void)
 	if (!all_idle())
 		__atomic_store_n(&asleep, 0, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
-		futex_wait(&asleep, 1, -1);
-}
-
-/* The CPU time of a kernel thread of this process: the kernel's encoding of its clock. */
-static int64_t cpu_time(int tid)
-{
-	struct timespec time = { 0 };
-
-	raw3(SYS_clock_gettime, (long)((~(unsigned int)tid << 3) | 6), (long)&time, 0);
-	return ns_of(&time);
+		if (futex_wait(&asleep, 1, rest_due()) == -ETIMEDOUT)
+			return;
 }
 
 static bool sleeps_in_kernel(int tid)
@@ -81,21 +84,24 @@ static bool is_held(struct carrier *carrier)
 
 	if (switches != carrier->seen) {
 		carrier->seen = switches;
-		carrier->cpu_seen = cpu_time(carrier->tid);
+		carrier->cpu_seen = cpu_ns(carrier->tid);
 		return false;
 	}
-	if (cpu_time(carrier->tid) - carrier->cpu_seen > LONG_COMPUTING) {
+	if (cpu_ns(carrier->tid) - carrier->cpu_seen > LONG_COMPUTING) {
 		__atomic_store_n(&carrier->hogged, true, __ATOMIC_RELAXED);
 		return true;
 	}
 	return sleeps_in_kernel(carrier->tid);
 }
 
-static void look_at(struct carrier *carrier)
+static bool is_newly_held(struct carrier *carrier)
 {
-	if (!__atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE) ||
-	    __atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) || !is_held(carrier))
-		return;
+	return __atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) && is_held(carrier);
+}
+
+static void replace(struct carrier *carrier)
+{
 	/* The carrier itself clears this, and counts itself again. */
 	__atomic_store_n(&carrier->stuck, true, __ATOMIC_RELEASE);
 	__atomic_fetch_sub(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
@@ -107,23 +113,58 @@ static bool is_needed(void)
 	return carrier_has_work() || !__atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST);
 }
 
-static void tick(void)
+/* More threads may be about to hold their carriers: these are replaced sooner and by more. */
+static void make_haste(void)
+{
+	int extra = __atomic_load_n(&carrier_state.extra, __ATOMIC_RELAXED);
+
+	if (hurry)
+		extra = extra ? 2 * extra : 1;
+	if (extra > MOST_EXTRA)
+		extra = MOST_EXTRA;
+	__atomic_store_n(&carrier_state.extra, extra, __ATOMIC_RELAXED);
+	hurry = SHORT_TICKS;
+}
+
+static void take_time(void)
+{
+	if (!hurry)
+		return;
+	hurry--;
+	if (!hurry)
+		__atomic_store_n(&carrier_state.extra, 0, __ATOMIC_RELAXED);
+}
+
+static void replace_held(void)
 {
 	const int made = __atomic_load_n(&carrier_state.made, __ATOMIC_ACQUIRE);
+	bool any = false;
 	int i, missing;
 
-	timer_expire();
-	if (!is_needed())
-		return;
-	if (carrier_has_work() && __atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST)) {
-		carrier_kick();
-		return;
-	}
 	for (i = 0; i < made; i++)
-		look_at(&carriers[i]);
-	missing = carrier_state.wanted - __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST);
+		if (is_newly_held(&carriers[i])) {
+			replace(&carriers[i]);
+			any = true;
+		}
+	if (any)
+		make_haste();
+	missing = carriers_allowed() - __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST);
 	for (i = 0; i < missing; i++)
 		carrier_add();
+}
+
+static void tick(void)
+{
+	take_time();
+	timer_expire();
+	if (start_waits())
+		rest_judge(now_ns());
+	if (!is_needed())
+		return;
+	if (carrier_has_work() && __atomic_load_n(&carrier_state.idle, __ATOMIC_SEQ_CST))
+		carrier_kick();
+	else
+		replace_held();
 }
 
 static void *monitor_main(void *argument)
@@ -132,8 +173,9 @@ static void *monitor_main(void *argument)
 
 	(void)argument;
 	raw3(SYS_prctl, PR_SET_NAME, (long)"ferry-monitor", 0);
-	for (;;) {
-		const struct timespec span = { 0, TICK };
+	raw3(SYS_prctl, PR_SET_TIMERSLACK, 1, 0); /* ns: by default longer than a short tick */
+	while (!carriers_end()) {
+		const struct timespec span = { 0, hurry ? SHORT_TICK : TICK };
 
 		raw3(SYS_nanosleep, (long)&span, 0, 0);
 		tick();
@@ -141,6 +183,7 @@ static void *monitor_main(void *argument)
 		if (quiet >= QUIET_TICKS)
 			sleep_while_idle();
 	}
+	end_count(-1);
 	return NULL;
 }
 
@@ -158,10 +201,12 @@ int monitor_start(void)
 	error = real()->pthread_create(&pthread, &attributes, monitor_main, NULL);
 	signals_set(mask);
 	pthread_attr_destroy(&attributes);
+	if (!error)
+		end_count(1);
 	return error;
 }
 
 void monitor_reset(void)
 {
-	asleep = 0;
+	asleep = hurry = 0;
 }

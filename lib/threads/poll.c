@@ -10,6 +10,8 @@
 #include "home.h"
 #include "io.h"
 #include "real.h"
+#include "rest.h"
+#include "untried.h"
 
 #define MOST_POLLED 32	   /* more descriptors go home */
 #define LOOPS_TO_SETTLE 64 /* waits for many descriptors: the thread is an event loop */
@@ -22,7 +24,7 @@ static int64_t deadline_after(const struct timespec *span)
 /* An event loop has little to gain, and its own way of waiting: it is left native. */
 static void count_loop(void)
 {
-	if (ferry_self.place == PLACE_NEW && ++ferry_self.loops >= LOOPS_TO_SETTLE)
+	if (is_untried(&ferry_self) && ++ferry_self.loops >= LOOPS_TO_SETTLE)
 		home_bind("an event loop");
 }
 
@@ -76,6 +78,19 @@ static int register_all(const struct pollfd *polls, nfds_t count)
 	return error;
 }
 
+/* True during a rest: libc waits, and events of POLLS wake no carrier. */
+static bool polls_rest(const struct pollfd *polls, nfds_t count)
+{
+	nfds_t i;
+
+	if (!is_rest() || home_depart())
+		return false;
+	for (i = 0; i < count; i++)
+		if (polls[i].fd >= 0 && watch_descriptor(polls[i].fd))
+			watch_unregister(polls[i].fd, watch_descriptor(polls[i].fd));
+	return true;
+}
+
 /* ASK says how many of POLLS are ready, without waiting. */
 static long poll_until(struct pollfd *polls, nfds_t count, int64_t deadline,
 		       long (*ask)(struct pollfd *polls, nfds_t count, void *data), void *data)
@@ -86,6 +101,8 @@ static long poll_until(struct pollfd *polls, nfds_t count, int64_t deadline,
 	long ready;
 
 	for (;;) {
+		if (polls_rest(polls, count))
+			return IO_IN_LIBC;
 		prepared = prepare(polls, count, waits);
 		if (prepared < 0)
 			return IO_IN_LIBC;
@@ -164,8 +181,6 @@ static int poll_either(struct pollfd *polls, nfds_t count, int64_t deadline)
 {
 	long result = IO_IN_LIBC;
 
-	if (count > 1)
-		count_loop();
 	if (count <= MOST_POLLED)
 		result = poll_carried(polls, count, deadline);
 	return result == IO_IN_LIBC ? in_libc(polls, count, deadline) : (int)as_libc(result);
@@ -175,7 +190,9 @@ EXPORT int poll(struct pollfd *polls, nfds_t count, int ms)
 {
 	const struct timespec span = { ms / 1000, ms % 1000 * 1000000L };
 
-	if (!is_watched() || !ms || !count)
+	if (ms && count > 1)
+		count_loop();
+	if (!is_watched() || !ms || !count || polls_rest(polls, count) || is_early())
 		return real()->poll(polls, count, ms);
 	return poll_either(polls, count, ms < 0 ? -1 : deadline_after(&span));
 }
@@ -185,7 +202,9 @@ EXPORT int ppoll(struct pollfd *polls, nfds_t count, const struct timespec *span
 {
 	int result;
 
-	if (is_watched() && !mask && count &&
+	if (count > 1)
+		count_loop();
+	if (is_watched() && !mask && count && !is_early() &&
 	    (!span || (ns_of(span) > 0 && (unsigned long)span->tv_nsec < NS_PER_S)))
 		return poll_either(polls, count, deadline_after(span));
 	home_enter("ppoll");
@@ -275,7 +294,7 @@ EXPORT int select(int count, fd_set *__restrict in, fd_set *__restrict out,
 	polled = as_polls(&selection, polls);
 	if (polled > 1)
 		count_loop();
-	if (polled < 0 || !is_watched() || (!polled && !is_carried())) {
+	if (polled < 0 || !is_watched() || is_early() || (!polled && !is_carried())) {
 		home_enter("select");
 		result = real()->select(count, in, out, except, limit);
 		home_leave();
@@ -429,8 +448,8 @@ EXPORT int thrd_sleep(const struct timespec *span, struct timespec *left)
 
 EXPORT int sched_yield(void)
 {
+	home_check_signals(); /* after which it may be at home */
 	if (is_carried()) {
-		home_check();
 		wait_yield();
 		return 0;
 	}

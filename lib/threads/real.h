@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The functions that are called by more than the wrapper of their name. */
+/* Functions that more than their wrappers call, or that a handler may be the first to call. */
 /* clang-format off */
 #define REAL_FUNCTIONS(X) \
 	X(accept4) \
@@ -66,6 +66,10 @@
 	X(sem_wait) \
 	X(sendmsg) \
 	X(sendto) \
+	X(sigaction) \
+	X(signal) \
+	X(ssignal) \
+	X(sysv_signal) \
 	X(write) \
 	X(writev)
 /* clang-format on */

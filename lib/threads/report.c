@@ -115,6 +115,7 @@ static void print(void)
 	    counts[COUNT_CARRIED], carrier_state.wanted, counts[COUNT_STUCK]);
 	say("ferry threads: %lu switches without the kernel, %lu looks for events, %lu wake-ups\n",
 	    switches(), counts[COUNT_LOOKS], counts[COUNT_KICKS]);
+	say("ferry threads: %lu rests, in which threads waited at home\n", counts[COUNT_RESTS]);
 	say("ferry threads: %lu trips home for a call:\n", total(homes));
 	print_tallies(homes);
 	say("ferry threads: %lu threads at home for good:\n", total(bounds));

@@ -8,6 +8,7 @@ enum count {
 	COUNT_LOOKS,   /* at the epoll instance */
 	COUNT_KICKS,   /* of idle carriers */
 	COUNT_STUCK,   /* carriers that were replaced */
+	COUNT_RESTS,   /* times in which all threads waited at home */
 	COUNTS,
 };
 

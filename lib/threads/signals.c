@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "signals.h"
 
+#include <fcntl.h>
 #include <immintrin.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "carrier.h"
+#include "export.h"
 #include "home.h"
+#include "real.h"
 
 #define BIT(signal) (1UL << ((signal)-1))
 
-/* libc's own: it changes the credentials of each kernel thread. */
+/* libc's own: they cancel a thread, and change the credentials of each kernel thread. */
+#define SIGCANCEL 32
 #define SIGSETXID 33
 
 /* What an instruction or a call of the running thread causes: right on any kernel thread. */
@@ -20,7 +27,9 @@
 
 /* A home also takes SIGABRT: libc's own abort() sends it there. */
 #define HOME_MASK (~(BIT(SIGSETXID) | BIT(SIGABRT)))
-#define CARRIER_MASK (~BIT(SIGSETXID))
+#define CARRIER_MASK (~(BIT(SIGSETXID) | BIT(SIGCANCEL)))
+
+static bool has_handlers; /* of these; it stays */
 
 static uint64_t change_mask(uint64_t mask)
 {
@@ -40,17 +49,67 @@ void signals_set(uint64_t mask)
 	change_mask(mask);
 }
 
+struct signal_stack signals_stack(void)
+{
+	stack_t stack = { 0 };
+
+	raw3(SYS_sigaltstack, 0, (long)&stack, 0);
+	return (struct signal_stack){ stack.ss_sp, stack.ss_size };
+}
+
+/* Called on the carrier's own stack, as the kernel refuses to replace one that is in use. */
+static void set_stack(struct signal_stack to)
+{
+	const stack_t stack = { .ss_sp = to.at,
+				.ss_size = to.size,
+				.ss_flags = to.size ? 0 : SS_DISABLE };
+
+	raw3(SYS_sigaltstack, (long)&stack, 0, 0);
+}
+
 void signals_follow(struct carrier *carrier, const struct thread *thread)
 {
 	const uint64_t mask = CARRIER_MASK & ~(SYNCHRONOUS & ~thread->mask);
 
-	if (carrier->mask == mask)
-		return;
-	carrier->mask = mask;
-	change_mask(mask);
+	/* A thread may have left in a handler, for which the kernel changed the mask. */
+	if (carrier->mask != mask || __atomic_load_n(&has_handlers, __ATOMIC_RELAXED)) {
+		carrier->mask = mask;
+		change_mask(mask);
+	}
+	if (carrier->signal_stack.at != thread->signal_stack.at ||
+	    carrier->signal_stack.size != thread->signal_stack.size) {
+		carrier->signal_stack = thread->signal_stack;
+		set_stack(thread->signal_stack);
+	}
 }
 
 /* ---- handlers ---- */
+
+void signals_note(int signal, sighandler_t handler)
+{
+	if (signal > 0 && signal <= 64 && BIT(signal) & SYNCHRONOUS && handler != SIG_DFL &&
+	    handler != SIG_IGN)
+		__atomic_store_n(&has_handlers, true, __ATOMIC_RELAXED);
+}
+
+/* Before libc installs it: it may run at once. */
+EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	if (action)
+		signals_note(signal, action->sa_handler);
+	return real()->sigaction(signal, action, old);
+}
+
+#define X(name)                                                    \
+	EXPORT sighandler_t name(int number, sighandler_t handler) \
+	{                                                          \
+		signals_note(number, handler);                     \
+		return real()->name(number, handler);              \
+	}
+X(signal)
+X(ssignal)
+X(sysv_signal)
+#undef X
 
 /* As the kernel has it. */
 struct action {
@@ -121,9 +180,25 @@ void signals_arrived(void)
 		home_find(takes, &set);
 }
 
-/* ---- set*id() ---- */
+/* ---- libc's own signals ---- */
 
-static void (*libc_setxid)(int signal, siginfo_t *info, void *context);
+typedef void handler(int signal, siginfo_t *info, void *context);
+
+/* Puts NEW in place of the handler that libc has by now, which goes to *OLD. */
+static void replace(int signal, handler *new, handler **old, unsigned long flags)
+{
+	struct action action = { 0 };
+
+	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
+	if (!action.handler || action.handler == (void (*)(int))(void *)new)
+		return;
+	*old = (handler *)(void *)action.handler;
+	action.handler = (void (*)(int))(void *)new;
+	action.flags |= flags;
+	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
+}
+
+static handler *libc_setxid, *libc_cancel;
 
 /*
  * libc's handler marks "this thread" as done by the thread pointer.  On a carrier that runs a
@@ -143,12 +218,52 @@ static void setxid(int signal, siginfo_t *info, void *context)
 
 void signals_start(void)
 {
-	struct action action = { 0 };
+	replace(SIGSETXID, setxid, &libc_setxid, 0);
+}
 
-	raw6(SYS_rt_sigaction, SIGSETXID, 0, (long)&action, sizeof(action.mask), 0, 0);
-	if (!action.handler || action.handler == (void (*)(int))(void *)setxid)
-		return;
-	libc_setxid = (void (*)(int, siginfo_t *, void *))(void *)action.handler;
-	action.handler = (void (*)(int))(void *)setxid;
-	raw6(SYS_rt_sigaction, SIGSETXID, (long)&action, 0, sizeof(action.mask), 0, 0);
+/* libc's handler ends the thread of the thread pointer.  A signal may be late for its thread. */
+static void cancel(int signal, siginfo_t *info, void *context)
+{
+	const struct carrier *carrier = carrier_of_tid((int)raw3(SYS_gettid, 0, 0, 0));
+	const struct thread *thread;
+
+	if (carrier) {
+		thread = __atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE);
+		if (!thread || !thread->cancelled || thread->fs != _readfsbase_u64())
+			return;
+	}
+	libc_cancel(signal, info, context);
+}
+
+/* Whether libc has sent its signal to the home of THREAD, which blocks it. */
+static bool has_signal(const struct thread *thread)
+{
+	char path[64], text[2048];
+	const char *pending;
+	long length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", thread->tid);
+	fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return true; /* an interrupted call rather than a thread that hangs */
+	length = raw3(SYS_read, fd, (long)text, sizeof(text) - 1);
+	raw3(SYS_close, fd, 0, 0);
+	text[length > 0 ? length : 0] = '\0';
+	pending = strstr(text, "\nSigPnd:");
+	return !pending || strtoull(pending + 8, NULL, 16) & BIT(SIGCANCEL);
+}
+
+/*
+ * A thread that waits inside of libc stays on its carrier until its handler has run there: libc
+ * waits for that, too.  The handler does not return, so its signal must not be blocked meanwhile.
+ */
+void signals_cancel(const struct thread *thread)
+{
+	const struct carrier *carrier = __atomic_load_n(&thread->carrier, __ATOMIC_ACQUIRE);
+
+	replace(SIGCANCEL, cancel, &libc_cancel, SA_NODEFER | SA_RESTART);
+	if (carrier && has_signal(thread))
+		raw3(SYS_tgkill, getpid(), __atomic_load_n(&carrier->tid, __ATOMIC_ACQUIRE),
+		     SIGCANCEL);
 }

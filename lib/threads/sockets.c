@@ -3,28 +3,35 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <string.h>
 
 #include "export.h"
 #include "home.h"
 #include "io.h"
 #include "real.h"
 
-/* Flags whose meaning over several tries is not imitated. */
-#define UNUSUAL_FLAGS (MSG_WAITALL | MSG_ERRQUEUE)
+/* Calls whose meaning over several tries is not imitated. */
+static bool is_unusual(int flags)
+{
+	return flags & MSG_ERRQUEUE ||
+	       (flags & MSG_WAITALL && flags & (MSG_PEEK | MSG_OOB | MSG_TRUNC));
+}
 
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 8
 #endif
 
 /* Waits with libc's function: at home if the caller is carried. */
-#define IN_LIBC(reason, call)             \
-	({                                \
-		__typeof__(call) result_; \
-                                          \
-		home_enter(reason);       \
-		result_ = (call);         \
-		home_leave();             \
-		result_;                  \
+#define IN_LIBC(reason, call)                           \
+	({                                              \
+		__typeof__(call) result_;               \
+                                                        \
+		home_enter(reason);                     \
+		result_ = (call);                       \
+		if (result_ >= 0)                       \
+			count_work(CALL_OF_DESCRIPTOR); \
+		home_leave();                           \
+		result_;                                \
 	})
 
 /* ---- attempts ---- */
@@ -108,15 +115,11 @@ static long send_all(struct io *io)
 	for (;;) {
 		io->data = (void *)(data + sent);
 		result = io_run(io);
-		if (result < 0 && !sent)
-			return result;
-		if (result == IO_IN_LIBC)
-			result = IN_LIBC("send", real()->sendto(io->fd, io->data, io->size,
-								io->flags, NULL, 0));
 		if (result < 0)
-			return (long)sent;
+			return sent ? (long)sent : result;
 		sent += (size_t)result;
 		io->size -= (size_t)result;
+		io->partly = true;
 		if (!io->size || !waits || !result ||
 		    watch_is_nonblocking(io->fd, watch_descriptor(io->fd)))
 			return (long)sent;
@@ -140,11 +143,9 @@ static long send_rest(const struct io *io, const struct iovec *buffers, size_t c
 		one.data = (char *)buffers[i].iov_base + skip;
 		one.size = buffers[i].iov_len - skip;
 		one.address = one.length = NULL;
+		one.partly = true;
 		skip = 0;
 		result = send_all(&one);
-		if (result == IO_IN_LIBC)
-			result = IN_LIBC("send", real()->sendto(io->fd, one.data, one.size,
-								io->flags, NULL, 0));
 		if (result < 0)
 			break;
 		sent += (size_t)result;
@@ -174,9 +175,34 @@ static long send_message(struct io *io, const struct msghdr *message)
 
 /* ---- sockets ---- */
 
-static bool is_plain(int flags)
+static bool is_stream(int fd)
 {
-	return !(flags & UNUSUAL_FLAGS);
+	int type = 0;
+	socklen_t length = sizeof(type);
+
+	return !raw6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&length, 0) &&
+	       type == SOCK_STREAM;
+}
+
+/* MSG_WAITALL: receives all, or what came until the end or an error. */
+static long recv_all(struct io *io)
+{
+	const size_t size = io->size;
+	size_t received = 0;
+	long result;
+
+	for (;;) {
+		result = io_run(io);
+		if (result <= 0)
+			return received ? (long)received : result;
+		received += (size_t)result;
+		if (received == size || io->no_wait || (!io->partly && !is_stream(io->fd)) ||
+		    watch_is_nonblocking(io->fd, watch_descriptor(io->fd)))
+			return (long)received;
+		io->data = (char *)io->data + result;
+		io->size -= (size_t)result;
+		io->partly = true;
+	}
 }
 
 EXPORT ssize_t recvfrom(int fd, void *data, size_t size, int flags,
@@ -191,7 +217,10 @@ EXPORT ssize_t recvfrom(int fd, void *data, size_t size, int flags,
 
 	if (!is_watched())
 		return real()->recvfrom(fd, data, size, flags, address, length);
-	result = is_plain(flags) ? io_run(&io) : IO_IN_LIBC;
+	if (is_unusual(flags))
+		result = IO_IN_LIBC;
+	else
+		result = flags & MSG_WAITALL ? recv_all(&io) : io_run(&io);
 	if (result == IO_IN_LIBC)
 		return IN_LIBC("recv", real()->recvfrom(fd, data, size, flags, address, length));
 	return as_libc(result);
@@ -202,7 +231,25 @@ EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
 	return recvfrom(fd, data, size, flags, NULL, NULL);
 }
 
-EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+/* Descriptors that came with a message. */
+static void forget_received(struct msghdr *message)
+{
+	struct cmsghdr *control;
+	size_t size, i;
+	int fd;
+
+	for (control = CMSG_FIRSTHDR(message); control; control = CMSG_NXTHDR(message, control)) {
+		if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+			continue;
+		size = control->cmsg_len - CMSG_LEN(0);
+		for (i = 0; i + sizeof(fd) <= size; i += sizeof(fd)) {
+			memcpy(&fd, CMSG_DATA(control) + i, sizeof(fd));
+			watch_forget(fd);
+		}
+	}
+}
+
+static ssize_t receive_message(int fd, struct msghdr *message, int flags)
 {
 	struct io io = { try_recvmsg,	 fd,
 			 DIRECTION_IN,	 .no_wait = flags & MSG_DONTWAIT,
@@ -211,10 +258,33 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 	if (!is_watched())
 		return real()->recvmsg(fd, message, flags);
-	result = is_plain(flags) ? io_run(&io) : IO_IN_LIBC;
+	result = is_unusual(flags) || flags & MSG_WAITALL ? IO_IN_LIBC : io_run(&io);
 	if (result == IO_IN_LIBC)
 		return IN_LIBC("recvmsg", real()->recvmsg(fd, message, flags));
 	return as_libc(result);
+}
+
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	const ssize_t result = receive_message(fd, message, flags);
+
+	if (result >= 0)
+		forget_received(message);
+	return result;
+}
+
+EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
+		    struct timespec *limit)
+{
+	int received, i;
+
+	home_check_signals();
+	home_enter("recvmmsg");
+	received = LIBC(recvmmsg)(fd, messages, count, flags, limit);
+	home_leave();
+	for (i = 0; i < received; i++)
+		forget_received(&messages[i].msg_hdr);
+	return received;
 }
 
 EXPORT ssize_t sendto(int fd, const void *data, size_t size, int flags,
@@ -366,6 +436,25 @@ static ssize_t write_socket(int fd, const struct iovec *buffers, int count)
 	return send_message(&io, &message);
 }
 
+/* Returns how much of REST went through. */
+static size_t write_rest(int fd, struct iovec rest)
+{
+	const size_t size = rest.iov_len;
+	long result;
+
+	while (rest.iov_len) {
+		struct io io = { try_writev,	fd,	  DIRECTION_OUT, .partly = true,
+				 .data = &rest, .size = 1 };
+
+		result = io_run(&io);
+		if (result <= 0)
+			break;
+		rest.iov_base = (char *)rest.iov_base + result;
+		rest.iov_len -= (size_t)result;
+	}
+	return size - rest.iov_len;
+}
+
 /* Of what takes a part only, a pipe for one, a call that may wait writes the rest as well. */
 static ssize_t write_other(int fd, const struct iovec *buffers, int count)
 {
@@ -374,7 +463,7 @@ static ssize_t write_other(int fd, const struct iovec *buffers, int count)
 	const size_t length = length_of(buffers, (size_t)count);
 	const long result = io_run(&io);
 	size_t skip, i, sent;
-	long more;
+	size_t more;
 
 	if (result < 0 || (size_t)result >= length ||
 	    watch_is_nonblocking(fd, watch_descriptor(fd)))
@@ -390,11 +479,9 @@ static ssize_t write_other(int fd, const struct iovec *buffers, int count)
 		rest.iov_base = (char *)rest.iov_base + skip;
 		rest.iov_len -= skip;
 		skip = 0;
-		more = write(fd, rest.iov_base, rest.iov_len);
-		if (more < 0)
-			break;
-		sent += (size_t)more;
-		if ((size_t)more < rest.iov_len)
+		more = write_rest(fd, rest);
+		sent += more;
+		if (more < rest.iov_len)
 			break;
 	}
 	return (ssize_t)sent;

@@ -11,11 +11,13 @@
 #include "busy.h"
 #include "carrier.h"
 #include "create.h"
+#include "end.h"
 #include "home.h"
 #include "monitor.h"
 #include "lot.h"
 #include "real.h"
 #include "report.h"
+#include "rest.h"
 #include "signals.h"
 #include "timer.h"
 #include "watch.h"
@@ -74,16 +76,18 @@ static void after_fork_in_child(void)
 	guard.word = 0;
 	state = NOT_STARTED;
 	thread->place = PLACE_NATIVE;
-	thread->listed = false;
+	thread->listed = thread->works = false;
 	thread->called = thread->busy = thread->tid = 0;
 	carriers_reset();
 	create_reset();
+	end_reset();
 	homes_reset();
 	lot_reset();
 	monitor_reset();
 	timer_reset();
 	watch_reset();
 	report_reset();
+	rest_reset();
 }
 
 /* ---- starting ---- */
@@ -98,7 +102,7 @@ static int wanted_carriers(void)
 	const char *text = getenv("FERRY_THREADS_CARRIERS");
 	const int count = text ? atoi(text) : 0;
 
-	if (count > 0 && count <= MOST_CARRIERS / 2)
+	if (count > 0 && count <= MOST_WANTED)
 		return count;
 	return carrier_cpus();
 }

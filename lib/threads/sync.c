@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "busy.h"
 #include "export.h"
 #include "home.h"
 #include "lot.h"
@@ -81,6 +82,7 @@ static int quick_lock(pthread_mutex_t *mutex, bool *done)
 	int result;
 
 	*done = true;
+	count_work(CALL_OF_LOCK);
 	if (kind & MUTEX_UNUSUAL) {
 		if (ferry_self.place == PLACE_CARRIED)
 			home_bind("a robust, shared or priority mutex");
@@ -163,6 +165,12 @@ static void wait_end(void *mutex)
 	pthread_mutex_lock(mutex);
 }
 
+/* Of waits: their number depends on how threads are run. */
+static void uncount_lock(void)
+{
+	ferry_self.work[CALL_OF_LOCK]--;
+}
+
 /* Returns 0, which may be early, or ETIMEDOUT. */
 static int wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline)
 {
@@ -180,6 +188,9 @@ static int wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int
 		lot_leave(bucket);
 		return error;
 	}
+	/* The unlock counts as an event of the mutex's bucket, which may be this one. */
+	if (lot_bucket(mutex) == bucket && !is_busy())
+		seq++;
 	why = lot_wait(bucket, condition, seq, deadline);
 	lot_leave(bucket);
 	if (why == WAIT_CALLED) {
@@ -188,6 +199,7 @@ static int wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int
 		home_answer(true, true);
 		pthread_cleanup_pop(0);
 	}
+	uncount_lock();
 	error = pthread_mutex_lock(mutex);
 	if (error)
 		return error;
@@ -277,6 +289,7 @@ static bool parks(sem_t *semaphore, int *result, bool *in_libc)
 	if (!is_watched())
 		return false;
 	home_check();
+	count_work(CALL_OF_LOCK);
 	if (is_shared_semaphore(semaphore)) {
 		home_enter("a shared semaphore");
 		return false;
@@ -316,8 +329,10 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 	return result;
 }
 
+/* A cancellation point also if it need not wait, unlike libc's sem_clockwait(). */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
+	pthread_testcancel();
 	return sem_clockwait(semaphore, CLOCK_REALTIME, until);
 }
 

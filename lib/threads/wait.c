@@ -120,7 +120,10 @@ enum wait_state wait_for(struct wait *waits, int count, int64_t deadline)
 	thread->nwaits = count;
 	thread->deadline = deadline;
 	if (thread->place == PLACE_CARRIED) {
+		struct carrier *carrier = thread->carrier;
+
 		home_score(thread);
+		__atomic_store_n(&carrier->waits, carrier->waits + 1, __ATOMIC_RELAXED);
 		thread->after = arm;
 		home_leave_host(thread);
 		if (deadline >= 0)

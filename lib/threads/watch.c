@@ -261,6 +261,23 @@ int watch_register(int fd, struct descriptor *descriptor, enum direction directi
 	return result;
 }
 
+void watch_unregister(int fd, struct descriptor *descriptor)
+{
+	struct lock *lock = &descriptor->edges[DIRECTION_IN].lock;
+	unsigned int watched;
+
+	if (!__atomic_load_n(&descriptor->watched, __ATOMIC_RELAXED))
+		return;
+	lock_take(lock);
+	watched = __atomic_exchange_n(&descriptor->watched, 0, __ATOMIC_SEQ_CST);
+	if (watched)
+		raw6(SYS_epoll_ctl, own[OWN_EPOLL], EPOLL_CTL_DEL, fd, 0, 0, 0);
+	lock_give(lock);
+	/* Who waits for an edge, or has looked for one since, tries again and registers. */
+	wait_wake(&descriptor->edges[DIRECTION_IN], NULL, INT_MAX, INT_MAX, 0);
+	wait_wake(&descriptor->edges[DIRECTION_OUT], NULL, INT_MAX, INT_MAX, 0);
+}
+
 void watch_prepare(struct wait *wait, struct descriptor *descriptor, enum direction direction,
 		   unsigned int seq)
 {

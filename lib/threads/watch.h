@@ -49,6 +49,9 @@ void watch_close(int fd);
 /* Registers FD.  Returns 0 or -errno. */
 int watch_register(int fd, struct descriptor *descriptor, enum direction direction);
 
+/* No events for FD from now on.  Who waits for one tries again. */
+void watch_unregister(int fd, struct descriptor *descriptor);
+
 /* A wait for FD whose edges were counted by SEQ before the last try. */
 void watch_prepare(struct wait *wait, struct descriptor *descriptor, enum direction direction,
 		   unsigned int seq);
