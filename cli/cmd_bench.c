@@ -295,7 +295,7 @@ static int read_earlier(const struct bench *bench, const struct given *given,
 	return status;
 }
 
-/* Benches that this machine cannot run have said why, and are no failure. */
+/* A bench that this machine cannot run has said why, and does not make the command fail. */
 static int run_all(const struct given *given, json_t *command)
 {
 	const char *directory = given->json;
@@ -316,7 +316,8 @@ static int run_all(const struct given *given, json_t *command)
 		if (found && found != EXIT_USAGE)
 			status = found;
 	}
-	return status;
+	/* The signal may have come between two benches. */
+	return interrupted() ? 128 + interrupted() : status;
 }
 
 /* ---- the command line ---- */
@@ -351,7 +352,7 @@ static int print_help(const char *name)
 	return EXIT_OK;
 }
 
-/* The benches, the options of the one that was named, and what these may be. */
+/* The benches, the options of the bench that was named, and the values that they take. */
 static void complete_bench(char *words[], int count)
 {
 	const char *word = words[count - 1];

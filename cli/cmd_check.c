@@ -41,7 +41,7 @@ static void add(struct findings *findings, unsigned long slot, bool is_error, co
 	findings->errors += is_error;
 }
 
-/* Those of the batch as such, of which COUNT are in PROBLEMS, and those of its text. */
+/* COUNT problems of the batch as such, in PROBLEMS, and the problems of its text. */
 static void merge(struct findings *findings, const struct ferry_problem problems[], size_t count)
 {
 	const struct loaded *loaded = findings->loaded;

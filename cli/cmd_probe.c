@@ -19,7 +19,7 @@
 #define HEADING_WIDTH 13 /* columns */
 #define TEXT_MAX 1024	 /* bytes of one entry; more are cut */
 
-/* One entry: its heading in the left column, and what it says. */
+/* One entry: its heading in the left column, and its text. */
 __attribute__((format(printf, 2, 3))) static void print_entry(const char *heading,
 							      const char *format, ...)
 {

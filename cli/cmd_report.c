@@ -123,14 +123,16 @@ static int run(int argc, char *argv[])
 
 const struct command report_command = {
 	.name = "report",
-	.summary = "make a page of figures from what bench measured",
+	.summary = "make a page of figures from measurements",
 	.help = "Usage: ferry report [-o FILE] DIRECTORY...\n"
-		"Makes one HTML page, with figures and tables, from the results in DIRECTORY: the\n"
-		"*.json files that ferry bench wrote.  With several directories, one for each "
-		"machine,\n"
-		"the page compares the figures that they share.  A FILE that ends in .svg gets "
-		"the\n"
-		"first figure of the page only.  Needs Python 3.11 with Matplotlib and Jinja2.\n"
+		"Makes one HTML page, with figures and tables, from the *.json files in DIRECTORY "
+		"that\n"
+		"ferry bench, ferry trace or ferry cc wrote.  With several directories, one for "
+		"each\n"
+		"machine, the page compares the figures that they share.  If FILE ends in .svg, it "
+		"gets\n"
+		"only the first figure of the page.  Needs Python 3.11 with Matplotlib and "
+		"Jinja2.\n"
 		"\n"
 		"  -o, --output FILE  write the page to FILE instead of DIRECTORY/report.html, or\n"
 		"                     report.html for several; '-' is standard output\n"

@@ -272,7 +272,7 @@ static long run_loaded(const struct arguments *arguments, struct loaded *loaded)
 		loaded->rets[i] = NOT_RUN;
 	fflush(stdout);
 	return ferry_batch_on(arguments->engine, loaded->rets, loaded->slots, loaded->ncall, 0,
-			      sizeof(struct ferry_slot));
+			      sizeof(struct batch_slot));
 }
 
 static const char *engine_used(const struct arguments *arguments)
@@ -398,12 +398,14 @@ const struct command run_command = {
 		"  -e, --engine ENGINE  the engine; by default auto\n"
 		"  -d, --data           print the program's data afterwards\n"
 		"  -j, --json           print JSON instead of a table\n"
-		"  -o, --output FILE    write the table or the JSON to FILE, apart from what the\n"
-		"                       program prints\n"
+		"  -o, --output FILE    write the table or the JSON to FILE, apart from the\n"
+		"                       program's output\n"
 		"  -h, --help           print this help\n\n"
 		"Without --engine, FERRY_ENGINE chooses the engine; BATCH_EMUL selects the loop.\n"
 		"Exit status: 0 if the batch ran, whatever its slots returned; 1 if it could not\n"
-		"start; 2 for bad input.\n"
+		"start; 2 for bad input, an engine that is not available, or a FILE that cannot "
+		"be\n"
+		"written.\n"
 		"Example: ferry run --engine loop cat.ferry\n",
 	.run = run,
 };

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/own_directory.h"
 #include "common/record.h"
 #include "unfit.h"
@@ -37,15 +37,12 @@ static const struct option options[] = {
 /* A number from LEAST to MOST, or -1 after complaining. */
 static long parse_number(const char *text, long least, long most, const char *option)
 {
-	char *end;
-	long number;
+	long number = -1;
 
-	errno = 0;
-	number = strtol(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && number >= least && number <= most)
-		return number;
-	complain("threads: --%s is a number from %ld to %ld, not '%s'", option, least, most, text);
-	return -1;
+	if (!read_number(text, least, most, &number))
+		complain("threads: --%s is a number from %ld to %ld, not '%s'", option, least, most,
+			 text);
+	return number;
 }
 
 /* Returns -1 to go on, or the exit status.  The options end at the command. */
@@ -173,21 +170,20 @@ const struct command threads_command = {
 	.name = "threads",
 	.summary = "run a threaded program on a few kernel threads",
 	.help = "Usage: ferry threads [OPTION...] COMMAND [ARGUMENT...]\n"
-		"Runs COMMAND, an unchanged program with POSIX threads, so that threads that wait "
+		"Runs COMMAND, an unchanged program with POSIX threads.  Its threads that wait "
 		"often\n"
-		"for sockets, pipes and locks share a few kernel threads, the carriers: a switch "
-		"among\n"
-		"them costs tens of nanoseconds instead of a microsecond and more.  Other threads, "
-		"and\n"
-		"calls that are not known to be the same on a carrier, run as without it.  Where "
-		"it\n"
-		"cannot work, it says why, and runs COMMAND plainly.\n\n"
-		"  -c, --carriers N   how many carriers; without it, one for each CPU\n"
-		"  -a, --after N      carry a thread once it has waited N times; without it, 16\n"
-		"  -r, --report       print what was carried when a process ends\n"
+		"for sockets, pipes and locks share a few kernel threads, the carriers.  A switch\n"
+		"between them costs tens of nanoseconds instead of a microsecond or more.  Other\n"
+		"threads, and calls that may act differently on a carrier, run as usual.  If "
+		"ferry\n"
+		"threads cannot carry COMMAND, it says why and runs it plainly.\n\n"
+		"  -c, --carriers N   the number of carriers; by default one for each CPU\n"
+		"  -a, --after N      carry a thread once it has waited N times; by default 16\n"
+		"  -r, --report       when a process ends, print how much was carried\n"
 		"  -h, --help         print this help\n\n"
-		"Exit status: COMMAND's; 2 for bad options, 126 if it cannot be run, 127 if there "
-		"is none.\n"
+		"Exit status: COMMAND's; 2 for bad options, 126 if COMMAND cannot be run, 127 if "
+		"it\n"
+		"does not exist.\n"
 		"Example: ferry threads --report stunnel4 stunnel.conf\n",
 	.run = run,
 };

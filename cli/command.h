@@ -11,6 +11,7 @@ struct command {
 	const char *name;
 	const char *summary;
 	const char *help; /* printed by --help */
+	bool replaces;	  /* a program of this name, whose messages are as that program's */
 	int (*run)(int argc, char *argv[]);
 	void (*complete)(char *words[],
 			 int count); /* see complete.h; or NULL: options of the help */
@@ -24,6 +25,8 @@ extern const struct command report_command;
 extern const struct command du_command;
 extern const struct command trace_command;
 extern const struct command threads_command;
+extern const struct command cc_command;
+extern const struct command cxx_command;
 
 /**
  * Reads the command line of COMMAND, which takes --json, --help and, unless FILE is NULL, a file:

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,15 @@
 #include <ferry_files.h>
 
 #include "common/memory.h"
-#include "common/messages.h"
 #include "common/output.h"
+#include "du_messages.h"
 
 #define BYTES_PER_BLOCK 512 /* of stx_blocks */
 
 struct counting {
 	struct du_tree *tree;
 	const struct du_options *options;
-	bool every_link; /* there are several arguments: anything may be found again */
+	bool every_link; /* anything may be found again */
 	dev_t device;	 /* of the argument */
 	bool has_failed;
 	bool shows_progress;
@@ -47,82 +46,66 @@ static int show_progress(void *context, size_t done)
 static void fail(struct counting *counting, const char *what, const char *path, int error)
 {
 	clear_progress(counting);
-	complain("du: %s '%s': %s", what, path, strerror(-error));
+	du_complain("%s %s: %s", what, du_quoted(path), strerror(-error));
 	counting->has_failed = true;
 }
 
 /* ---- entries ---- */
 
-static char *path_of(const struct ferry_block *block, const char *name)
+static char *path_of(const struct ferry_block *block, const struct ferry_walk_entry *entry)
 {
-	bool slash = block->path_length && block->path[block->path_length - 1] != '/';
-	size_t size = block->path_length + strlen(name) + 2;
+	size_t size = ferry_walk_entry_path(block, entry, NULL, 0) + 1;
 	char *path = allocate(size, 1);
 
-	snprintf(path, size, "%s%s%s", block->path, slash ? "/" : "", name);
+	ferry_walk_entry_path(block, entry, path, size);
 	return path;
-}
-
-static bool has_wildcards(const char *pattern)
-{
-	for (; *pattern; pattern++) {
-		if (strchr("?*[", *pattern))
-			return true;
-		pattern += *pattern == '\\' && pattern[1];
-	}
-	return false;
-}
-
-/* Whether PATTERN without wildcards stands for TEXT.  A backslash at its end stands for itself. */
-static bool stands_for(const char *pattern, const char *text)
-{
-	for (; *pattern; pattern++, text++) {
-		pattern += *pattern == '\\' && pattern[1];
-		if (*pattern != *text)
-			return false;
-	}
-	return !*text;
-}
-
-static bool fits(const char *pattern, bool wild, const char *text)
-{
-	return wild ? !fnmatch(pattern, text, 0) : stands_for(pattern, text);
-}
-
-/* As GNU du: a pattern matches the path, or what follows one of its slashes. */
-static bool matches(const char *pattern, const char *path)
-{
-	bool wild = has_wildcards(pattern);
-	const char *at;
-
-	if (fits(pattern, wild, path))
-		return true;
-	for (at = path; *at; at++)
-		if (*at == '/' && !(wild && at[1] == '/') && fits(pattern, wild, at + 1))
-			return true;
-	return false;
 }
 
 static bool is_excluded(const struct counting *counting, const struct ferry_block *block,
 			const struct ferry_walk_entry *entry)
 {
-	const struct du_options *options = counting->options;
-	bool excluded = false;
+	const struct du_patterns *patterns = &counting->options->exclude;
+	bool excluded;
 	char *path;
-	size_t i;
 
-	if (!options->exclude_count)
+	if (!patterns->count)
 		return false;
-	path = path_of(block, entry->name);
-	for (i = 0; i < options->exclude_count && !excluded; i++)
-		excluded = matches(options->exclude[i], path);
+	path = path_of(block, entry);
+	excluded = du_is_excluded(patterns, path);
 	free(path);
 	return excluded;
 }
 
-static uint64_t bytes_of(const struct counting *counting, const struct statx *stat)
+static du_bytes amount_of(const struct counting *counting, const struct statx *stat)
 {
-	return counting->options->apparent ? stat->stx_size : stat->stx_blocks * BYTES_PER_BLOCK;
+	switch (counting->options->counted) {
+	case DU_INODES:
+		return 1;
+	case DU_SIZES:
+		return stat->stx_size;
+	default:
+		return (du_bytes)stat->stx_blocks * BYTES_PER_BLOCK;
+	}
+}
+
+static struct du_time time_of(const struct counting *counting, const struct statx *stat)
+{
+	const struct statx_timestamp *time;
+
+	switch (counting->options->time) {
+	case DU_CHANGE_OF_CONTENTS:
+		time = &stat->stx_mtime;
+		break;
+	case DU_ACCESS:
+		time = &stat->stx_atime;
+		break;
+	case DU_CHANGE_OF_STATUS:
+		time = &stat->stx_ctime;
+		break;
+	default:
+		return DU_NEVER;
+	}
+	return (struct du_time){ time->tv_sec, time->tv_nsec };
 }
 
 static dev_t device_of(const struct statx *stat)
@@ -143,11 +126,12 @@ static struct du_item *holder_of(struct counting *counting, const struct ferry_b
 				 const struct ferry_walk_entry *entry)
 {
 	const struct du_options *options = counting->options;
-	bool is_file = entry->type != DT_DIR;
+	bool is_file = entry->type != DT_DIR, is_listed = block->depth <= options->max_depth;
 
 	if (!block->depth)
 		return du_add(counting->tree, NULL, entry->name, is_file);
-	if (block->depth > options->max_depth || (is_file && !options->all))
+	/* Separate directories are not part of one that is listed. */
+	if (is_file ? !is_listed || !options->all : !is_listed && !options->separate)
 		return block->context;
 	return du_add(counting->tree, block->context, entry->name, is_file);
 }
@@ -157,6 +141,7 @@ static void count_entry(struct counting *counting, const struct ferry_block *blo
 {
 	const struct statx *stat = entry->stat;
 	const bool again = may_be_found_again(counting, entry);
+	const struct du_sum sum = { amount_of(counting, stat), time_of(counting, stat) };
 	struct du_item *holder;
 
 	if (again && entry->type == DT_DIR &&
@@ -167,25 +152,44 @@ static void count_entry(struct counting *counting, const struct ferry_block *blo
 	holder = holder_of(counting, block, entry);
 	entry->context = holder;
 	if (again)
-		du_count_link(counting->tree, device_of(stat), stat->stx_ino,
-			      bytes_of(counting, stat), holder);
+		du_count_link(counting->tree, device_of(stat), stat->stx_ino, &sum, holder);
 	else
-		holder->bytes += bytes_of(counting, stat);
+		du_add_sum(&holder->sum, &sum);
+}
+
+static bool is_followed(const struct counting *counting, const struct ferry_block *block)
+{
+	enum du_follow follow = counting->options->follow;
+
+	return follow == DU_FOLLOW_ALL || (follow == DU_FOLLOW_ARGUMENTS && !block->depth);
+}
+
+/* Why a link that is to be followed leads nowhere. */
+static int error_of_link(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) ? -errno : -ENOENT;
+}
+
+static void fail_entry(struct counting *counting, const struct ferry_block *block,
+		       const struct ferry_walk_entry *entry)
+{
+	char *path = path_of(block, entry);
+
+	fail(counting, "cannot access", path, entry->error ? entry->error : error_of_link(path));
+	free(path);
 }
 
 static void take_entry(struct counting *counting, const struct ferry_block *block,
 		       struct ferry_walk_entry *entry)
 {
-	char *path;
-
 	if (is_excluded(counting, block, entry)) {
 		entry->prune = 1;
 		return;
 	}
-	if (entry->error) {
-		path = path_of(block, entry->name);
-		fail(counting, "cannot look at", path, entry->error);
-		free(path);
+	if (entry->error || (entry->type == DT_LNK && is_followed(counting, block))) {
+		fail_entry(counting, block, entry);
 		return;
 	}
 	if (!block->depth)
@@ -197,23 +201,24 @@ static void take_entry(struct counting *counting, const struct ferry_block *bloc
 }
 
 /*
- * The directory of BLOCK is one of those above it.  Symbolic links are not followed, so that is a
- * mount, and no mistake: as GNU du, it is not counted again.
+ * The directory of BLOCK is one of those above it, by a mount, or a link that is to be followed: as
+ * GNU du, it is not counted again.
  */
 static void forget_directory(const struct counting *counting, const struct ferry_block *block)
 {
+	const struct du_options *options = counting->options;
+	int flags = options->follow == DU_FOLLOW_ALL ? 0 : AT_SYMLINK_NOFOLLOW;
 	struct du_item *holder = block->context;
 	struct statx stat;
-	uint64_t bytes;
+	du_bytes amount;
 
-	if (block->depth - 1 <= counting->options->max_depth) {
-		holder->bytes = 0;
+	if (block->depth - 1 <= options->max_depth || options->separate) {
+		holder->sum = DU_NOTHING;
 		holder->hidden = true;
-	} else if (!statx(AT_FDCWD, block->path, AT_SYMLINK_NOFOLLOW, STATX_SIZE | STATX_BLOCKS,
-			  &stat)) {
+	} else if (!statx(AT_FDCWD, block->path, flags, STATX_SIZE | STATX_BLOCKS, &stat)) {
 		/* It may have grown since it was counted. */
-		bytes = bytes_of(counting, &stat);
-		holder->bytes -= bytes < holder->bytes ? bytes : holder->bytes;
+		amount = amount_of(counting, &stat);
+		holder->sum.amount -= amount < holder->sum.amount ? amount : holder->sum.amount;
 	}
 }
 
@@ -233,28 +238,63 @@ static int take_block(void *context, struct ferry_block *block)
 
 /* ---- arguments ---- */
 
-bool du_count(struct du_tree *tree, const struct du_options *options, char *const paths[],
-	      size_t count)
+static unsigned int mask_of(const struct du_options *options)
+{
+	static const unsigned int times[] = {
+		[DU_NO_TIME] = 0,
+		[DU_CHANGE_OF_CONTENTS] = STATX_MTIME,
+		[DU_ACCESS] = STATX_ATIME,
+		[DU_CHANGE_OF_STATUS] = STATX_CTIME,
+	};
+
+	return STATX_TYPE | STATX_INO | STATX_NLINK | times[options->time] |
+	       (options->counted == DU_SIZES ? STATX_SIZE : STATX_BLOCKS);
+}
+
+static unsigned int flags_of(const struct du_options *options)
+{
+	static const unsigned int flags[] = {
+		[DU_FOLLOW_NOTHING] = 0,
+		[DU_FOLLOW_ARGUMENTS] = FERRY_WALK_FOLLOW_ROOT,
+		/* Sorted: a directory that several paths lead to counts on the same one each time.
+		 */
+		[DU_FOLLOW_ALL] = FERRY_WALK_FOLLOW | FERRY_WALK_SORTED,
+	};
+
+	return flags[options->follow];
+}
+
+static void count_argument(struct counting *counting, const char *path)
+{
+	const struct ferry_files_options how = {
+		.progress = counting->shows_progress ? show_progress : NULL,
+	};
+	bool failed = counting->has_failed;
+	int error;
+
+	counting->has_failed = false;
+	error = ferry_walk(AT_FDCWD, path, flags_of(counting->options), mask_of(counting->options),
+			   take_block, counting, &how);
+	/* An error of the argument itself has been passed on. */
+	if (error && !counting->has_failed)
+		fail(counting, "cannot access", path, error);
+	counting->has_failed |= failed;
+}
+
+bool du_count(struct du_tree *tree, const struct du_options *options,
+	      const struct du_arguments *arguments)
 {
 	struct counting counting = {
 		.tree = tree,
 		.options = options,
-		.every_link = count > 1,
+		.every_link = !arguments->is_known || arguments->count > 1 ||
+			      options->follow == DU_FOLLOW_ALL,
 		.shows_progress = is_terminal(STDERR_FILENO),
 	};
-	const struct ferry_files_options how = {
-		.progress = counting.shows_progress ? show_progress : NULL,
-	};
-	const unsigned int mask = STATX_TYPE | STATX_INO | STATX_NLINK |
-				  (options->apparent ? STATX_SIZE : STATX_BLOCKS);
 	size_t i;
-	int error;
 
-	for (i = 0; i < count; i++) {
-		error = ferry_walk(AT_FDCWD, paths[i], 0, mask, take_block, &counting, &how);
-		if (error)
-			fail(&counting, "cannot walk", paths[i], error);
-	}
+	for (i = 0; i < arguments->count; i++)
+		count_argument(&counting, arguments->paths[i]);
 	clear_progress(&counting);
 	return !counting.has_failed;
 }

@@ -10,7 +10,7 @@
 
 void du_tree_init(struct du_tree *tree)
 {
-	*tree = (struct du_tree){ .end = &tree->roots };
+	*tree = (struct du_tree){ .end = &tree->roots, .total = DU_NOTHING };
 }
 
 /* ---- items ---- */
@@ -46,6 +46,7 @@ struct du_item *du_add(struct du_tree *tree, struct du_item *parent, const char 
 
 	memcpy(item->name, name, size);
 	item->is_file = is_file;
+	item->sum = DU_NOTHING;
 	item->parent = parent;
 	if (parent) {
 		item->depth = parent->depth + 1;
@@ -115,14 +116,12 @@ static void make_room(struct du_tree *tree)
 
 static void move(struct du_link *link, struct du_item *holder)
 {
-	link->holder->bytes -= link->bytes;
 	link->holder->hidden = link->holder->is_file;
-	holder->bytes += link->bytes;
 	holder->hidden = false;
 	link->holder = holder;
 }
 
-bool du_count_link(struct du_tree *tree, uint64_t device, uint64_t inode, uint64_t bytes,
+bool du_count_link(struct du_tree *tree, uint64_t device, uint64_t inode, const struct du_sum *sum,
 		   struct du_item *holder)
 {
 	struct du_link *link;
@@ -130,9 +129,8 @@ bool du_count_link(struct du_tree *tree, uint64_t device, uint64_t inode, uint64
 	make_room(tree);
 	link = find(tree->links, tree->link_room, device, inode);
 	if (!link->used) {
-		*link = (struct du_link){ true, device, inode, bytes, holder };
+		*link = (struct du_link){ true, device, inode, *sum, holder };
 		tree->link_count++;
-		holder->bytes += bytes;
 		return true;
 	}
 	holder->hidden = holder->is_file;
@@ -169,14 +167,39 @@ static void sort_children(struct du_item *item)
 	free((void *)list);
 }
 
-void du_sum(struct du_tree *tree)
+static bool is_later(const struct du_time *a, const struct du_time *b)
+{
+	return a->seconds != b->seconds ? a->seconds > b->seconds : a->nanoseconds > b->nanoseconds;
+}
+
+void du_add_sum(struct du_sum *sum, const struct du_sum *more)
+{
+	sum->amount += more->amount;
+	if (is_later(&more->time, &sum->time))
+		sum->time = more->time;
+}
+
+/* Only now it is known which link comes first. */
+static void count_links(struct du_tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->link_room; i++)
+		if (tree->links[i].used)
+			du_add_sum(&tree->links[i].holder->sum, &tree->links[i].sum);
+}
+
+void du_sum_up(struct du_tree *tree, bool separate)
 {
 	struct du_item *item;
 
+	count_links(tree);
 	for (item = deepest_first(tree->roots); item; item = after(item)) {
 		sort_children(item);
-		if (item->parent)
-			item->parent->bytes += item->bytes;
+		if (item->parent && (!separate || item->is_file))
+			du_add_sum(&item->parent->sum, &item->sum);
+		else
+			du_add_sum(&tree->total, &item->sum);
 	}
 }
 

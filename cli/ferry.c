@@ -11,8 +11,8 @@
 #include "common/suggest.h"
 
 static const struct command *const commands[] = {
-	&probe_command,	 &run_command, &check_command, &bench_command,
-	&report_command, &du_command,  &trace_command, &threads_command,
+	&probe_command, &run_command,	&check_command,	  &bench_command, &report_command,
+	&du_command,	&trace_command, &threads_command, &cc_command,	  &cxx_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -54,7 +54,7 @@ static int run_command_line(const struct command *command, int argc, char *argv[
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "ferry: %s", command->name);
+	snprintf(name, sizeof(name), "%s%s", command->replaces ? "" : "ferry: ", command->name);
 	argv[0] = name;
 	return command->run(argc, argv);
 }
@@ -72,7 +72,7 @@ static int run(int argc, char *argv[])
 		return EXIT_OK;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("ferry %s, batch ABI %d\n", FERRY_PROJECT_VERSION, FERRY_ABI_VERSION);
+		printf("ferry %s, batch ABI %d\n", FERRY_PROJECT_VERSION, BATCH_VERSION);
 		return EXIT_OK;
 	}
 	if (argc > 2 && !strcmp(argv[1], "--complete")) {

@@ -114,7 +114,7 @@ static bool has_section(const struct image *image, const Elf64_Ehdr *header, con
 	return false;
 }
 
-/* Whether a name is among those that the dynamic linker resolves. */
+/* Whether the dynamic linker resolves a name. */
 static bool has_name(const struct image *image, const Elf64_Ehdr *header, const char *name)
 {
 	const Elf64_Shdr *one;
@@ -145,7 +145,7 @@ static const char *why_image(const struct image *image)
 	if (has_section(image, header, ".go.buildinfo"))
 		return "it is written in Go, which has threads of its own";
 	if (!is_dynamic(image, header))
-		return "it is statically linked, and takes no library";
+		return "it is statically linked, so it takes no library";
 	for (i = 0; i < COUNT_OF(sanitizers); i++)
 		if (has_name(image, header, sanitizers[i]))
 			return "it was built with a sanitizer";
@@ -162,9 +162,9 @@ static const char *why_file(int fd)
 	if (fstat(fd, &status) || status.st_size <= 0)
 		return "it cannot be read";
 	if (status.st_mode & (S_ISUID | S_ISGID))
-		return "it is setuid or setgid, and takes no library";
+		return "it is setuid or setgid, so it takes no library";
 	if (fgetxattr(fd, "security.capability", NULL, 0) > 0)
-		return "it has capabilities of its file, and takes no library";
+		return "its file has capabilities, so it takes no library";
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return "it cannot be read";
@@ -205,6 +205,6 @@ const char *why_unfit_here(void)
 		return "it is traced";
 	return NULL;
 #else
-	return "this machine is no x86-64";
+	return "this machine is not x86-64";
 #endif
 }

@@ -12,15 +12,25 @@
 #include "threads.h"
 
 /**
- * Starts the program ARGV, whose standard output is OUTPUT and which blocks the signals of MASK.
- * Before its execve(2), ATTACH is called with CONTEXT and its id; an error, -errno, ends it.
- * *USED, shared memory unless it is NULL, becomes what it has used before it is the program.
- * Returns its id, and in *FAILED what check_start() takes; or -errno after complaining, which
- * ATTACH does for its own errors.
+ * Makes a process that becomes the program ARGV, whose standard output is OUTPUT, once
+ * start_program() says so.  Before this process needs much memory: what the kernel copies of it
+ * now, and gives back at execve(2), is CPU time of the program.  Returns 0, or -errno after
+ * complaining.
  */
-pid_t start_program(char *const argv[], int output, const sigset_t *mask,
-		    int (*attach)(void *context, pid_t child), void *context, struct rusage *used,
-		    int *failed);
+int hold_program(char *const argv[], int output);
+
+/** Ends the process that was held and has not been started, if there is one. */
+void drop_program(void);
+
+/** What the process had used before it was the program. */
+const struct rusage *used_while_held(void);
+
+/**
+ * Starts the program that is held, with the signals of block_signals() as they were.  Before its
+ * execve(2), ATTACH is called with CONTEXT and its id; an error, -errno, ends it.  Returns its id,
+ * and in *FAILED what check_start() takes; or -errno after ATTACH complained.
+ */
+pid_t start_program(int (*attach)(void *context, pid_t child), void *context, int *failed);
 
 /**
  * Whether the program ARGV that has ended was executed at all, as BEGAN says: 0, or -errno after
@@ -29,10 +39,22 @@ pid_t start_program(char *const argv[], int output, const sigset_t *mask,
 int check_start(char *const argv[], bool began, int failed);
 
 /**
- * Blocks the SIGNALS that end a trace, and SIGCHLD; *BEFORE is what was blocked.  A parent that
+ * Blocks the signals that end a trace of TARGET or ask for a report, and SIGCHLD; a parent that
  * ignored SIGCHLD has no influence.
  */
-void block_signals(sigset_t *signals, sigset_t *before);
+void block_signals(const struct target *target);
+
+/** Those that block_signals() has blocked. */
+const sigset_t *blocked_signals(void);
+
+/** Whether one that ends a trace has come. */
+bool is_interrupted(void);
+
+/** From now on SIGALRM comes after the seconds of TARGET, and SIGUSR1 at its intervals. */
+void start_timers(const struct target *target);
+
+/** Unblocks them.  After one of them, the others are ignored: they must not end the report. */
+void unblock_signals(const struct collected *collected);
 
 /**
  * What a signal for this process means for the program ROOT, if not 0.  The first is for the
@@ -45,10 +67,18 @@ bool pass_on(struct collected *collected, pid_t root, const siginfo_t *info);
 int trace_child(void *threads, pid_t child);
 
 /**
- * Adds every thread of process PID to THREADS with ptrace(2); each will stop soon.  Returns 0, or
- * -errno after complaining.
+ * Calls VISIT for process PID, then for its children, and theirs.  A child that starts others is
+ * visited before its own children are looked up, so that VISIT can see to it that none is missed.
+ * Returns what VISIT returned for PID; an error for a child, which is complained of unless it has
+ * ended, leaves out that child's own children only.
  */
-int attach_to(pid_t pid, struct threads *threads);
+int visit_family(pid_t pid, int (*visit)(void *context, pid_t process), void *context);
+
+/**
+ * Adds every thread of the processes of TARGET and of their children to THREADS with ptrace(2);
+ * each will stop soon.  Returns 0, or -errno after complaining.
+ */
+int attach_to(const struct target *target, struct threads *threads);
 
 /** Why process PID could not be traced, after ptrace(2) failed with ERROR: a sentence that is kept.
  */

@@ -4,6 +4,7 @@
 #define TRACE_CALL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <ferry/loop.h>
@@ -14,14 +15,27 @@
 
 #define CALL_PATHS 2
 
+struct user_stack;
+
 struct traced_call {
 	int nr;
+	pid_t process, thread;
 	unsigned long args[6];
 	long result; /* a failure is -errno */
 
+	/* ns; with ptrace(2), the stops are in them.  0: the beginning was not seen. */
+	float wall_ns, waited_ns; /* how long it took, and how long of that its thread slept */
+	float cpu_ns;		  /* or NAN */
+	float between_ns;	  /* CPU time since the end of the call before, 0 if not known */
+
+	/* Of calls that are kept, 0 where it is not known: */
+	uint64_t file_id;      /* of the file that the first descriptor leads to, among all */
+	uint64_t directory_id; /* of the one that a relative path starts from */
+
 	/* Of calls that are kept, or NULL: */
-	char *paths[CALL_PATHS]; /* the arguments that are some */
-	char *file;		 /* where the first descriptor leads, as /proc says */
+	char *paths[CALL_PATHS];  /* the arguments that are some */
+	char *file;		  /* where the first descriptor leads, as /proc says */
+	struct user_stack *stack; /* from which its callers are found */
 };
 
 void call_free_texts(struct traced_call *call);
@@ -43,6 +57,12 @@ struct observer {
 
 	/** The thread has ended, or is traced no longer. */
 	void (*end)(void *context, void *own);
+
+	/**
+	 * Someone asks for a report of what was collected since the last one: 0 once it is made and
+	 * counting has begun anew, or -EAGAIN while the one before is not out.
+	 */
+	int (*report)(void *context);
 
 	void *context;
 };

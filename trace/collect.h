@@ -4,6 +4,8 @@
 #define TRACE_COLLECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "costs.h"
@@ -11,12 +13,21 @@
 
 enum method { METHOD_AUTO, METHOD_BPF, METHOD_PTRACE };
 
-/* What is traced: a program to start, or a process. */
+#define PIDS_MAX 64
+
+/* What is traced: a program to start, or processes. */
 struct target {
 	enum method method;
-	char *const *argv; /* NULL: PID */
+	char *const *argv; /* NULL: PIDS */
 	int output;	   /* the program's standard output */
-	pid_t pid;
+	pid_t pids[PIDS_MAX];
+	size_t pid_count;
+	long seconds;		 /* after which tracing ends, or 0 */
+	bool reports;		 /* are wanted while tracing goes on: by SIGUSR1, and */
+	long interval;		 /* after so many seconds each, unless it is 0 */
+	uint64_t cgroup;	 /* its id, instead of PIDS; 0: none */
+	const char *cgroup_path; /* where it is */
+	bool stacks;		 /* are taken, for the callers of calls */
 };
 
 struct collected {
@@ -29,12 +40,19 @@ struct collected {
 	long refused_ptrace; /* calls of ptrace(2) by the target that failed: it traces itself */
 
 	/* with BPF: */
-	struct times times; /* of the target, what tracing cost it included */
-	struct figure crossing, crossing_in_sample; /* a traced one, in ns */
-	long in_sample;				    /* calls that were sent, or lost */
-	long lost;	   /* calls of the sample that the ring had no room for */
-	long not_followed; /* threads that the table had no room for */
-	long uncounted;	   /* at most so many calls, of any process, were missed by the kernel */
+	struct times times;	  /* of the target, what tracing cost it included */
+	struct figure tracing;	  /* ns: what that was */
+	struct figure empty_call; /* ns: what a crossing alone took of its time in the sample */
+	struct figure
+		empty_between; /* ns: what tracing and crossings are of the time between two */
+	long in_sample;	       /* calls that were sent, or lost */
+	long lost;	       /* calls of the sample that the ring had no room for */
+	long not_followed;     /* threads that the table had no room for */
+	long uncounted;	  /* at most so many calls, of any process, were missed by the kernel */
+	double switches;  /* of threads that went to sleep */
+	bool sees_faults; /* of user code: */
+	double faults, faults_in_rows, faults_in_long_rows; /* of ROW and of LONG_ROW pages */
+	double children, children_cpu_ns; /* processes that ended after little CPU time */
 };
 
 #endif /* TRACE_COLLECT_H */

@@ -4,23 +4,31 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <ferry.h>
 #include <ferry_files.h>
-#include <ferry_prefault.h>
 
+#include "common/file.h"
 #include "common/memory.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/empty.h"
 #include "measure/harness/machine.h"
 #include "measure/harness/statistics.h"
+#include "indirect.h"
 #include "measure/harness/watch.h"
+#include "partner.h"
+#include "prefault.h"
 
 #define TRIALS 24
 #define CALLS 1024  /* in a trial */
@@ -32,9 +40,11 @@
 
 struct bench {
 	enum ferry_engine engine;
-	struct ferry_slot slots[BATCH];
+	struct batch_slot slots[BATCH];
 	long rets[BATCH];
 	int file; /* in memory */
+	int pipe[2];
+	const struct partner *partner;
 	const char *names[CALLS];
 	struct statx stats[CALLS];
 	int errors[CALLS];
@@ -117,10 +127,10 @@ static void run_batches(struct bench *bench)
 
 	for (i = 0; i < CALLS / BATCH; i++)
 		ferry_batch_on(bench->engine, bench->rets, bench->slots, BATCH, 0,
-			       sizeof(struct ferry_slot));
+			       sizeof(struct batch_slot));
 }
 
-static void fill_slots(struct bench *bench, struct ferry_slot slot)
+static void fill_slots(struct bench *bench, struct batch_slot slot)
 {
 	int i;
 
@@ -133,7 +143,7 @@ static void measure_batches(struct bench *bench, struct costs *costs)
 {
 	const char *why;
 
-	fill_slots(bench, (struct ferry_slot){ .nr = SYS_getppid });
+	fill_slots(bench, (struct batch_slot){ .nr = SYS_getppid });
 	bench->engine = !ferry_engine_probe(FERRY_SYSCALL, &why) ? FERRY_SYSCALL : FERRY_DEVICE;
 	if (!ferry_engine_probe(bench->engine, &why)) {
 		const struct figure batched = cost_of(run_batches, bench);
@@ -204,6 +214,7 @@ static void measure_files(struct bench *bench, struct costs *costs)
 		bench->names[i] = EXISTING;
 	costs->busy_cpus = look_at_others() / 2;
 	slow = elapsed_in(stat_one_by_one, bench);
+	costs->path_call = slow;
 	costs->statx_many = difference(slow, elapsed_in(stat_many, bench));
 	costs->busy_cpus += look_at_others() / 2;
 	costs->statx_many = on_busy_cpus(costs->statx_many, slow, costs->busy_cpus,
@@ -285,6 +296,30 @@ static struct way cost_of_tiny(int file, void (*run)(struct bench *bench), struc
 	return (struct way){ .saved = cost };
 }
 
+/* A pipe holds that many bytes, so no call waits. */
+static void pass_through_pipe(struct bench *bench)
+{
+	char byte = 0;
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		syscall(SYS_write, bench->pipe[1], &byte, 1);
+	for (i = 0; i < CALLS; i++)
+		syscall(SYS_read, bench->pipe[0], &byte, 1);
+}
+
+static struct way cost_of_pipe(struct bench *bench)
+{
+	struct figure both;
+
+	if (pipe2(bench->pipe, O_CLOEXEC))
+		return (struct way){ .missing = "there is no pipe to measure with" };
+	both = cost_of(pass_through_pipe, bench);
+	close(bench->pipe[0]);
+	close(bench->pipe[1]);
+	return (struct way){ .saved = { both.value / 2, both.error / 2 } };
+}
+
 static void measure_tiny(struct bench *bench, struct costs *costs)
 {
 	const int file = nameless_file(), device = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -292,45 +327,189 @@ static void measure_tiny(struct bench *bench, struct costs *costs)
 	/* The first also puts something there to be read. */
 	costs->tiny_write = cost_of_tiny(file, append_byte, bench);
 	costs->tiny_read = cost_of_tiny(file, read_byte, bench);
+	costs->tiny_pipe = cost_of_pipe(bench);
 	costs->tiny_device.saved = cost_on(device, append_byte, bench);
 	close(file);
 	close(device);
 }
 
+/* ---- threads that take turns ---- */
+
+#define CALLS_A_TURN 8
+#define TURNS (CALLS / CALLS_A_TURN) /* there and back, in a trial */
+
+static void take_turns(struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < TURNS; i++)
+		if (!partner_take_turn(bench->partner))
+			return;
+}
+
+/* On one CPU, as the threads of a busy server are. */
+static void stay_here(cpu_set_t *before)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	sched_getaffinity(0, sizeof(*before), before);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
+static struct figure cost_of_turns(struct bench *bench, struct figure calls)
+{
+	struct figure both = counted_by(CLOCK_PROCESS_CPUTIME_ID, take_turns, bench);
+	const double turns = 2.0 / CALLS_A_TURN;
+
+	return (struct figure){ fmax(0, both.value / turns - 2 * calls.value),
+				hypot(both.error / turns, 2 * calls.error) };
+}
+
+static void measure_turns(struct bench *bench, struct costs *costs)
+{
+	struct partner partner;
+	cpu_set_t before;
+
+	bench->partner = &partner;
+	stay_here(&before);
+	if (!partner_start(&partner)) {
+		costs->turn = cost_of_turns(bench, costs->tiny_pipe.saved);
+		partner_end(&partner);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 /* ---- page faults ---- */
 
-static void touch(volatile char *memory, size_t page)
+static void touch(volatile char *memory, size_t pages)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t i;
 
-	for (i = 0; i < PAGES; i++)
+	for (i = 0; i < pages; i++)
 		memory[i * page] = 1;
 }
 
-static void touch_pages(bool ahead)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = PAGES * page;
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#define SMALL_LARGE_PAGE (64UL << 10)
+#define LARGE_PAGE (2UL << 20) /* bytes, a multiple of every smaller one */
 
-	if (memory == MAP_FAILED)
+/* Memory for PAGES pages that begins with a large page; *WHOLE of *SIZE is to be unmapped. */
+static char *aligned_memory(void **whole, size_t *size)
+{
+	const size_t wanted = PAGES * (size_t)sysconf(_SC_PAGESIZE);
+
+	*size = wanted + LARGE_PAGE;
+	*whole = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*whole == MAP_FAILED)
+		return NULL;
+	return (char *)(((uintptr_t)*whole + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1));
+}
+
+static void touch_pages(int advice)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size;
+	void *whole;
+	char *memory = aligned_memory(&whole, &size);
+
+	if (!memory)
 		return;
-	madvise(memory, size, MADV_NOHUGEPAGE);
-	if (ahead)
-		ferry_prefault(memory, size, FERRY_PREFAULT_WRITE, NULL);
-	touch(memory, page);
-	munmap(memory, size);
+	madvise(memory, PAGES * page, advice);
+	touch(memory, PAGES);
+	munmap(whole, size);
 }
 
 static void fault(struct bench *bench)
 {
 	(void)bench;
-	touch_pages(false);
+	touch_pages(MADV_NOHUGEPAGE);
 }
 
-static void fault_ahead(struct bench *bench)
+static void fault_large(struct bench *bench)
 {
 	(void)bench;
-	touch_pages(true);
+	touch_pages(MADV_HUGEPAGE);
+}
+
+/* No large page fits into what is advised to be one, so that the smaller sizes come into play. */
+static void fault_several(struct bench *bench)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), part = PAGES / 4 * page;
+	size_t size;
+	void *whole;
+	char *memory;
+	int i;
+
+	(void)bench;
+	for (i = 0; i < 4; i++) {
+		memory = aligned_memory(&whole, &size);
+		if (!memory)
+			return;
+		madvise(memory + SMALL_LARGE_PAGE, part, MADV_HUGEPAGE);
+		touch(memory + SMALL_LARGE_PAGE, PAGES / 4);
+		munmap(whole, size);
+	}
+}
+
+#define SIZES "/sys/kernel/mm/transparent_hugepage/"
+
+static bool is_off(const char *file)
+{
+	const char *line = first_line(file);
+
+	return !line || strstr(line, "[never]");
+}
+
+static bool follows(const char *file)
+{
+	const char *line = first_line(file);
+
+	return line && strstr(line, "[inherit]");
+}
+
+static void measure_faults(struct bench *bench, struct costs *costs)
+{
+	const bool large = !is_off(SIZES "enabled");
+	const bool several = follows(SIZES "hugepages-64kB/enabled") ?
+				     large :
+				     !is_off(SIZES "hugepages-64kB/enabled");
+
+	costs->fault = cost_of(fault, bench);
+	costs->prefault = measure_prefault();
+	costs->large_pages.missing = "large pages are off in " SIZES "enabled";
+	costs->several_pages.missing = "they are off in " SIZES "hugepages-64kB/enabled";
+	if (large)
+		costs->large_pages = difference(costs->fault, cost_of(fault_large, bench));
+	if (several)
+		costs->several_pages = difference(costs->fault, cost_of(fault_several, bench));
+}
+
+/* ---- processes ---- */
+
+#define CALLS_A_PROCESS 256
+#define PROCESSES (CALLS / CALLS_A_PROCESS) /* in a trial */
+
+static void start_and_end(struct bench *bench)
+{
+	char *const argv[] = { "true", NULL };
+	pid_t child;
+	int i;
+
+	(void)bench;
+	for (i = 0; i < PROCESSES; i++)
+		if (!posix_spawnp(&child, argv[0], NULL, NULL, argv, environ))
+			waitpid(child, NULL, 0);
+}
+
+/* The CPU time of its children is none of this process's, but nobody else is waited for. */
+struct figure measure_process(void)
+{
+	const struct figure elapsed = elapsed_in(start_and_end, NULL);
+	const double processes = 1.0 / CALLS_A_PROCESS;
+
+	return (struct figure){ elapsed.value / processes, elapsed.error / processes };
 }
 
 struct costs measure_costs(void)
@@ -343,7 +522,9 @@ struct costs measure_costs(void)
 	measure_files(bench, &costs);
 	costs.vdso = difference(cost_of(trap_for_time, bench), cost_of(read_time, bench));
 	measure_tiny(bench, &costs);
-	costs.prefault = difference(cost_of(fault, bench), cost_of(fault_ahead, bench));
+	measure_turns(bench, &costs);
+	measure_faults(bench, &costs);
+	measure_indirect(costs.indirect);
 	close(bench->file);
 	free(bench);
 	return costs;

@@ -9,11 +9,14 @@
 
 const char *name_of_call(int nr)
 {
+	static const char *names[CALL_OTHER]; /* that were asked for */
 	char name[CALL_NAME_SIZE];
 
 	if (nr == CALL_OTHER)
 		return "(no native number)";
-	return keep_text("%s", call_name((short)nr, name));
+	if (!names[nr])
+		names[nr] = keep_text("%s", call_name((short)nr, name));
+	return names[nr];
 }
 
 bool is_among(const char *name, const char *const names[])

@@ -2,6 +2,7 @@
 #include "ptrace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include <linux/audit.h>
 
 #include "attach.h"
+#include "common/file.h"
+#include "common/memory.h"
 #include "common/messages.h"
 #include "measure/harness/clock.h"
 #include "measure/harness/process.h"
+#include "shapes.h"
 #include "threads.h"
 
 #if defined(__x86_64__)
@@ -35,6 +39,7 @@ struct session {
 	struct threads threads;
 	pid_t root;	 /* that this process started, or 0 */
 	bool began;	 /* the program has been executed */
+	double since;	 /* on the clock of now_ns(): what is counted began */
 	bool letting_go; /* every thread is detached when it stops */
 };
 
@@ -52,6 +57,14 @@ static void drop_call(struct thread *thread)
 	thread->in_call = false;
 }
 
+/* ID where /proc does not say it. */
+static pid_t process_of(pid_t id)
+{
+	const char *process = line_after(keep_text("/proc/%d/status", id), "Tgid:");
+
+	return *process ? (pid_t)strtol(process, NULL, 10) : id;
+}
+
 static void begin_call(struct session *session, struct thread *thread,
 		       const struct __ptrace_syscall_info *info)
 {
@@ -62,8 +75,36 @@ static void begin_call(struct session *session, struct thread *thread,
 	for (i = 0; i < 6; i++)
 		thread->call.args[i] = info->entry.args[i];
 	thread->in_call = true;
+	if (!thread->process)
+		thread->process = process_of(thread->id);
+	thread->call.process = thread->process;
+	thread->call.thread = thread->id;
 	session->observer->begin(session->observer->context, thread->id, &thread->call,
 				 thread->own);
+	thread->began_ns = now_ns();
+}
+
+/* A stop takes some microseconds, and more on a busy machine: less is no sleep. */
+#define SHORTEST_SLEEP 200e3F /* ns */
+
+static bool may_sleep(const struct traced_call *call)
+{
+	const struct call *shape = shape_of(call->nr);
+
+	return !shape || shape->waits != NEVER_WAITS;
+}
+
+static void note_time(struct thread *thread)
+{
+	struct traced_call *call = &thread->call;
+
+	call->cpu_ns = NAN;
+	if (!thread->began_ns)
+		return;
+	call->wall_ns = (float)(now_ns() - thread->began_ns);
+	if (call->wall_ns > SHORTEST_SLEEP && may_sleep(call))
+		call->waited_ns = call->wall_ns;
+	thread->began_ns = 0;
 }
 
 /* A thread that was attached to within a call shows its end alone, which does not count. */
@@ -73,6 +114,7 @@ static void end_call(struct session *session, struct thread *thread, long result
 		return;
 	thread->in_call = false;
 	thread->call.result = result;
+	note_time(thread);
 	if (thread->call.nr == SYS_ptrace && result == -EPERM)
 		session->collected->refused_ptrace++;
 	session->observer->call(session->observer->context, &thread->call, &thread->own);
@@ -217,8 +259,30 @@ static void let_go(struct session *session)
 	threads_visit(&session->threads, interrupt);
 }
 
+/* Of the time since the one before. */
+static void report(struct session *session)
+{
+	struct collected *collected = session->collected;
+
+	collected->ns = now_ns() - session->since;
+	if (session->observer->report(session->observer->context))
+		return;
+	session->since = now_ns();
+	collected->threads = (long)session->threads.count;
+}
+
+static void take_signal(struct session *session, const siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD)
+		return;
+	if (info->si_signo == SIGUSR1)
+		report(session);
+	else if (!pass_on(session->collected, session->root, info))
+		let_go(session);
+}
+
 /* SIGCHLD comes with every stop, so no stop is missed while this waits. */
-static void follow(struct session *session, const sigset_t *signals)
+static void follow(struct session *session)
 {
 	siginfo_t info;
 	int status;
@@ -232,20 +296,18 @@ static void follow(struct session *session, const sigset_t *signals)
 			stopped(session, id, status);
 		else if (id)
 			ended(session, id, status);
-		else if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD &&
-			 !pass_on(session->collected, session->root, &info))
-			let_go(session);
+		else if (sigwaitinfo(blocked_signals(), &info) > 0)
+			take_signal(session, &info);
 	}
 }
 
-static int begin(struct session *session, const sigset_t *mask, int *failed)
+static int begin(struct session *session, int *failed)
 {
 	const struct target *target = session->target;
 
 	if (!target->argv)
-		return attach_to(target->pid, &session->threads);
-	session->root = start_program(target->argv, target->output, mask, trace_child,
-				      &session->threads, NULL, failed);
+		return attach_to(target, &session->threads);
+	session->root = start_program(trace_child, &session->threads, failed);
 	return session->root < 0 ? session->root : 0;
 }
 
@@ -253,18 +315,17 @@ int collect_with_ptrace(const struct target *target, const struct observer *obse
 			struct collected *collected)
 {
 	struct session session = { .target = target, .observer = observer, .collected = collected };
-	sigset_t signals, before;
 	int error, failed = -1;
 
 	*collected = (struct collected){ 0 };
-	block_signals(&signals, &before);
-	error = begin(&session, &before, &failed);
+	error = begin(&session, &failed);
+	start_timers(target);
 	collected->threads = (long)session.threads.count;
-	collected->ns = -now_ns();
+	session.since = now_ns();
 	if (!error)
-		follow(&session, &signals);
-	collected->ns += now_ns();
-	sigprocmask(SIG_SETMASK, &before, NULL);
+		follow(&session);
+	collected->ns = now_ns() - session.since;
+	unblock_signals(collected);
 	if (error || failed < 0)
 		return error;
 	return check_start(target->argv, session.began, failed);

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "savings.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "common/memory.h"
 #include "names.h"
 #include "shapes.h"
 
-#define TINY 4096     /* bytes: less is a tiny read or write */
-#define LARGE 65536.0 /* the buffer to use instead */
-#define BETWEEN 4     /* calls from one to the next of the same kind, as in a loop that copies */
+#define TINY 4096 /* bytes: less is a tiny read or write */
+#define BETWEEN 4 /* calls from one to the next of the same kind, as in a loop that copies */
 
 #define OF_FILES 1 /* the saving by one call for many files */
+
+static const char *const stats[] = { "stat", "lstat", "newfstatat", "statx", NULL };
+static const char *const clocks[] = { "clock_gettime", "gettimeofday", "time", NULL };
 
 /* How many calls a way applies to. */
 struct amount {
@@ -23,28 +27,101 @@ struct amount {
 
 /* ---- counting ---- */
 
-static struct amount crossings_in_batches(const struct findings *findings)
+static struct amount crossings_in_batches(const struct conclusions *conclusions)
 {
-	struct amount amount = { .error = findings->scale_error };
+	struct amount amount = { .error = conclusions->scale_error };
 	size_t i;
 
-	for (i = 0; i < findings->sequences->count; i++) {
-		const struct plan *plan = &findings->plans[i];
+	for (i = 0; i < conclusions->sequences->count; i++) {
+		const struct plan *plan = &conclusions->plans[i];
 
 		amount.calls += plan->turns * (plan->calls - plan->batches);
 	}
 	return amount;
 }
 
-static struct amount calls_by_name(const struct totals *totals, const char *const names[])
+/* Calls of one number in the sample, and how many of them a way applies to. */
+struct sampled {
+	unsigned long seen, suited;
+};
+
+static struct sampled look_for(const struct windows *windows, int nr,
+			       bool (*suits)(const struct traced_call *call))
+{
+	struct sampled sampled = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < windows->count; i++)
+		for (k = 0; k < windows->of[i]->count; k++)
+			if (windows->of[i]->calls[k].nr == nr) {
+				sampled.seen++;
+				sampled.suited += suits(&windows->of[i]->calls[k]);
+			}
+	return sampled;
+}
+
+static struct amount calls_that(const struct totals *totals, const struct windows *windows,
+				const char *const names[],
+				bool (*suit)(const struct traced_call *call))
 {
 	struct amount amount = { 0 };
+	double variance = 0;
 	int nr;
 
-	for (nr = 0; nr < CALL_LIMIT; nr++)
-		if (totals->of[nr].calls && is_among(name_of_call(nr), names))
-			amount.calls += (double)totals->of[nr].calls;
+	for (nr = 0; nr < CALL_LIMIT; nr++) {
+		const double calls = (double)totals->of[nr].calls;
+		struct sampled sampled;
+		double share;
+
+		if (!totals->of[nr].calls || !is_among(name_of_call(nr), names))
+			continue;
+		sampled = look_for(windows, nr, suit);
+		if (!sampled.seen)
+			continue;
+		share = (double)sampled.suited / (double)sampled.seen;
+		amount.calls += calls * share;
+		if ((double)sampled.seen < calls)
+			variance += calls * calls * share * (1 - share) / (double)sampled.seen;
+	}
+	amount.error = amount.calls ? sqrt(variance) / amount.calls : 0;
 	return amount;
+}
+
+/* The clocks that the vDSO reads: vdso(7) and the kernel's lib/vdso/gettimeofday.c. */
+static bool has_vdso_clock(const struct traced_call *call)
+{
+	if (call->nr != SYS_clock_gettime)
+		return true;
+	switch ((int)call->args[0]) {
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* fstat() of today's C library asks for an empty path. */
+static bool looks_up_path(const struct traced_call *call)
+{
+	if (call->nr == SYS_newfstatat)
+		return !(call->args[3] & AT_EMPTY_PATH);
+	return call->nr != SYS_statx || !(call->args[2] & AT_EMPTY_PATH);
+}
+
+bool asks_clock_by_call(const struct traced_call *call)
+{
+	return is_among(name_of_call(call->nr), clocks) && has_vdso_clock(call);
+}
+
+bool asks_attributes(const struct traced_call *call)
+{
+	return is_among(name_of_call(call->nr), stats) && looks_up_path(call);
 }
 
 /* A short read ends a file or a message, and messages of a socket are not joined. */
@@ -71,43 +148,61 @@ static bool uses(const struct traced_call *call, unsigned long descriptor)
 	return k >= 0 && call->args[k] == descriptor;
 }
 
-/* Whether only calls on other files come between the call at AT and one that it goes on from. */
-static bool is_needless(const struct window *window, size_t at)
+static bool is_on_stream(const struct traced_call *call)
 {
-	const struct traced_call *call = &window->calls[at];
+	return call->file &&
+	       (!strncmp(call->file, "pipe:", 5) || !strncmp(call->file, "socket:", 7));
+}
+
+/*
+ * Only calls on other files come between it and the one that it goes on from.  On a pipe, nothing
+ * of another pipe or socket does: that may be a question and this its answer.
+ */
+bool is_needless_transfer(const struct traced_call *call, size_t at)
+{
 	size_t back;
 
 	if (!is_tiny(call))
 		return false;
-	for (back = 1; back <= BETWEEN && back <= at; back++)
+	for (back = 1; back <= BETWEEN && back <= at; back++) {
 		if (uses(call - back, call->args[0]))
 			return continues(call, call - back) && is_tiny(call - back);
+		if (is_on_stream(call) && is_on_stream(call - back))
+			return false;
+	}
 	return false;
 }
 
-enum transfer { READS, WRITES, OF_DEVICES };
+bool reads_data(const struct traced_call *call)
+{
+	return call->nr == SYS_read || call->nr == SYS_pread64;
+}
+
+enum transfer { READS, WRITES, OF_PIPES, OF_DEVICES };
 
 static enum transfer transfer_of(const struct traced_call *call)
 {
 	if (call->file && is_device(call->file))
 		return OF_DEVICES;
-	return call->nr == SYS_read || call->nr == SYS_pread64 ? READS : WRITES;
+	if (call->file && !strncmp(call->file, "pipe:", 5))
+		return OF_PIPES;
+	return reads_data(call) ? READS : WRITES;
 }
 
 /* Reads, or writes, that would not be made if each moved LARGE bytes. */
-static struct amount needless_transfers(const struct findings *findings,
+static struct amount needless_transfers(const struct conclusions *conclusions,
 					const struct windows *windows, enum transfer transfer)
 {
-	struct amount amount = { .error = findings->scale_error };
+	struct amount amount = { .error = conclusions->scale_error };
 	size_t i, k;
 
 	for (i = 0; i < windows->count; i++)
 		for (k = 0; k < windows->of[i]->count; k++)
 			if (transfer_of(&windows->of[i]->calls[k]) == transfer &&
-			    is_needless(windows->of[i], k))
+			    is_needless_transfer(&windows->of[i]->calls[k], k))
 				amount.calls +=
 					1 - (double)windows->of[i]->calls[k].args[2] / LARGE;
-	amount.calls *= findings->scale;
+	amount.calls *= conclusions->scale;
 	return amount;
 }
 
@@ -148,37 +243,37 @@ static struct saving sum_of(struct saving a, struct saving b)
 	return a;
 }
 
-static struct saving saving_of_buffers(const struct findings *findings,
+static struct saving saving_of_buffers(const struct conclusions *conclusions,
 				       const struct windows *windows, const struct costs *costs,
 				       double cpu_ns)
 {
 	const struct way ways[] = { [READS] = costs->tiny_read,
 				    [WRITES] = costs->tiny_write,
+				    [OF_PIPES] = costs->tiny_pipe,
 				    [OF_DEVICES] = costs->tiny_device };
 	struct saving saving = { .missing = "" };
 	enum transfer transfer;
 
 	for (transfer = READS; transfer <= OF_DEVICES; transfer++)
-		saving = sum_of(saving,
-				saving_of(ways[transfer],
-					  needless_transfers(findings, windows, transfer), cpu_ns));
+		saving =
+			sum_of(saving, saving_of(ways[transfer],
+						 needless_transfers(conclusions, windows, transfer),
+						 cpu_ns));
 	return saving;
 }
 
-static void add(struct findings *findings, size_t at, const char *name, const char *what,
+static void add(struct conclusions *conclusions, size_t at, const char *name, const char *what,
 		struct saving saving)
 {
 	saving.name = name;
 	saving.what = what;
-	findings->savings[at] = saving;
+	conclusions->savings[at] = saving;
 }
 
-static void add_savings(struct findings *findings, const struct windows *windows,
+static void add_savings(struct conclusions *conclusions, const struct windows *windows,
 			const struct totals *totals, const struct costs *costs,
 			const struct times *times, double cpu_ns)
 {
-	static const char *const stats[] = { "stat", "lstat", "newfstatat", "statx", NULL };
-	static const char *const clocks[] = { "clock_gettime", "gettimeofday", "time", NULL };
 	struct way prefault = costs->prefault;
 	struct amount faults = { times->missing ? 0 : (double)times->page_faults, 0 };
 
@@ -187,35 +282,36 @@ static void add_savings(struct findings *findings, const struct windows *windows
 	/* Anything from none to all of the faults can be avoided: a uniform distribution. */
 	prefault.saved.error = hypot(prefault.saved.error / 2, prefault.saved.value / sqrt(12));
 	prefault.saved.value /= 2;
-	add(findings, 0, "batch",
+	add(conclusions, 0, "batch",
 	    keep_text("a batch for each sequence, %s",
 		      costs->batch_engine ? keep_text("on the engine %s", costs->batch_engine) :
 					    "on a kernel with the engine syscall or device"),
-	    saving_of(costs->batch, crossings_in_batches(findings), cpu_ns));
-	add(findings, OF_FILES, "files",
+	    saving_of(costs->batch, crossings_in_batches(conclusions), cpu_ns));
+	add(conclusions, OF_FILES, "files",
 	    "ferry_statx_many() or ferry_walk(), on all CPUs, for attributes",
-	    saving_of(costs->statx_many, calls_by_name(totals, stats), cpu_ns));
-	add(findings, 2, "vdso", "the vDSO for the time",
-	    saving_of(costs->vdso, calls_by_name(totals, clocks), cpu_ns));
-	add(findings, 3, "buffers", "buffers of 64 KiB for tiny reads and writes",
-	    saving_of_buffers(findings, windows, costs, cpu_ns));
-	add(findings, 4, "faults", "ferry_prefault() or large pages for page faults",
+	    saving_of(costs->statx_many, calls_that(totals, windows, stats, looks_up_path),
+		      cpu_ns));
+	add(conclusions, 2, "vdso", "the vDSO for the time",
+	    saving_of(costs->vdso, calls_that(totals, windows, clocks, has_vdso_clock), cpu_ns));
+	add(conclusions, 3, "buffers", "buffers of 64 KiB for tiny reads and writes",
+	    saving_of_buffers(conclusions, windows, costs, cpu_ns));
+	add(conclusions, 4, "faults", "ferry_prefault() or large pages for page faults",
 	    saving_of(prefault, faults, cpu_ns));
 }
 
-struct findings conclude(const struct windows *windows, const struct totals *totals,
-			 const struct costs *costs, const struct times *times, double cpu_ns)
+struct conclusions conclude(const struct windows *windows, const struct totals *totals,
+			    const struct costs *costs, const struct times *times, double cpu_ns)
 {
-	struct findings findings = { .sequences = sequences_find(windows) };
+	struct conclusions conclusions = { .sequences = sequences_find(windows) };
 	size_t i;
 
-	findings.scale = windows->calls ? (double)totals->calls / (double)windows->calls : 1;
-	findings.scale_error = windows->halvings ? 1 / sqrt((double)windows->count) : 0;
-	for (i = 0; i < findings.sequences->count; i++)
-		findings.plans[i] =
-			plan_of(findings.sequences, &findings.sequences->of[i], findings.scale);
-	add_savings(&findings, windows, totals, costs, times, cpu_ns);
-	if (!findings.savings[OF_FILES].missing)
-		findings.hindrance = costs->statx_many.hindrance;
-	return findings;
+	conclusions.scale = windows->calls ? (double)totals->calls / (double)windows->calls : 1;
+	conclusions.scale_error = windows->halvings ? 1 / sqrt((double)windows->count) : 0;
+	for (i = 0; i < conclusions.sequences->count; i++)
+		conclusions.plans[i] = plan_of(conclusions.sequences, &conclusions.sequences->of[i],
+					       conclusions.scale);
+	add_savings(&conclusions, windows, totals, costs, times, cpu_ns);
+	if (!conclusions.savings[OF_FILES].missing)
+		conclusions.hindrance = costs->statx_many.hindrance;
+	return conclusions;
 }

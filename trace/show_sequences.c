@@ -109,20 +109,20 @@ static const char *verdict_of(const struct plan *plan)
 
 void show_sequences(const struct trace *trace)
 {
-	const struct findings *findings = &trace->findings;
+	const struct conclusions *conclusions = &trace->conclusions;
 	size_t i;
 
-	if (!findings->sequences->count)
+	if (!conclusions->sequences->count)
 		show_paragraph("", "No sequence of calls is frequent enough to gain anything.");
-	for (i = 0; i < findings->sequences->count; i++) {
-		const struct plan *plan = &findings->plans[i];
+	for (i = 0; i < conclusions->sequences->count; i++) {
+		const struct plan *plan = &conclusions->plans[i];
 
 		show_heading("Sequence %zu: %.0f turns of %.1f calls, %.1f %% of all calls", i + 1,
 			     plan->turns, plan->calls,
 			     100 * plan->turns * plan->calls / (double)trace->totals.calls);
 		show_steps(plan);
 		show_paragraph("Batch: ", verdict_of(plan));
-		show_followers(&findings->sequences->of[i]);
+		show_followers(&conclusions->sequences->of[i]);
 		putchar('\n');
 	}
 }
@@ -139,7 +139,7 @@ void show_savings(const struct trace *trace)
 		{ "OF CPU", F_PERCENT, offsetof(struct saving, share), 1 },
 	};
 	const struct records records = { NULL,	  NULL,
-					 0,	  trace->findings.savings,
+					 0,	  trace->conclusions.savings,
 					 SAVINGS, sizeof(struct saving) };
 
 	show_records(columns, COUNT_OF(columns), &records);

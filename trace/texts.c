@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "hash.h"
 #include "shapes.h"
 
 #define PAGE 4096 /* the smallest there is: a read within one succeeds or fails as a whole */
@@ -36,17 +37,38 @@ static char *read_string(pid_t thread, unsigned long address)
 	return NULL;
 }
 
+static char *read_link(const char *link)
+{
+	char target[PATH_MAX];
+	const ssize_t length = readlink(link, target, sizeof(target) - 1);
+
+	return length < 0 ? NULL : strndup(target, (size_t)length);
+}
+
 static char *read_descriptor(pid_t thread, long descriptor)
 {
-	char link[64], target[PATH_MAX];
-	ssize_t length;
+	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%d/fd/%ld", thread, descriptor);
-	length = readlink(link, target, sizeof(target) - 1);
-	if (length < 0)
-		return NULL;
-	target[length] = '\0';
-	return strdup(target);
+	return read_link(link);
+}
+
+/* Two files have one name only one after the other. */
+static uint64_t identity_of(const char *path)
+{
+	return path ? hash_text(path, 0) : 0;
+}
+
+static uint64_t identity_of_working_directory(pid_t thread)
+{
+	char link[64], *path;
+	uint64_t identity;
+
+	snprintf(link, sizeof(link), "/proc/%d/cwd", thread);
+	path = read_link(link);
+	identity = identity_of(path);
+	free(path);
+	return identity;
 }
 
 void call_free_texts(struct traced_call *call)
@@ -56,6 +78,7 @@ void call_free_texts(struct traced_call *call)
 	for (i = 0; i < CALL_PATHS; i++)
 		free(call->paths[i]);
 	free(call->file);
+	free(call->stack);
 }
 
 void texts_read(pid_t thread, struct traced_call *call)
@@ -70,4 +93,8 @@ void texts_read(pid_t thread, struct traced_call *call)
 			call->paths[paths++] = read_string(thread, call->args[k]);
 	if (descriptor >= 0 && (int)call->args[descriptor] >= 0)
 		call->file = read_descriptor(thread, (int)call->args[descriptor]);
+	call->file_id = identity_of(call->file);
+	if (paths && call->paths[0] && *call->paths[0] != '/')
+		call->directory_id =
+			call->file ? call->file_id : identity_of_working_directory(thread);
 }

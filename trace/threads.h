@@ -10,6 +10,8 @@
 
 struct thread {
 	pid_t id;
+	pid_t process;		 /* 0: not looked up yet */
+	double began_ns;	 /* CALL, on the clock of now_ns(); 0: not seen */
 	bool in_call;		 /* CALL has begun and not ended */
 	struct traced_call call; /* without a result yet */
 	void *own;		 /* see struct observer */

@@ -10,9 +10,9 @@
 struct total {
 	const char *missing; /* NULL: it is a record */
 	const char *name;    /* once totals_sort() has been called */
-	int nr;
-	long calls, failed;
+	long nr, calls, failed;
 	double share;
+	double cpu_ns, wall_ns; /* of all, scaled up from the sample; NAN where no time was taken */
 };
 
 struct totals {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The report for programs. */
 #include "common/json.h"
+#include "common/record.h"
 #include "names.h"
+#include "stacks/sites.h"
 #include "trace.h"
 
 static json_t *figure(struct figure figure)
@@ -26,16 +28,18 @@ static json_t *time_as_json(const struct trace *trace)
 
 static json_t *calls_as_json(const struct totals *totals)
 {
-	json_t *list = json_array();
-	size_t count, i;
-	const struct total *sorted = totals_sort(totals, &count);
+	static const struct field fields[] = {
+		{ "call", F_TEXT, offsetof(struct total, name), 0 },
+		{ "number", F_COUNT, offsetof(struct total, nr), 0 },
+		{ "calls", F_COUNT, offsetof(struct total, calls), 0 },
+		{ "failed", F_COUNT, offsetof(struct total, failed), 0 },
+		{ "wall_ns", F_NUMBER, offsetof(struct total, wall_ns), 0 },
+		{ "cpu_ns", F_NUMBER, offsetof(struct total, cpu_ns), 0 },
+	};
+	struct records records = RECORDS("calls", fields, (struct total *)NULL, 0);
 
-	for (i = 0; i < count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:i, s:I, s:I}", "call",
-						      sorted[i].name, "number", sorted[i].nr,
-						      "calls", (json_int_t)sorted[i].calls,
-						      "failed", (json_int_t)sorted[i].failed));
-	return list;
+	records.first = totals_sort(totals, &records.count);
+	return records_as_json(&records);
 }
 
 static json_t *arguments_as_json(const struct step *step)
@@ -86,13 +90,13 @@ static json_t *followers_as_json(const struct sequence *sequence)
 	return list;
 }
 
-static json_t *sequences_as_json(const struct findings *findings)
+static json_t *sequences_as_json(const struct conclusions *conclusions)
 {
 	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < findings->sequences->count; i++) {
-		const struct plan *plan = &findings->plans[i];
+	for (i = 0; i < conclusions->sequences->count; i++) {
+		const struct plan *plan = &conclusions->plans[i];
 
 		json_array_append_new(
 			list, json_pack("{s:o, s:o, s:o, s:s, s:s?, s:o, s:o}", "turns",
@@ -100,27 +104,97 @@ static json_t *sequences_as_json(const struct findings *findings)
 					"batches", json_number(plan->batches), "verdict",
 					verdict_name(plan->verdict), "why", plan->why, "steps",
 					steps_as_json(plan), "followers",
-					followers_as_json(&findings->sequences->of[i])));
+					followers_as_json(&conclusions->sequences->of[i])));
 	}
 	return list;
 }
 
-static json_t *savings_as_json(const struct findings *findings)
+static json_t *savings_as_json(const struct conclusions *conclusions)
+{
+	static const struct field fields[] = {
+		{ "name", F_TEXT, offsetof(struct saving, name), ALWAYS },
+		{ "what", F_TEXT, offsetof(struct saving, what), ALWAYS },
+		{ "missing", F_REASON, 0, ALWAYS },
+		{ "calls", F_NUMBER, offsetof(struct saving, calls), ALWAYS },
+		{ "saved_ns.value", F_NUMBER, offsetof(struct saving, ns), ALWAYS },
+		{ "saved_ns.error", F_NUMBER, offsetof(struct saving, error), ALWAYS },
+		{ "share", F_NUMBER, offsetof(struct saving, share), ALWAYS },
+	};
+	const struct records records = RECORDS("savings", fields, conclusions->savings, SAVINGS);
+
+	return records_as_json(&records);
+}
+
+static json_t *frames_as_json(const struct site *site)
 {
 	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < SAVINGS; i++) {
-		const struct saving *saving = &findings->savings[i];
+	for (i = 0; i < site->count; i++) {
+		const struct frame *frame = &site->of[i];
 
 		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s?, s:o, s:o, s:o}", "name", saving->name,
-					"what", saving->what, "missing", saving->missing, "calls",
-					json_number(saving->calls), "saved_ns",
-					figure((struct figure){ saving->ns, saving->error }),
-					"share", json_number(saving->share)));
+			list,
+			json_pack("{s:o, s:I, s:o, s:o, s:o}", "module", json_text(frame->module),
+				  "offset", (json_int_t)frame->offset, "function",
+				  frame->function ? json_text(frame->function) : json_null(),
+				  "source", frame->source ? json_text(frame->source) : json_null(),
+				  "line", frame->source ? json_integer(frame->line) : json_null()));
 	}
 	return list;
+}
+
+static json_t *sites_as_json(const struct sites *sites)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < sites->count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:f, s:o, s:o}", "share", sites->of[i].share,
+						"site", json_text(site_text(&sites->of[i])),
+						"frames", frames_as_json(&sites->of[i])));
+	return list;
+}
+
+static json_t *findings_as_json(const struct findings *findings)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->of[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+				  "kind", finding->kind, "sentence",
+				  json_text(finding_sentence(finding)), "what",
+				  json_text(finding->what), "cure", json_text(finding->cure),
+				  "calls", json_number(finding->calls), "cost_ns",
+				  figure(finding->cost), "saved_ns", figure(finding->saved),
+				  "indirect_ns", figure(finding->indirect), "between_ns",
+				  json_number(finding->between_ns), "waits", finding->waits,
+				  "share", json_number(finding->share), "sites",
+				  sites_as_json(&finding->sites)));
+	}
+	return list;
+}
+
+static json_t *waits_as_json(const struct trace *trace)
+{
+	static const struct field fields[] = {
+		{ "call", F_TEXT, offsetof(struct wait, call), 0 },
+		{ "file", F_TEXT, offsetof(struct wait, file), 0 },
+		{ "times", F_COUNT, offsetof(struct wait, times), 0 },
+		{ "ns", F_NUMBER, offsetof(struct wait, ns), 0 },
+		{ "mean_ns", F_NUMBER, offsetof(struct wait, mean), 0 },
+		{ "p99_ns", F_NUMBER, offsetof(struct wait, p99), 0 },
+		{ "cpu_ns", F_NUMBER, offsetof(struct wait, cpu_ns), 0 },
+	};
+	const struct records records = RECORDS("waits", fields, trace->waits, trace->wait_count);
+
+	return records_as_json(&records);
 }
 
 static json_t *method_as_json(const struct trace *trace)
@@ -141,15 +215,21 @@ json_t *trace_as_json(const struct trace *trace)
 {
 	const struct collected *collected = &trace->collected;
 	json_t *document = json_pack(
-		"{s:s, s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:s?, s:f, s:o, s:o, s:o, s:o}",
-		"schema", "ferry-trace", "version", 1, "program", json_text(trace->name),
+		"{s:s, s:i, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:b, s:s?, s:f, s:o, s:o, s:o, "
+		"s:o, "
+		"s:o, "
+		"s:o}",
+		"schema", "ferry-trace", "version", 1, "report", (json_int_t)trace->number,
+		"indirect_ns", figure(trace->indirect), "program", json_text(trace->name),
 		"traced_ns", json_number(collected->ns), "total", (json_int_t)trace->totals.calls,
 		"threads", (json_int_t)collected->threads, "status",
 		collected->ended ? json_integer(collected->status) : json_null(), "crossing_ns",
-		figure(trace->costs.crossing), "goes_on", collected->let_go, "watched",
-		trace->costs.watched, "busy_cpus", trace->costs.busy_cpus, "time",
-		time_as_json(trace), "calls", calls_as_json(&trace->totals), "sequences",
-		sequences_as_json(&trace->findings), "savings", savings_as_json(&trace->findings));
+		figure(trace->costs.crossing), "goes_on", collected->let_go || trace->is_interim,
+		"watched", trace->costs.watched, "busy_cpus", trace->costs.busy_cpus, "time",
+		time_as_json(trace), "calls", calls_as_json(&trace->totals), "findings",
+		findings_as_json(&trace->findings), "waits", waits_as_json(trace), "sequences",
+		sequences_as_json(&trace->conclusions), "savings",
+		savings_as_json(&trace->conclusions));
 
 	json_object_update_new(document, method_as_json(trace));
 	return document;

@@ -6,7 +6,7 @@
 
 #include "common/memory.h"
 
-#define CALLS_MAX 65536 /* takes 15 MiB, with paths */
+#define CALLS_MAX 32768 /* takes 10 MiB, with paths */
 
 static void free_calls(struct window *window)
 {
@@ -70,7 +70,7 @@ bool windows_want(const struct windows *windows, const struct window *open)
 static void append(struct window *window, const struct traced_call *call)
 {
 	if (window->count == window->room) {
-		window->room = window->room ? 2 * window->room : 16;
+		window->room = window->room ? 2 * window->room : 4;
 		window->calls = reallocate(window->calls, window->room, sizeof(*call));
 	}
 	window->calls[window->count++] = *call;
@@ -93,6 +93,25 @@ void windows_add(struct windows *windows, struct window **open, struct traced_ca
 	}
 	while (windows->calls > CALLS_MAX)
 		halve(windows);
+}
+
+void windows_restart(struct windows *windows)
+{
+	size_t i, open = 0;
+
+	for (i = 0; i < windows->count; i++) {
+		struct window *window = windows->of[i];
+
+		free_calls(window);
+		window->kept = window->open;
+		if (window->open)
+			windows->of[open++] = window;
+		else
+			free(window);
+	}
+	windows->count = open;
+	windows->calls = 0;
+	windows->halvings = 0;
 }
 
 void windows_close(struct window *open)

@@ -40,6 +40,9 @@ struct window *windows_open(struct windows *windows, uint64_t id);
 /** Adds CALL, whose texts are the window's from now on, to *OPEN, which changes. */
 void windows_add(struct windows *windows, struct window **open, struct traced_call *call);
 
+/** Forgets all calls, and takes all windows from now on; those that are open go on. */
+void windows_restart(struct windows *windows);
+
 /** The thread of the window OPEN makes no more calls. */
 void windows_close(struct window *open);
 

@@ -14,9 +14,10 @@ const char *bpf_prepare(void)
 	return bpf_missing();
 }
 
-int collect_with_bpf(const struct target *target, struct windows *windows, struct totals *totals,
-		     struct collected *collected)
+int collect_with_bpf(const struct target *target, const struct observer *observer,
+		     struct windows *windows, struct totals *totals, struct collected *collected)
 {
+	(void)observer;
 	(void)target;
 	(void)windows;
 	(void)totals;

@@ -2,6 +2,7 @@
 #include "collect.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <search.h>
@@ -19,6 +20,9 @@
 
 #include "../attach.h"
 #include "../shapes.h"
+#include "../stacks/images.h"
+#include "../stacks/mappings.h"
+#include "../stacks/stack.h"
 #include "common/file.h"
 #include "common/memory.h"
 #include "common/messages.h"
@@ -26,6 +30,9 @@
 #include "measure/harness/clock.h"
 #include "measure/harness/empty.h"
 #include "measure/harness/process.h"
+#include "measure/harness/statistics.h"
+#include "cost.h"
+#include "counted.h"
 #include "object.h"
 
 /* ns; the ring has room for ten times as many calls as are made in it. */
@@ -35,7 +42,8 @@
 #define PIPEFS_MAGIC 0x50495045
 #endif
 
-#define NO_SAMPLE 63 /* halvings: no window is in it */
+#define FIRST (-20)	 /* of all priorities */
+#define TIMED_HALVINGS 1 /* then enough calls have been timed: the others do without */
 
 static struct bpf bpf;
 
@@ -43,6 +51,14 @@ struct session {
 	const struct target *target;
 	struct windows *windows;
 	struct collected *collected;
+	struct totals *totals;
+	const struct observer *observer; /* for its reports */
+	struct tracing_cost cost;
+	struct counted before; /* at the last report */
+	long timed;	       /* calls since then whose beginnings were noted */
+	struct sendings sendings;
+	double since; /* on the clock of now_ns() */
+	bool has_reported;
 	void *open; /* windows, by tsearch(3) */
 	pid_t root; /* that this process started, or 0 */
 };
@@ -70,10 +86,11 @@ const char *bpf_prepare(void)
 		const struct call *shape = shape_of(nr);
 
 		bpf.state->kinds[nr].path = argument(shape, "p");
-		bpf.state->kinds[nr].descriptor = NO_ARGUMENT;
-		if (is_transfer(nr) || (shape && shape->waits == WAITS_FOR_FILE))
-			bpf.state->kinds[nr].descriptor = argument(shape, "d");
+		bpf.state->kinds[nr].descriptor = argument(shape, "d");
 	}
+	if (!why)
+		bpf.state->page_shift =
+			(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	return why;
 }
 
@@ -82,6 +99,8 @@ const char *bpf_prepare(void)
 struct open_window {
 	uint64_t id;
 	struct window *window;
+	struct user_stack *stack; /* of its next call, or NULL */
+	struct sending last;
 };
 
 static int compare(const void *a, const void *b)
@@ -116,12 +135,22 @@ static struct open_window *find_or_add(struct session *session, uint64_t id)
 static void forget(struct session *session, struct open_window *open)
 {
 	tdelete(open, &session->open, compare);
+	free(open->stack);
 	free(open);
 }
 
-/* The beginning of what /proc shows of a descriptor, as far as anyone asks for it. */
-static char *name_of_file(const struct bpf_file *file)
+/* A regular file by its own name alone, where that was sent: nobody asks for its directories. */
+static char *name_in_directory(const char *name)
 {
+	char *path = NULL;
+
+	return asprintf(&path, "/%s", name) < 0 ? NULL : path;
+}
+
+/* The beginning of what /proc shows of a descriptor, as far as anyone asks for it. */
+static char *name_of_file(const struct bpf_call *sent)
+{
+	const struct bpf_file *file = &sent->file;
 	static const char *const memory[] = {
 		[3] = "/dev/null", [5] = "/dev/zero", [9] = "/dev/urandom"
 	};
@@ -136,19 +165,46 @@ static char *name_of_file(const struct bpf_file *file)
 	if (file->magic == ANON_INODE_FS_MAGIC)
 		return strdup("anon_inode:");
 	if (!S_ISCHR(file->mode))
-		return strdup("/");
+		return name_in_directory(sent->text_is == IS_FILE_NAME ? sent->text : "");
 	if (major == 1 && minor < COUNT_OF(memory) && memory[minor])
 		return strdup(memory[minor]);
 	return strdup("/dev/");
 }
 
+static void take_stack(struct session *session, const struct bpf_stack *sent)
+{
+	struct open_window *open = find_or_add(session, sent->window);
+	struct user_stack *stack = allocate(1, sizeof(*stack) + sent->size);
+
+	stack->process = (pid_t)sent->process;
+	stack->ns = sent->ns;
+	stack->stands = sent->stands;
+	stack->pc = sent->pc;
+	stack->sp = sent->sp;
+	stack->size = sent->size;
+	memcpy(stack->registers, sent->registers, sizeof(stack->registers));
+	memcpy(stack->bytes, sent->bytes, sent->size);
+	images_read(stack->process, stack->ns);
+	free(open->stack);
+	open->stack = stack;
+}
+
 static void take(void *context, const struct bpf_call *sent)
 {
-	struct traced_call call = { .nr = sent->nr, .result = sent->result };
+	struct traced_call call = {
+		.nr = sent->nr,
+		.process = (pid_t)sent->process,
+		.thread = (pid_t)sent->thread,
+		.result = sent->result,
+		.cpu_ns = NAN,
+		.waited_ns = (float)sent->waited_ns,
+		.file_id = sent->file.identity,
+		.directory_id = sent->directory,
+	};
 	struct session *session = context;
 	struct open_window *open;
 
-	if (sent->nr < 0) {
+	if (sent->nr == SENT_END) {
 		open = find(session, sent->window);
 		if (open) {
 			windows_close(open->window);
@@ -156,11 +212,24 @@ static void take(void *context, const struct bpf_call *sent)
 		}
 		return;
 	}
+	if (sent->nr == SENT_STACK) {
+		take_stack(session, (const void *)sent);
+		return;
+	}
 	memcpy(call.args, sent->args, sizeof(call.args));
-	if (sent->has_path)
-		call.paths[0] = strdup(sent->path);
-	call.file = name_of_file(&sent->file);
+	if (sent->began) {
+		session->timed++;
+		call.wall_ns = (float)sent->wall_ns;
+		call.between_ns = (float)sent->between_ns;
+		call.cpu_ns = fmaxf(0, (float)sent->wall_ns - (float)sent->away_ns);
+	}
+	if (sent->text_is == IS_PATH)
+		call.paths[0] = strdup(sent->text);
+	call.file = name_of_file(sent);
 	open = find_or_add(session, sent->window);
+	note_sending(&session->sendings, &open->last, sent);
+	call.stack = open->stack;
+	open->stack = NULL;
 	windows_add(session->windows, &open->window, &call);
 	if (!open->window)
 		forget(session, open);
@@ -168,8 +237,12 @@ static void take(void *context, const struct bpf_call *sent)
 
 static void receive(struct session *session)
 {
+	mappings_receive();
 	bpf_receive(&bpf);
+	bpf.state->stacks = session->target->stacks && !images_full();
 	bpf.state->halvings = session->windows->halvings;
+	if (session->windows->halvings >= TIMED_HALVINGS)
+		bpf_detach_begins(&bpf);
 }
 
 static void close_window(void *node)
@@ -177,93 +250,8 @@ static void close_window(void *node)
 	struct open_window *open = node;
 
 	windows_close(open->window);
+	free(open->stack);
 	free(open);
-}
-
-/* ---- from its beginning to its end ---- */
-
-static int follow(pid_t pid, bool held)
-{
-	bpf.state->process = (uint32_t)pid;
-	bpf.state->held = held;
-	return bpf_follow(&bpf);
-}
-
-static int follow_child(void *context, pid_t child)
-{
-	int error = follow(child, true);
-
-	(void)context;
-	if (!error && !bpf.state->threads)
-		error = -ESRCH;
-	if (error)
-		complain("trace: the program cannot be followed: %s", strerror(-error));
-	return error;
-}
-
-static int follow_running(pid_t pid)
-{
-	const char *process = line_after(keep_text("/proc/%d/status", pid), "Tgid:");
-	int error = *process ? follow((pid_t)strtol(process, NULL, 10), false) : -ESRCH;
-	if (!error && !bpf.state->threads) {
-		complain("trace: process %d makes no calls: it has ended, or is a thread of the "
-			 "kernel",
-			 pid);
-		return -ESRCH;
-	}
-	if (error)
-		complain("trace: %s", why_not_traced(pid, -error));
-	return error;
-}
-
-static void reap(struct session *session, int options)
-{
-	struct collected *collected = session->collected;
-	int status;
-
-	if (!session->root || collected->ended)
-		return;
-	if (waitpid(session->root, &status, options) != session->root)
-		return;
-	collected->ended = true;
-	collected->status = exit_status_of(status);
-}
-
-static void wait_for_end(struct session *session, const sigset_t *signals)
-{
-	const struct timespec interval = { .tv_nsec = READ_EVERY };
-	struct collected *collected = session->collected;
-	siginfo_t info;
-
-	while (bpf.state->alive && !collected->let_go) {
-		if (sigtimedwait(signals, &info, &interval) > 0 && info.si_signo != SIGCHLD)
-			collected->let_go = !pass_on(collected, session->root, &info);
-		reap(session, WNOHANG);
-		receive(session);
-	}
-	if (!collected->let_go)
-		reap(session, 0);
-	receive(session);
-	tdestroy(session->open, close_window);
-}
-
-static int begin(struct session *session, const sigset_t *mask, struct rusage *unused, int *failed)
-{
-	const struct target *target = session->target;
-	int error;
-
-	bpf.take = take;
-	bpf.context = session;
-	error = bpf_attach(&bpf);
-	if (error) {
-		complain("trace: the tracepoints are not available: %s", strerror(-error));
-		return error;
-	}
-	if (!target->argv)
-		return follow_running(target->pid);
-	session->root = start_program(target->argv, target->output, mask, follow_child, NULL,
-				      unused, failed);
-	return session->root < 0 ? session->root : 0;
 }
 
 /* ---- what it took ---- */
@@ -286,9 +274,8 @@ static void time_of_children(struct times *times, const struct rusage *before,
 }
 
 /* The scheduler counts exactly; what was user time is sampled at ticks. */
-static void time_of_threads(struct times *times)
+static void time_of_threads(struct times *times, const struct bpf_spent *spent)
 {
-	const volatile struct bpf_spent *spent = &bpf.state->spent;
 	double ticks = (double)(spent->user_ns + spent->system_ns);
 	double user = ticks > 0 ? (double)spent->user_ns / ticks : 0;
 
@@ -297,88 +284,289 @@ static void time_of_threads(struct times *times)
 	times->page_faults = spent->page_faults;
 }
 
-static void count_calls(struct totals *totals)
+static void take_counts(struct totals *totals, const struct bpf_count calls[])
 {
 	int nr;
 
+	totals->calls = 0;
 	for (nr = 0; nr <= CALL_OTHER; nr++) {
-		const struct bpf_count count = bpf_count_of(&bpf, (uint32_t)nr);
-
-		totals->of[nr].calls = (long)count.calls;
-		totals->of[nr].failed = (long)count.failed;
-		totals->calls += (long)count.calls;
+		totals->of[nr].calls = (long)calls[nr].calls;
+		totals->of[nr].failed = (long)calls[nr].failed;
+		totals->calls += (long)calls[nr].calls;
 	}
 }
 
-static void discard(void *context, const struct bpf_call *call)
+/* The memory of a process is given back after its last time was taken. */
+static double time_of_ends(const struct collected *collected, const struct counted *counted)
 {
-	(void)context;
-	(void)call;
+	const double spent = (double)counted->spent.cpu_ns;
+	const double children = (double)counted->children.count;
+
+	if (!collected->ended || !children)
+		return 0;
+	return fmax(0, collected->times.user_ns + collected->times.system_ns - spent) * children /
+	       (children + 1);
 }
 
-/*
- * This process makes calls that are followed, none of them in the sample and all.  There, the cost
- * of most calls is between those of one without arguments and of one whose file is looked at.
- */
-static void measure_cost(struct collected *collected)
+static struct figure cost_of_tracing(const struct session *session, const struct counted *counted)
 {
-	const int number = UNIMPLEMENTED < NUMBERS ? UNIMPLEMENTED : NUMBERS - 1;
-	struct figure *sample = &collected->crossing_in_sample, looked_at;
+	const struct traced_events events = {
+		.calls = (double)session->totals->calls,
+		.sent = (double)counted->sent,
+		.timed = (double)session->timed,
+		.stacks = (double)counted->stacks,
+		.faults = (double)counted->faults.seen,
+		.threads = (double)counted->threads,
+		.turns = (double)(counted->spent.waits + counted->spent.preemptions),
+	};
 
-	if (follow(getpid(), false))
-		return;
-	bpf.state->halvings = NO_SAMPLE;
-	collected->crossing = measure_crossing();
-	bpf.state->halvings = 0;
-	*sample = measure_crossing();
-	bpf.take = discard;
-	bpf_receive(&bpf);
-	bpf.state->kinds[number].descriptor = 0;
-	looked_at = measure_crossing();
-	sample->error = fabs(looked_at.value - sample->value) / 2;
-	sample->value = (looked_at.value + sample->value) / 2;
+	return cost_of_events(&session->cost, session->windows, &session->sendings, &events);
 }
 
-static void finish(struct session *session, struct totals *totals)
+/* What was counted, with the times but for those of a program that has ended. */
+static void take_all(struct session *session, const struct counted *counted)
 {
 	struct collected *collected = session->collected;
 
-	count_calls(totals);
-	collected->threads = (long)bpf.state->threads;
-	collected->in_sample = (long)(bpf.state->sent + bpf.state->lost);
-	collected->lost = (long)bpf.state->lost;
-	collected->not_followed = (long)bpf.state->not_followed;
-	collected->uncounted = (long)bpf_missed(&bpf);
-	measure_cost(collected);
+	take_counts(session->totals, counted->calls);
+	collected->threads = (long)counted->threads;
+	collected->in_sample = (long)(counted->sent + counted->lost);
+	collected->lost = (long)counted->lost;
+	collected->not_followed = (long)counted->not_followed;
+	collected->uncounted = (long)counted->missed;
+	collected->switches = (double)counted->spent.waits;
+	collected->sees_faults = bpf_sees_faults(&bpf);
+	collected->faults = (double)counted->faults.seen;
+	collected->faults_in_rows = (double)counted->faults.in_rows;
+	collected->faults_in_long_rows = (double)counted->faults.in_long_rows;
+	collected->children = (double)counted->children.count;
+	collected->children_cpu_ns =
+		(double)counted->children.cpu_ns + time_of_ends(collected, counted);
+	collected->empty_call = session->cost.empty_call;
+	collected->empty_between = session->cost.empty_between;
+	collected->tracing = cost_of_tracing(session, counted);
 }
 
-int collect_with_bpf(const struct target *target, struct windows *windows, struct totals *totals,
-		     struct collected *collected)
+/* Of the time since the one before. */
+static void report(struct session *session)
 {
-	struct session session = { .target = target, .windows = windows, .collected = collected };
-	struct rusage before, *unused = share(sizeof(*unused));
-	sigset_t signals, mask;
+	struct collected *collected = session->collected;
+	struct counted now, since;
+
+	receive(session);
+	count(&bpf, &now);
+	since = now;
+	count_since(&since, &session->before);
+	collected->ns = collected->times.wall_ns = now_ns() - session->since;
+	time_of_threads(&collected->times, &since.spent);
+	take_all(session, &since);
+	if (session->observer->report(session->observer->context))
+		return;
+	session->before = now;
+	session->timed = 0;
+	session->sendings = (struct sendings){ 0 };
+	session->since += collected->ns;
+	session->has_reported = true;
+	bpf.state->halvings = 0;
+	bpf_attach(&bpf);
+}
+
+/* ---- from its beginning to its end ---- */
+
+static int follow(pid_t pid, bool held)
+{
+	bpf.state->process = (uint32_t)pid;
+	bpf.state->held = held;
+	return bpf_follow(&bpf);
+}
+
+static int follow_child(void *context, pid_t child)
+{
+	int error;
+
+	(void)context;
+	error = follow(child, true);
+	images_read(child, 0);
+	if (!error && !bpf.state->threads)
+		error = -ESRCH;
+	if (error)
+		complain("trace: the program cannot be followed: %s", strerror(-error));
+	return error;
+}
+
+/* 0 or -errno. */
+static int follow_process(void *context, pid_t process)
+{
+	(void)context;
+	images_read(process, 0);
+	return follow(process, false);
+}
+
+static int follow_running(pid_t pid)
+{
+	const char *process = line_after(keep_text("/proc/%d/status", pid), "Tgid:");
+	int error = -ESRCH;
+
+	if (*process)
+		error = visit_family((pid_t)strtol(process, NULL, 10), follow_process, NULL);
+	if (!error && !bpf.state->threads) {
+		complain("trace: process %d makes no calls: it has ended, or is a thread of the "
+			 "kernel",
+			 pid);
+		return -ESRCH;
+	}
+	if (error)
+		complain("trace: %s", why_not_traced(pid, -error));
+	return error;
+}
+
+static int follow_all(const struct target *target)
+{
+	size_t i;
+	int error = 0;
+
+	bpf.state->cgroup = target->cgroup;
+	if (target->cgroup)
+		return bpf_follow(&bpf);
+	for (i = 0; i < target->pid_count && !error; i++)
+		error = follow_running(target->pids[i]);
+	return error;
+}
+
+static void reap(struct session *session, int options)
+{
+	struct collected *collected = session->collected;
+	int status;
+
+	if (!session->root || collected->ended)
+		return;
+	if (waitpid(session->root, &status, options) != session->root)
+		return;
+	collected->ended = true;
+	collected->status = exit_status_of(status);
+}
+
+static bool goes_on(const struct session *session)
+{
+	const char *cgroup = session->target->cgroup_path;
+
+	if (session->collected->let_go)
+		return false;
+	return bpf.state->alive || (cgroup && !access(cgroup, F_OK));
+}
+
+static void take_signal(struct session *session, const siginfo_t *info)
+{
+	struct collected *collected = session->collected;
+
+	if (info->si_signo == SIGCHLD)
+		return;
+	if (info->si_signo == SIGUSR1)
+		report(session);
+	else
+		collected->let_go = !pass_on(collected, session->root, info);
+}
+
+/* Little to do, but on a busy machine the ring is full when this process is late. */
+static void take_precedence(bool on)
+{
+	static int before;
+
+	if (on)
+		before = getpriority(PRIO_PROCESS, 0);
+	if (setpriority(PRIO_PROCESS, 0, on ? FIRST : before))
+		errno = 0; /* it is not permitted: calls may be lost, and are counted */
+}
+
+static void wait_for_end(struct session *session)
+{
+	const struct timespec interval = { .tv_nsec = READ_EVERY };
+	struct collected *collected = session->collected;
+	siginfo_t info;
+
+	take_precedence(true);
+	while (goes_on(session)) {
+		if (sigtimedwait(blocked_signals(), &info, &interval) > 0)
+			take_signal(session, &info);
+		reap(session, WNOHANG);
+		receive(session);
+	}
+	if (!collected->let_go)
+		reap(session, 0);
+	receive(session);
+	take_precedence(false);
+	tdestroy(session->open, close_window);
+}
+
+static int begin(struct session *session, int *failed)
+{
+	const struct target *target = session->target;
+	int error;
+
+	/* Where it is not permitted, what is mapped is read with the first stack of a process. */
+	if (target->stacks)
+		mappings_watch();
+	error = bpf_attach(&bpf);
+	if (error) {
+		complain("trace: the tracepoints are not available: %s", strerror(-error));
+		return error;
+	}
+	if (target->reports) {
+		measure_tracing(&bpf, target->stacks, &session->cost);
+		bpf_restart(&bpf);
+	}
+	bpf.take = take;
+	bpf.context = session;
+	bpf.state->stacks = target->stacks;
+	start_timers(target);
+	if (!target->argv)
+		return follow_all(target);
+	session->root = start_program(follow_child, NULL, failed);
+	return session->root < 0 ? session->root : 0;
+}
+
+static void finish(struct session *session, const struct rusage *before)
+{
+	struct collected *collected = session->collected;
+	struct counted counted;
+
+	count(&bpf, &counted);
+	count_since(&counted, &session->before);
+	/* A child that reported has used time as well. */
+	if (collected->ended && !session->has_reported)
+		time_of_children(&collected->times, before, used_while_held());
+	else
+		time_of_threads(&collected->times, &counted.spent);
+	if (!session->target->reports)
+		measure_tracing(&bpf, session->target->stacks, &session->cost);
+	collected->times.wall_ns = collected->ns;
+	take_all(session, &counted);
+}
+
+int collect_with_bpf(const struct target *target, const struct observer *observer,
+		     struct windows *windows, struct totals *totals, struct collected *collected)
+{
+	struct session session = { .target = target,
+				   .observer = observer,
+				   .windows = windows,
+				   .totals = totals,
+				   .collected = collected };
+	struct rusage before;
 	int error, failed = -1;
 
 	*collected = (struct collected){ 0 };
+	error = begin(&session, &failed);
 	getrusage(RUSAGE_CHILDREN, &before);
-	block_signals(&signals, &mask);
-	error = begin(&session, &mask, unused, &failed);
-	collected->ns = -now_ns();
+	session.since = now_ns();
 	if (!error)
-		wait_for_end(&session, &signals);
-	collected->ns += now_ns();
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+		wait_for_end(&session);
+	collected->ns = now_ns() - session.since;
+	unblock_signals(collected);
 	if (failed >= 0)
 		error = check_start(target->argv, bpf.state->began, failed);
-	if (collected->ended)
-		time_of_children(&collected->times, &before, unused);
-	else if (!error && !bpf_tally(&bpf))
-		time_of_threads(&collected->times);
-	collected->times.wall_ns = collected->ns;
 	if (!error)
-		finish(&session, totals);
-	unshare_memory(unused, sizeof(*unused));
+		finish(&session, &before);
+	mappings_end();
 	bpf_unload(&bpf);
 	return error;
 }

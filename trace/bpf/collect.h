@@ -18,10 +18,11 @@ const char *bpf_missing(void);
 const char *bpf_prepare(void);
 
 /**
- * Traces TARGET, after bpf_prepare(), as collect_with_ptrace() does.  Returns 0, or -errno after
+ * Traces TARGET, after bpf_prepare(), as collect_with_ptrace() does; OBSERVER is asked for reports
+ * alone, for which TOTALS and COLLECTED are filled in.  Returns 0, or -errno after
  * complaining.
  */
-int collect_with_bpf(const struct target *target, struct windows *windows, struct totals *totals,
-		     struct collected *collected);
+int collect_with_bpf(const struct target *target, const struct observer *observer,
+		     struct windows *windows, struct totals *totals, struct collected *collected);
 
 #endif /* TRACE_BPF_COLLECT_H */

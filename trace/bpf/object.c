@@ -17,8 +17,15 @@
 
 #define TYPES "/sys/kernel/btf/vmlinux"
 
-static const char *const tracepoints[ATTACHED] = { "call_ends", "thread_begins", "program_begins",
-						   "thread_ends" };
+#define BEGINS 0
+
+static const char *const tracepoints[ATTACHED] = { [BEGINS] = "call_begins",
+						   "call_ends",
+						   "thread_begins",
+						   "program_begins",
+						   "thread_ends",
+						   "switched",
+						   "page_faults" };
 
 /* ---- loading ---- */
 
@@ -71,12 +78,24 @@ static int open_maps(struct bpf *bpf)
 	return bpf->ring ? 0 : -errno;
 }
 
+static struct bpf_program *program(const struct bpf *bpf, const char *name)
+{
+	return bpf_object__find_program_by_name(bpf->object, name);
+}
+
+bool bpf_sees_faults(const struct bpf *bpf)
+{
+	return bpf_program__autoload(program(bpf, "page_faults"));
+}
+
 const char *bpf_load(struct bpf *bpf)
 {
 	int error;
 
 	libbpf_set_print(NULL);
 	bpf->object = bpf_object__open_mem(collector_object, sizeof(collector_object), NULL);
+	if (bpf->object && libbpf_find_vmlinux_btf_id("page_fault_user", BPF_TRACE_RAW_TP) < 0)
+		bpf_program__set_autoload(program(bpf, "page_faults"), false);
 	error = bpf->object ? bpf_object__load(bpf->object) : -errno;
 	if (!error)
 		error = open_maps(bpf);
@@ -88,10 +107,7 @@ const char *bpf_load(struct bpf *bpf)
 
 void bpf_unload(struct bpf *bpf)
 {
-	size_t i;
-
-	for (i = 0; i < ATTACHED; i++)
-		bpf_link__destroy(bpf->links[i]);
+	bpf_detach(bpf);
 	ring_buffer__free(bpf->ring);
 	if (bpf->state)
 		munmap((void *)bpf->state, sizeof(*bpf->state));
@@ -101,21 +117,37 @@ void bpf_unload(struct bpf *bpf)
 
 /* ---- the tracepoints ---- */
 
-static struct bpf_program *program(const struct bpf *bpf, const char *name)
-{
-	return bpf_object__find_program_by_name(bpf->object, name);
-}
-
 int bpf_attach(struct bpf *bpf)
 {
 	size_t i;
 
 	for (i = 0; i < ATTACHED; i++) {
+		if (bpf->links[i] || !bpf_program__autoload(program(bpf, tracepoints[i])))
+			continue;
 		bpf->links[i] = bpf_program__attach(program(bpf, tracepoints[i]));
 		if (!bpf->links[i])
 			return -errno;
 	}
 	return 0;
+}
+
+static void detach(struct bpf *bpf, size_t i)
+{
+	bpf_link__destroy(bpf->links[i]);
+	bpf->links[i] = NULL;
+}
+
+void bpf_detach_begins(struct bpf *bpf)
+{
+	detach(bpf, BEGINS);
+}
+
+void bpf_detach(struct bpf *bpf)
+{
+	size_t i;
+
+	for (i = 0; i < ATTACHED; i++)
+		detach(bpf, i);
 }
 
 unsigned long bpf_missed(const struct bpf *bpf)
@@ -169,7 +201,31 @@ int bpf_follow(struct bpf *bpf)
 
 int bpf_tally(struct bpf *bpf)
 {
+	bpf->state->running = (struct bpf_spent){ 0 };
 	return visit_threads(bpf, "tally");
+}
+
+void bpf_restart(struct bpf *bpf)
+{
+	const int threads = map_fd(bpf, "threads"), counts = map_fd(bpf, "counts");
+	struct bpf_count *none = allocate((size_t)libbpf_num_possible_cpus(), sizeof(*none));
+	volatile struct bpf_state *state = bpf->state;
+	uint64_t key;
+	uint32_t nr;
+
+	while (!bpf_map_get_next_key(threads, NULL, &key))
+		bpf_map_delete_elem(threads, &key);
+	for (nr = 0; nr < NUMBERS; nr++) {
+		bpf_map_update_elem(counts, &nr, none, BPF_ANY);
+		state->stacked[nr] = 0;
+	}
+	free(none);
+	state->halvings = 0;
+	state->alive = state->threads = state->not_followed = 0;
+	state->sent = state->lost = state->stacks_sent = state->next_window = 0;
+	state->spent = (struct bpf_spent){ 0 };
+	state->faults = (struct bpf_faults){ 0 };
+	state->children = (struct bpf_children){ 0 };
 }
 
 struct bpf_count bpf_count_of(const struct bpf *bpf, uint32_t nr)

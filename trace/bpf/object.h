@@ -3,6 +3,7 @@
 #ifndef TRACE_BPF_OBJECT_H
 #define TRACE_BPF_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,7 +13,7 @@ struct bpf_object;
 struct bpf_link;
 struct ring_buffer;
 
-#define ATTACHED 4
+#define ATTACHED 7
 
 struct bpf {
 	struct bpf_object *object;
@@ -31,17 +32,28 @@ struct bpf {
  */
 const char *bpf_load(struct bpf *bpf);
 
-/** Attaches them to the tracepoints: 0 or -errno. */
+/** Attaches those to their tracepoints that are not attached: 0 or -errno. */
 int bpf_attach(struct bpf *bpf);
 
 /** From now on, no call of the machine is slowed down. */
+void bpf_detach(struct bpf *bpf);
+
+/** Detaches the program at the beginning of calls, which times them, unless it is detached. */
+void bpf_detach_begins(struct bpf *bpf);
+
 void bpf_unload(struct bpf *bpf);
 
 /** Follows all threads of STATE->process that are not followed yet: 0 or -errno. */
 int bpf_follow(struct bpf *bpf);
 
-/** Adds what the threads that are followed have used to STATE->spent: 0 or -errno. */
+/** Sets STATE->running to what the threads that are followed have used: 0 or -errno. */
 int bpf_tally(struct bpf *bpf);
+
+/** Follows nobody any longer, and counts anew. */
+void bpf_restart(struct bpf *bpf);
+
+/** Whether page faults are counted: not every kernel has a tracepoint for them. */
+bool bpf_sees_faults(const struct bpf *bpf);
 
 /** How often call NR was made. */
 struct bpf_count bpf_count_of(const struct bpf *bpf, uint32_t nr);
