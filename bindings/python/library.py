@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tells Meson where ferry's library is, and what of it the extension needs.
+"""Tells Meson the place of ferry's library, and the parts of it that the extension needs.
 
 In a clone the library is above this folder; a source distribution has a copy in ferry-library.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 COPY = "ferry-library"
-FOLDERS = ("include", "uapi", "lib/engine", "lib/files", "lib/program")
+FOLDERS = ("include", "uapi", "lib/engine", "lib/files", "lib/prefault", "lib/program")
 FILES = ("LICENSE", "meson.build", "lib/meson.build", "lib/kernel_calls.c")
-SOURCE = re.compile(r"^  '((?:engine|files|program)/.*\.c|kernel_calls\.c)',$", re.M)
+SOURCE = re.compile(r"^  '((?:engine|files|prefault|program)/.*\.c|kernel_calls\.c)',$", re.M)
 
 
 def folder() -> Path:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
-from numpy import dtype, void
+from numpy import dtype, integer, void
 from numpy.typing import NDArray
 
 _F = TypeVar("_F")
@@ -11,6 +11,9 @@ _G = TypeVar("_G")
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 
 CALLS: dict[str, int]
+VERSION: str
+PREFAULT_SMALL: int
+PREFAULT_ALONE: int
 FIELDS: dict[str, str]
 
 class Buffer:
@@ -18,9 +21,15 @@ class Buffer:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Names:
+    def __init__(self, paths: Iterable[_Path] | Names) -> None: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> str: ...
+    @overload
+    def __getitem__(self, index: int | integer[Any], /) -> str: ...
+    @overload
+    def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any], /) -> Names: ...
     def __iter__(self) -> Iterator[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def tolist(self) -> list[str]: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
     def take(self, rows: NDArray[Any]) -> Names: ...
@@ -32,14 +41,51 @@ class Names:
 class Paths:
     def __init__(self, paths: Iterable[_Path] | Names, /) -> None: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Any: ...  # noqa: ANN401 (a path, as it was given)
+
+class Cancel:
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
 
 class Options:
     def __init__(
-        self, threads: int, timeout_ms: int, progress: Callable[[int], object] | None
+        self,
+        threads: int,
+        timeout_ms: int,
+        progress: Callable[[int], object] | None,
+        cancel: Cancel | None,
     ) -> None: ...
 
 class Layout:
     def __init__(self, places: list[tuple[str, int]], size: int, /) -> None: ...
+
+class Filter:
+    def __init__(
+        self,
+        max_depth: int,
+        hide: bool,
+        include: list[bytes],
+        exclude: list[bytes],
+        ignore_file: bytes | None,
+        /,
+    ) -> None: ...
+
+class Stream:
+    def __init__(
+        self,
+        dir: int,
+        root: Paths,
+        flags: int,
+        layout: Layout,
+        filter: Filter,
+        prune: Callable[[str], object] | None,
+        options: Options,
+        /,
+    ) -> None: ...
+    def next(
+        self,
+    ) -> tuple[dict[str, Buffer | Names], Names, Names, Buffer] | None: ...
+    def close(self) -> None: ...
 
 class Chunk:
     def __len__(self) -> int: ...
@@ -101,6 +147,18 @@ def stat_many(
     options: Options,
     /,
 ) -> None: ...
+def hash_many(dir: int, paths: Paths, name: str, flags: int, options: Options, /) -> list[Any]: ...
+def read_ranges(
+    dir: int,
+    paths: Paths,
+    offsets: NDArray[Any],
+    sizes: NDArray[Any],
+    first: int,
+    count: int,
+    flags: int,
+    options: Options,
+    /,
+) -> list[Any]: ...
 def quick(
     stat_many: _F, read_many: _G, record: dtype[void], layout: Layout, /
 ) -> tuple[_F, _G]: ...
@@ -109,9 +167,14 @@ def walk(
     root: Paths,
     flags: int,
     layout: Layout,
+    filter: Filter,
     prune: Callable[[str], object] | None,
     options: Options,
     /,
 ) -> dict[str, Buffer | Names]: ...
+def join(names: Names, places: NDArray[Any], folders: Names, rows: NDArray[Any], /) -> Names: ...
+def copy_of(memory: NDArray[Any], /) -> Buffer: ...
+def restore_names(bytes: NDArray[Any], offsets: NDArray[Any], /) -> Names: ...
+def prefault(memory: object, write: bool | None, flags: int, /) -> tuple[str, int, int, int]: ...
 def paths(names: Names, parents: NDArray[Any], rows: NDArray[Any], /) -> Names: ...
 def os_error(error: int, path: _Path, /) -> OSError: ...

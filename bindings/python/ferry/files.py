@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Literal, Unpack, cast, overload
+from typing import Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,19 @@ from ferry.call import (
     ALL_FIELDS,
     AT_FDCWD,
     DEFAULTS,
+    THREADS,
+    WAITS,
     Directory,
-    Options,
     Paths,
+    Progress,
     as_array,
+    documented,
     make_options,
     open_directory,
     record_type,
+    whole,
 )
+from ferry.ranges import Numbers, read_parts
 
 AT_SYMLINK_NOFOLLOW = 0x100
 READ_DEVICES = 0x1
@@ -31,13 +36,34 @@ MEMORY = 8 << 20
 Stats = tuple[NDArray[np.void], NDArray[np.intc]]
 
 
-class ReadOptions(Options, total=False):
-    """How files are read: see read_many()."""
+READING = """limit: the most bytes of a file; a longer one fails with EFBIG.
+memory: bytes to read ahead; only a large file takes more.
+devices: read character and block devices, too.  FIFOs and sockets always fail.
+regular: the files are known to be regular, which saves looking at each before it is opened.
+"""
+
+
+class ReadOptions(TypedDict, total=False):
+    """How files are read: for the overloads of read_many(), whose own parameters these are."""
 
     limit: int | None
     memory: int
     devices: bool
     regular: bool
+    threads: int
+    timeout: float | None
+    progress: Progress | None
+    offsets: Numbers | None
+    lengths: Numbers | None
+
+
+def read_flags(devices: bool, regular: bool) -> int:
+    return READ_DEVICES * bool(devices) | READ_OPEN_FIRST * bool(regular)
+
+
+def check_on_error(on_error: str) -> None:
+    if on_error not in ("raise", "return"):
+        raise ValueError(f'on_error is {on_error!r}; it must be "raise" or "return"')
 
 
 def split(first: Directory | Paths, second: Paths | None) -> tuple[Directory | None, _ferry.Paths]:
@@ -47,6 +73,7 @@ def split(first: Directory | Paths, second: Paths | None) -> tuple[Directory | N
     return cast(Directory, first), _ferry.Paths(second)
 
 
+@documented(THREADS, WAITS)
 def stat_many(
     first: Directory | Paths,
     second: Paths | None = None,
@@ -54,7 +81,9 @@ def stat_many(
     *,
     fields: Iterable[str] = ALL_FIELDS,
     follow_symlinks: bool = True,
-    **options: Unpack[Options],
+    threads: int = 0,
+    timeout: float | None = None,
+    progress: Progress | None = None,
 ) -> Stats:
     """Looks up the attributes of many files: stat_many(paths) or stat_many(directory, names).
 
@@ -68,14 +97,13 @@ def stat_many(
 
     fields: names in FIELDS; to ask for few can be faster, above all on network file systems.
     follow_symlinks: as in os.stat().
-    options: those of Options.
     """
     directory, paths = split(first, second)
     dtype, layout = record_type(fields if type(fields) is tuple else tuple(fields))
     stats = np.empty(len(paths), dtype)
     errors = np.empty(len(paths), np.intc)
     flags = 0 if follow_symlinks else AT_SYMLINK_NOFOLLOW
-    how = make_options(**options) if options else DEFAULTS
+    how = make_options(threads, timeout, progress)
     if directory is None:
         _ferry.stat_many(AT_FDCWD, paths, flags, layout, stats, errors, how)
     else:
@@ -116,25 +144,33 @@ def open_reader(
     memory: int = MEMORY,
     devices: bool = False,
     regular: bool = False,
-    **options: Unpack[Options],
+    options: _ferry.Options = DEFAULTS,
 ) -> Iterator[_ferry.Reader]:
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit is {limit}; it must be a number of bytes above 0")
-    if memory < 1:
-        raise ValueError(f"memory is {memory}; it must be a number of bytes above 0")
+    most = 0 if limit is None else whole("limit", limit, 1)
+    ahead = whole("memory", memory, 1)
     directory, paths = split(first, second)
-    flags = READ_DEVICES * devices | READ_OPEN_FIRST * regular
-    how = make_options(**options) if options else DEFAULTS
+    flags = read_flags(devices, regular)
     with open_directory(directory) as fd:
-        reader = _ferry.Reader(fd, paths, flags, limit or 0, memory, how)
+        reader = _ferry.Reader(fd, paths, flags, most, ahead, options)
         try:
             yield reader
         finally:
             reader.close()
 
 
+@documented(READING, THREADS, WAITS)
 def read_chunks(
-    first: Directory | Paths, second: Paths | None = None, /, **how: Unpack[ReadOptions]
+    first: Directory | Paths,
+    second: Paths | None = None,
+    /,
+    *,
+    limit: int | None = None,
+    memory: int = MEMORY,
+    devices: bool = False,
+    regular: bool = False,
+    threads: int = 0,
+    timeout: float | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Chunk]:
     """Reads many files, as read_many() does, and yields them in chunks.
 
@@ -144,7 +180,8 @@ def read_chunks(
     >>> chunk.lengths.tolist(), bytes(chunk[1])
     ([5, 6], b'second')
     """
-    with open_reader(first, second, **how) as reader:
+    how = make_options(threads, timeout, progress)
+    with open_reader(first, second, limit, memory, devices, regular, how) as reader:
         yield from map(Chunk, reader)
 
 
@@ -188,6 +225,7 @@ def read_many(
     on_error: Literal["return"],
     **how: Unpack[ReadOptions],
 ) -> Iterator[memoryview | OSError]: ...
+@documented(READING, THREADS, WAITS)
 def read_many(
     first: Directory | Paths,
     second: Paths | None = None,
@@ -195,7 +233,15 @@ def read_many(
     *,
     views: bool = False,
     on_error: Literal["raise", "return"] = "raise",
-    **how: Unpack[ReadOptions],
+    offsets: Numbers | None = None,
+    lengths: Numbers | None = None,
+    limit: int | None = None,
+    memory: int = MEMORY,
+    devices: bool = False,
+    regular: bool = False,
+    threads: int = 0,
+    timeout: float | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[bytes | memoryview | OSError]:
     """Reads many files: read_many(paths) or read_many(directory, names).
 
@@ -207,18 +253,42 @@ def read_many(
     [b'first', b'second']
     >>> [view.nbytes for view in read_many(directory, ["a", "b"], views=True)]
     [5, 6]
+    >>> list(read_many(directory, ["a", "b", "b"], offsets=[0, 3, 9], lengths=[2, 3, 4]))
+    [b'fi', b'ond', b'']
 
+    views: whether the contents are memoryviews.
     on_error: "raise" ends with the OSError of the first file that failed, after all files before
         it; "return" yields the OSError in place of the contents, and goes on.
-    how: the options below, and those of Options.
-    limit: the most bytes of a file; a longer one fails with EFBIG.
-    memory: bytes to read ahead; only a large file takes more.
-    devices: read character and block devices, too.  FIFOs and sockets always fail.
-    regular: the files are known to be regular, which saves looking at each before it is opened.
+    offsets: where to begin in each file, of which a part is read then.  A path may come several
+        times.
+    lengths: bytes of each part, which has less at the end of its file; -1 for the rest.
     """
-    if on_error not in ("raise", "return"):
-        raise ValueError(f'on_error is {on_error!r}; it must be "raise" or "return"')
-    return items(open_reader(first, second, **how), views, on_error == "raise")
+    check_on_error(on_error)
+    how = make_options(threads, timeout, progress)
+    if offsets is not None or lengths is not None:
+        if limit is not None:
+            raise ValueError("limit is for whole files; lengths are for parts")
+        directory, paths = split(first, second)
+        starts = np.zeros(len(paths), np.int64) if offsets is None else offsets
+        room = whole("memory", memory, 1)
+        parts = read_parts(
+            directory, paths, starts, lengths, room, read_flags(devices, regular), how
+        )
+        return each_part(parts, views, on_error == "raise")
+    reader = open_reader(first, second, limit, memory, devices, regular, how)
+    return items(reader, views, on_error == "raise")
+
+
+def each_part(
+    parts: Iterator[bytes | OSError], views: bool, strict: bool
+) -> Iterator[bytes | memoryview | OSError]:
+    for part in parts:
+        if isinstance(part, bytes):
+            yield memoryview(part) if views else part
+        elif strict:
+            raise part
+        else:
+            yield part
 
 
 def items(

@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "ahead.h"
 
-#include <csignal>
-
-#include <pthread.h>
 #include <unistd.h>
+
+#include "signals.h"
 
 namespace
 {
-
-// Threads that are made meanwhile leave all signals to others.
-class NoSignals
-{
-      public:
-	NoSignals()
-	{
-		sigset_t all;
-
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before_);
-	}
-
-	~NoSignals()
-	{
-		pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-	}
-
-      private:
-	sigset_t before_;
-};
 
 int store_progress(void *context, size_t done)
 {

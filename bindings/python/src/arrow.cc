@@ -9,26 +9,10 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "arrow.h"
 #include "fields.h"
 #include "module.h"
 #include "names.h"
-
-// The names and the order of the members are those of Arrow's specification.
-struct ArrowSchema {
-	const char *format, *name, *metadata;
-	int64_t flags, n_children;
-	struct ArrowSchema **children, *dictionary;
-	void (*release)(struct ArrowSchema *);
-	void *private_data;
-};
-
-struct ArrowArray {
-	int64_t length, null_count, offset, n_buffers, n_children;
-	const void **buffers;
-	struct ArrowArray **children, *dictionary;
-	void (*release)(struct ArrowArray *);
-	void *private_data;
-};
 
 namespace
 {
@@ -37,7 +21,7 @@ using Shared = std::shared_ptr<Buffer>;
 
 constexpr int64_t NULLABLE = 2; // ARROW_FLAG_NULLABLE
 
-// What a schema or an array points to, and what has to be freed with it.
+// What a schema or an array points to; it is freed with it.
 template <typename T> struct Parts {
 	std::string format, name;
 	std::vector<Shared> owners;

@@ -4,7 +4,9 @@
 #define CALL_H
 
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include <nanobind/nanobind.h>
 
@@ -12,10 +14,27 @@
 
 #include "gil.h"
 
-// How the functions of Python pass options: (threads, timeout in ms, progress or None).
+// Ends calls from another thread.
+struct Cancel {
+	int flag = 0; // what the library looks at
+
+	void cancel()
+	{
+		__atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+	}
+
+	bool is_cancelled() const
+	{
+		return __atomic_load_n(&flag, __ATOMIC_RELAXED);
+	}
+};
+
+// How the functions of Python pass options: (threads, timeout in ms, progress or None, Cancel or
+// None).
 struct Options {
 	unsigned int threads = 0, timeout_ms = 0;
 	nanobind::object progress;
+	std::shared_ptr<Cancel> cancel;
 };
 
 class Call
@@ -25,8 +44,9 @@ class Call
       public:
 	static constexpr std::chrono::milliseconds INTERVAL{ 100 }; // the library's
 
-	explicit Call(const Options &how) : progress_(how.progress)
+	explicit Call(const Options &how) : progress_(how.progress), cancel_(how.cancel)
 	{
+		options_.cancel = cancel_ ? &cancel_->flag : nullptr;
 		options_.threads = how.threads;
 		options_.timeout_ms = how.timeout_ms;
 		options_.progress = progress;
@@ -47,12 +67,17 @@ class Call
 		return Clock::now() - reported_ < INTERVAL || report(0);
 	}
 
-	// Reports that DONE more items are done, by a call that goes on.  Returns false when a signal
-	// handler or the callback raised something; without the GIL.
+	bool is_cancelled() const
+	{
+		return cancel_ && cancel_->is_cancelled();
+	}
+
+	// Reports that DONE more items are done, by a call that goes on.  Returns false when it is
+	// cancelled, or a signal handler or the callback raised something; without the GIL.
 	bool report(size_t done)
 	{
 		reported_ = Clock::now();
-		return with_gil([&] {
+		return !is_cancelled() && with_gil([&] {
 			if (PyErr_CheckSignals())
 				throw nanobind::python_error();
 			if (!progress_.is_none())
@@ -76,6 +101,8 @@ class Call
 			error_.reset();
 			throw error;
 		}
+		if (is_cancelled())
+			throw std::runtime_error("the call was cancelled");
 		return result;
 	}
 
@@ -117,6 +144,7 @@ class Call
 
 	ferry_files_options options_ = {};
 	nanobind::object progress_;
+	std::shared_ptr<Cancel> cancel_;
 	size_t before_ = 0; // items of earlier calls of the library
 	Clock::time_point reported_ = Clock::now();
 	std::optional<nanobind::python_error> error_;

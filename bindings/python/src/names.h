@@ -23,6 +23,20 @@ class Names
 		offsets_->push<int64_t>(0);
 	}
 
+	// As bytes() and offsets() were; throws unless OFFSETS fit BYTES.
+	Names(std::string_view bytes, const int64_t *offsets, size_t count) : Names()
+	{
+		if (offsets[0] || offsets[count] != static_cast<int64_t>(bytes.size()))
+			throw nb::value_error("these offsets do not belong to these bytes");
+		for (size_t i = 0; i < count; i++) {
+			if (offsets[i] < 0 || offsets[i] > offsets[i + 1])
+				throw nb::value_error("these offsets do not rise");
+			offsets_->push(offsets[i + 1]);
+		}
+		if (!bytes.empty())
+			memcpy(bytes_->add(bytes.size()), bytes.data(), bytes.size());
+	}
+
 	void add(std::string_view name)
 	{
 		if (!name.empty())
@@ -70,6 +84,9 @@ nb::object decode(std::string_view name);
 
 // For __arrow_c_array__
 nb::object arrow_names(const Names &names);
+
+// What OBJECT, which has __arrow_c_stream__ or __arrow_c_array__, holds: strings or bytes.
+Names names_from_arrow(nb::handle object);
 
 // Buffer and Names
 void bind_names(nb::module_ &module);

@@ -19,10 +19,40 @@ static bool file_names_are_utf8()
 	return utf8;
 }
 
+static void refuse_null_byte(std::string_view path, size_t number)
+{
+	if (path.find('\0') != path.npos)
+		throw nb::value_error(
+			("path number " + std::to_string(number) + " has a null byte").c_str());
+}
+
+static bool is_of_arrow(nb::handle paths)
+{
+	return nb::hasattr(paths, "__arrow_c_array__") || nb::hasattr(paths, "__arrow_c_stream__");
+}
+
+// Nothing where pandas has the attribute, but lacks pyarrow for it.
+static nb::object names_of_arrow(nb::handle paths)
+{
+	try {
+		return nb::cast(names_from_arrow(paths));
+	} catch (const nb::python_error &error) {
+		if (!error.matches(PyExc_ImportError))
+			throw;
+		return nb::object();
+	}
+}
+
 Paths::Paths(nb::handle paths)
 {
+	nb::object names;
+
 	if (nb::isinstance<Names>(paths))
-		collect_names(paths);
+		names = nb::borrow(paths);
+	else if (!PyList_CheckExact(paths.ptr()) && is_of_arrow(paths))
+		names = names_of_arrow(paths);
+	if (names)
+		collect_names(names);
 	else
 		collect_items(paths);
 }
@@ -39,6 +69,7 @@ void Paths::collect_names(nb::handle paths)
 	pointers_.reserve(names.size());
 	for (size_t i = 0; i < names.size(); i++) {
 		pointers_.push_back(to);
+		refuse_null_byte(names[i], i);
 		memcpy(to, names[i].data(), names[i].size());
 		to += names[i].size();
 		*to++ = '\0';
@@ -93,10 +124,7 @@ const char *Paths::bytes_of(PyObject *item)
 	} else {
 		return bytes_of(keep(PyOS_FSPath(item)));
 	}
-	if (memchr(bytes, '\0', static_cast<size_t>(size)))
-		throw nb::value_error(
-			("path number " + std::to_string(pointers_.size()) + " has a null byte")
-				.c_str());
+	refuse_null_byte({ bytes, static_cast<size_t>(size) }, pointers_.size());
 	return bytes;
 }
 

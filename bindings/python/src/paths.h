@@ -14,7 +14,7 @@
 class Paths
 {
       public:
-	// PATHS: Names, or any iterable of str, bytes and os.PathLike.
+	// PATHS: Names, an array of Arrow, or any iterable of str, bytes and os.PathLike.
 	explicit Paths(nb::handle paths);
 
 	size_t size() const

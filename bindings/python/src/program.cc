@@ -164,7 +164,7 @@ int Program::call(long nr, nb::args arguments)
 	std::vector<long> words;
 
 	changing();
-	if (arguments.size() > FERRY_MAX_ARGS)
+	if (arguments.size() > BATCH_MAX_ARGS)
 		throw nb::value_error("a call takes at most 6 arguments");
 	for (nb::handle argument : arguments)
 		words.push_back(word_of(argument));

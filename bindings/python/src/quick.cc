@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Short lists of strings, for which the general functions prepare longer than plain calls take.
+#include <cstddef>
 #include <cstdlib>
-#include <string>
 
 #include "fields.h"
 #include "gil.h"
@@ -13,6 +13,13 @@
 
 #include <fcntl.h>
 #include <ferry_files.h>
+#include <structmember.h>
+
+// The names of Python 3.12
+#ifndef Py_T_PYSSIZET
+#define Py_T_PYSSIZET T_PYSSIZET
+#define Py_READONLY READONLY
+#endif
 
 namespace
 {
@@ -22,7 +29,7 @@ constexpr size_t MOST = 16; // the library needs no crew for so many
 // Room for the contents of all files.
 constexpr size_t SCRATCH_SIZE = size_t{ 256 } << 10;
 
-// The general functions, which do what is not done here, and what they return.  Kept to the end.
+// The general functions, for all that is not done here, and their results.  Kept to the end.
 struct {
 	PyObject *stat_many, *read_many;
 	PyArray_Descr *record;
@@ -144,13 +151,12 @@ PyObject *look(const Few &few)
 	return records && errors ? PyTuple_Pack(2, records.ptr(), errors.ptr()) : nullptr;
 }
 
-PyObject *stat_many(PyObject *, PyObject *const *args, Py_ssize_t count, PyObject *names)
+PyObject *stat_many(PyObject *, PyObject *const *args, size_t flags, PyObject *names)
 {
 	Few few;
 
-	if (count != 1 || names || !few.take(args[0]))
-		return PyObject_Vectorcall(general.stat_many, args, static_cast<size_t>(count),
-					   names);
+	if (PyVectorcall_NARGS(flags) != 1 || names || !few.take(args[0]))
+		return PyObject_Vectorcall(general.stat_many, args, flags, names);
 	return few.size() ? look(few) : Py_NewRef(general.no_attributes);
 }
 
@@ -206,63 +212,144 @@ bool are_regular(PyObject *const *args, PyObject *names)
 	       !PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "regular");
 }
 
-PyObject *read_many(PyObject *, PyObject *const *args, Py_ssize_t count, PyObject *names)
+PyObject *read_many(PyObject *, PyObject *const *args, size_t flags, PyObject *names)
 {
-	unsigned int flags = names ? FERRY_READ_OPEN_FIRST : 0;
 	nb::object list;
 	Few few;
 
-	if (count == 1 && (!names || are_regular(args, names)) && few.take(args[0])) {
+	if (PyVectorcall_NARGS(flags) == 1 && (!names || are_regular(args, names)) &&
+	    few.take(args[0])) {
 		if (!few.size())
 			return Py_NewRef(general.no_contents);
-		list = contents(few, flags);
+		list = contents(few, names ? FERRY_READ_OPEN_FIRST : 0);
 	}
 	if (list)
 		return PyObject_GetIter(list.ptr());
 	if (PyErr_Occurred())
 		return nullptr;
-	return PyObject_Vectorcall(general.read_many, args, static_cast<size_t>(count), names);
+	return PyObject_Vectorcall(general.read_many, args, flags, names);
 }
 
 // ---- the functions that Python sees ----
 
-// FUNCTION's name and documentation, and the signature as inspect.signature() finds it.
-void describe(PyMethodDef &method, const char *signature, nb::handle function, std::string &text)
+// A function with attributes of its own, such as __wrapped__ and __annotations__: what Python
+// knows of the general function is true of it, too.
+struct Function {
+	PyObject_HEAD vectorcallfunc call;
+	PyObject *attributes;
+};
+
+int traverse(PyObject *self, visitproc visit, void *arg)
 {
-	text = std::string(method.ml_name) + signature + "\n--\n\n" +
-	       nb::borrow<nb::str>(function.attr("__doc__")).c_str();
-	method.ml_doc = text.c_str();
+	Py_VISIT(Py_TYPE(self));
+	Py_VISIT(reinterpret_cast<Function *>(self)->attributes);
+	return 0;
 }
 
-PyCFunction as_function(_PyCFunctionFastWithKeywords function)
+int clear(PyObject *self)
 {
-	return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+	Py_CLEAR(reinterpret_cast<Function *>(self)->attributes);
+	return 0;
+}
+
+void destroy(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	PyObject_GC_UnTrack(self);
+	clear(self);
+	PyObject_GC_Del(self);
+	Py_DECREF(type);
+}
+
+// As a function does in a class.
+PyObject *bind(PyObject *self, PyObject *object, PyObject *)
+{
+	return object && object != Py_None ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
+// Pickled by its name.
+PyObject *reduce(PyObject *self, PyObject *)
+{
+	return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyObject *represent(PyObject *self)
+{
+	nb::object name = nb::steal(PyObject_GetAttrString(self, "__qualname__"));
+
+	return name ? PyUnicode_FromFormat("<function ferry.%U>", name.ptr()) : nullptr;
+}
+
+PyTypeObject *make_type()
+{
+	static PyMemberDef members[] = {
+		{ "__vectorcalloffset__", Py_T_PYSSIZET, offsetof(Function, call), Py_READONLY,
+		  nullptr },
+		{ "__dictoffset__", Py_T_PYSSIZET, offsetof(Function, attributes), Py_READONLY,
+		  nullptr },
+		{ nullptr, 0, 0, 0, nullptr },
+	};
+	static PyMethodDef methods[] = {
+		{ "__reduce__", reduce, METH_NOARGS, nullptr },
+		{ nullptr, nullptr, 0, nullptr },
+	};
+	static PyGetSetDef attributes[] = {
+		{ "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr },
+		{ nullptr, nullptr, nullptr, nullptr, nullptr },
+	};
+	static PyType_Slot slots[] = {
+		{ Py_tp_members, members },
+		{ Py_tp_getset, attributes },
+		{ Py_tp_methods, methods },
+		{ Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call) },
+		{ Py_tp_descr_get, reinterpret_cast<void *>(bind) },
+		{ Py_tp_repr, reinterpret_cast<void *>(represent) },
+		{ Py_tp_traverse, reinterpret_cast<void *>(traverse) },
+		{ Py_tp_clear, reinterpret_cast<void *>(clear) },
+		{ Py_tp_dealloc, reinterpret_cast<void *>(destroy) },
+		{ 0, nullptr },
+	};
+	static PyType_Spec spec = { "ferry.function", sizeof(Function), 0,
+				    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+					    Py_TPFLAGS_HAVE_VECTORCALL |
+					    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+				    slots };
+
+	return reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+}
+
+// Like WRAPPED to Python, but calls CALL.
+nb::object make_function(PyTypeObject *type, vectorcallfunc call, nb::handle wrapped)
+{
+	Function *function = PyObject_GC_New(Function, type);
+
+	if (!function)
+		throw nb::python_error();
+	function->call = call;
+	function->attributes = nullptr;
+	PyObject_GC_Track(reinterpret_cast<PyObject *>(function));
+	nb::object made = nb::steal(reinterpret_cast<PyObject *>(function));
+	nb::module_::import_("functools").attr("update_wrapper")(made, wrapped);
+	made.attr("__module__") = "ferry";
+	return made;
 }
 
 // Functions for short lists that leave all else to STAT and READ.
 nb::tuple quick(nb::handle stat, nb::handle read, nb::handle record, nb::handle layout)
 {
-	static PyMethodDef methods[] = {
-		{ "stat_many", as_function(stat_many), METH_FASTCALL | METH_KEYWORDS, nullptr },
-		{ "read_many", as_function(read_many), METH_FASTCALL | METH_KEYWORDS, nullptr },
-	};
-	static std::string texts[2];
-	nb::module_ package = nb::module_::import_("ferry");
-	nb::str name("ferry");
+	PyTypeObject *type = make_type();
 
+	if (!type)
+		throw nb::python_error();
 	general = { stat.inc_ref().ptr(),
 		    read.inc_ref().ptr(),
 		    reinterpret_cast<PyArray_Descr *>(record.inc_ref().ptr()),
 		    nb::cast<const Layout *>(layout.inc_ref()),
 		    stat(nb::list()).release().ptr(),
 		    nb::iter(nb::tuple()).release().ptr() };
-	describe(methods[0],
-		 "(first, second=None, /, *, fields=..., follow_symlinks=True, **options)", stat,
-		 texts[0]);
-	describe(methods[1], "(first, second=None, /, *, views=False, on_error='raise', **how)",
-		 read, texts[1]);
-	return nb::make_tuple(nb::steal(PyCFunction_NewEx(&methods[0], package.ptr(), name.ptr())),
-			      nb::steal(PyCFunction_NewEx(&methods[1], package.ptr(), name.ptr())));
+	return nb::make_tuple(make_function(type, stat_many, stat),
+			      make_function(type, read_many, read));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads files in the order of their names, as many at a time as fit into an arena, and the next ones
-// while Python works on them.
+// Reads files in the order of their names, as many at a time as fit into an arena, and the next
+// ones while Python works on them.
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -185,8 +185,10 @@ Chunk Reader::new_chunk()
 {
 	size_t count = std::min(count_, paths_->size() - done_);
 
-	return { paths_, take_arena(), done_,
-		 std::vector<ferry_file>(count, ferry_file{ nullptr, limit_, 0, 0 }) };
+	ferry_file file{};
+
+	file.room = limit_;
+	return { paths_, take_arena(), done_, std::vector<ferry_file>(count, file) };
 }
 
 Chunk Reader::read()
@@ -259,7 +261,7 @@ bool Reader::grow(Chunk &chunk)
 	if (arena->size() == needed)
 		return true;
 	chunk.arena = arena;
-	chunk.files[0] = { nullptr, limit_, 0, -ENOMEM };
+	chunk.files[0].error = -ENOMEM;
 	return false;
 }
 

@@ -10,7 +10,7 @@
 class View
 {
       public:
-	// FLAGS are those of PyObject_GetBuffer().
+	// FLAGS as PyObject_GetBuffer() takes them.
 	View(nanobind::handle object, int flags)
 	{
 		if (PyObject_GetBuffer(object.ptr(), &view_, flags))
@@ -35,6 +35,11 @@ class View
 	bool has_format(const char *format) const
 	{
 		return view_.format && !strcmp(view_.format, format);
+	}
+
+	bool is_read_only() const
+	{
+		return view_.readonly;
 	}
 
 	size_t size() const
