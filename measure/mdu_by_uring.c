@@ -17,7 +17,7 @@
 #define ENTRIES 256 /* tree.c makes no longer batches */
 
 /* The linker's name for what replaces run_batch(). */
-unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+unsigned long __wrap_run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 static struct io_uring *ring_of_program(void)
 {
@@ -36,7 +36,7 @@ static struct io_uring *ring_of_program(void)
 }
 
 /* Stats the slots from FIRST to the end. */
-static void stat_slots(long rets[], const struct ferry_slot calls[], unsigned long first,
+static void stat_slots(long rets[], const struct batch_slot calls[], unsigned long first,
 		       unsigned long ncall)
 {
 	struct io_uring *ring = ring_of_program();
@@ -60,7 +60,7 @@ static void stat_slots(long rets[], const struct ferry_slot calls[], unsigned lo
 	io_uring_cq_advance(ring, (unsigned int)(ncall - first));
 }
 
-unsigned long __wrap_run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+unsigned long __wrap_run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	unsigned long first = calls[0].nr == SYS_statx ? 0 : 1;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tour that `make run` gives: a few benches, and what they mean in a few sentences.
+"""The tour that `make run` gives: a few benches, and their meaning in a few sentences.
 
 Usage: show.py [BUILD]
 
@@ -61,7 +61,7 @@ def measure_all(ferry: Path, directory: Path, log: Path) -> dict[str, str]:
 
 
 def publish(directory: Path, results: Path) -> None:
-    """Moves the documents of this run to RESULTS, in place of those of an earlier one."""
+    """Moves the documents of this run to RESULTS, in place of an earlier run's."""
     for name in [*(f"{bench}.json" for bench in RUNS), CONCLUSION]:
         if (directory / name).exists():
             os.replace(directory / name, results / name)

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from .charts import RatioRow, draw_ratios
-from .document import Apps, Comparison, Table
-from .section import Figure, Section, table
+from .document import Apps, Comparison, PairRatio, Table
+from .section import TOPICS, Figure, Section, table
 from .words import significant
 
 
@@ -14,35 +14,26 @@ def pair(comparison: Comparison) -> str:
     return f"{comparison.app}: {comparison.side} / {comparison.against}"
 
 
-def ratio_words(comparison: Comparison) -> str:
-    ratio = comparison.ratio
+def ratio_words(ratio: PairRatio) -> str:
     text = significant(ratio.median)
     if ratio.low is None:
         return text
     return f"{text} ({significant(ratio.low)} to {significant(ratio.high)})"
 
 
-def ratio_row(comparison: Comparison) -> RatioRow:
-    return RatioRow(
-        label=pair(comparison),
-        text=ratio_words(comparison),
-        engine=comparison.side,
-        value=comparison.ratio.median,
-        low=comparison.ratio.low,
-        high=comparison.ratio.high,
-        single=comparison.ratios,
-    )
-
-
-SIDES = {
-    "apps": ("Programs", "engines and other tools, side by side"),
-    "files": ("Files", "many in one call, beside the usual ways"),
-    "threads": ("Threads", "CPU time of threaded servers, carried and plain"),
-}
-
-
 def figure(name: str, topic: str, comparisons: Sequence[Comparison]) -> Figure:
-    rows = [ratio_row(each) for each in comparisons]
+    rows = [
+        RatioRow(
+            label=pair(each),
+            text=ratio_words(each.ratio),
+            engine=each.side,
+            value=each.ratio.median,
+            low=each.ratio.low,
+            high=each.ratio.high,
+            single=each.ratios,
+        )
+        for each in comparisons
+    ]
     return Figure(
         name=f"{name}-ratios",
         title=f"{topic}, side against side",
@@ -64,11 +55,9 @@ def commands(comparisons: Sequence[Comparison]) -> Table:
 
 
 def section(name: str, run: Apps) -> Section:
-    topic, title = SIDES[run.bench]
-    measured = run.comparisons
+    topic, title = TOPICS[run.bench]
+    if not run.comparisons:
+        return Section(topic, title, [])
     return Section(
-        topic=topic,
-        title=title,
-        figures=[figure(name, topic, measured)] if measured else [],
-        tables=[commands(measured)] if measured else [],
+        topic, title, [figure(name, topic, run.comparisons)], [commands(run.comparisons)]
     )

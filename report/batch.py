@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from .charts import Line, RatioRow, draw_lines, draw_ratios, look
 from .document import Batch, Ratio, Series
 from .drawing import time_label
-from .section import Figure, Section, grouped
+from .section import TOPICS, Figure, Section, grouped
 from .words import with_error
 
 NOTE = (
@@ -15,11 +15,6 @@ NOTE = (
     "and b, divided by N. Both scales are logarithmic. Where the time falls with N, the cost of "
     "the batch itself is shared by more {items}."
 )
-
-
-def item(series: Series) -> tuple[str, str]:
-    """What a batch has N of, also in the plural."""
-    return ("slot", "slots") if series.body == 1 else ("copy", "copies")
 
 
 def line(series: Series) -> Line:
@@ -45,7 +40,7 @@ def line(series: Series) -> Line:
 
 def cost_figure(name: str, series: Sequence[Series]) -> Figure:
     first = series[0]
-    one, several = item(first)
+    one, several = ("slot", "slots") if first.body == 1 else ("copy", "copies")
     title, x_label = f"time of each {one}", f"{several} in a batch (N)"
     return Figure(
         name=name,
@@ -56,19 +51,18 @@ def cost_figure(name: str, series: Sequence[Series]) -> Figure:
     )
 
 
-def ratio_row(ratio: Ratio) -> RatioRow:
-    return RatioRow(
-        label=f"{ratio.call}: {ratio.engine} / {ratio.against}",
-        text=with_error(ratio.ratio, ratio.se),
-        engine=ratio.engine,
-        value=ratio.ratio,
-        low=ratio.low,
-        high=ratio.high,
-    )
-
-
 def ratio_figure(name: str, ratios: Sequence[Ratio]) -> Figure:
-    rows = [ratio_row(ratio) for ratio in ratios]
+    rows = [
+        RatioRow(
+            label=f"{each.call}: {each.engine} / {each.against}",
+            text=with_error(each.ratio, each.se),
+            engine=each.engine,
+            value=each.ratio,
+            low=each.low,
+            high=each.high,
+        )
+        for each in ratios
+    ]
     return Figure(
         name=f"{name}-ratios",
         title="Slope against slope",
@@ -85,13 +79,7 @@ def section(name: str, run: Batch) -> Section:
     figures = [cost_figure(f"{name}-call{i}", series) for i, series in enumerate(calls.values())]
     if run.ratios:
         figures.append(ratio_figure(name, run.ratios))
-    return Section(
-        topic="Batches",
-        title="cost against size",
-        figures=figures,
-        notes=[
-            f"{one.engine} on {one.call}: no trial was finished."
-            for one in run.series
-            if not one.trials_ns
-        ],
-    )
+    none = [
+        f"{x.engine} on {x.call}: no trial was finished." for x in run.series if not x.trials_ns
+    ]
+    return Section(*TOPICS[run.bench], figures, notes=none)

@@ -10,13 +10,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from .drawing import (
     COLOURS,
+    MOST_DOTS,
     Panel,
     dots,
     draw,
     draw_rows,
     log_axis,
     plain,
-    selection,
     set_ticks,
     some,
     spread,
@@ -87,7 +87,7 @@ def draw_ratios(name: str, ratios: Sequence[RatioRow]) -> Panel:
     def plot(axes: Axes) -> None:
         for i, one in enumerate(ratios):
             (colour, shape), y = look(one.engine), i + MIDDLE
-            shown = selection(one.single)
+            shown = some(one.single, MOST_DOTS)
             dots(axes, shown, [y + 0.3 * offset for offset in spread(len(shown))], colour)
             if one.interval:
                 axes.plot(one.interval, (y, y), color=COLOURS[colour], linewidth=2.2)
@@ -116,7 +116,7 @@ class Line:
 def plot_line(axes: Axes, line: Line) -> None:
     low, high = axes.get_ylim()
     for at, trials in zip(line.x, line.trials, strict=False):
-        shown = np.clip(selection(trials), low, high)
+        shown = np.clip(some(trials, MOST_DOTS), low, high)
         dots(axes, np.full_like(shown, at), shown, line.colour)
     colour = COLOURS[line.colour]
     if line.band:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What runs were made on and how, and what a reader has to know before trusting them."""
+"""The machine and the settings of runs, and the reasons to distrust them."""
 
 import os
 from collections.abc import Sequence

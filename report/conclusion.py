@@ -34,7 +34,7 @@ NOISE = "noise could explain the difference; repeat on a quiet machine."
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence, and what it is about."""
+    """A sentence and its subject."""
 
     kind: Kind
     text: str
@@ -72,90 +72,69 @@ def has_trials(run: Run) -> bool:
 FILES = ("stat", "read", "walk", "du")
 
 
-def file_jobs(run: Apps) -> Iterable[Job]:
+def file_contests(run: Apps, app: str) -> Iterable[Contest]:
     """Against what each job names first: the usual way in C."""
-    for app in FILES:
-        pairs = [pair for pair in run.comparisons if pair.app == app]
-        contests = [
-            Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
-            for pair in pairs
-            if pair.against == pairs[0].against
-        ]
-        if pairs:
-            yield Job(
-                f"many files, {app}", "these calls share their work among idle CPUs", contests
-            )
+    pairs = [pair for pair in run.comparisons if pair.app == app]
+    for pair in pairs:
+        if pair.against == pairs[0].against:
+            yield Contest(pair.side, pair.against, pair.ratio.median, pair.significant)
 
 
-def memory_jobs(run: Pagefault) -> Iterable[Job]:
-    yield Job(
-        "memory ahead",
-        "no way to map it at once was faster",
-        [
-            Contest(touch.label, "a fault for each page", touch.ratio, touch.significant)
-            for touch in run.touches
-            if (touch.access, touch.order) == ("write", "sequential")
-            and touch.way not in ("base", "clear")
-        ],
-    )
+def memory_contests(run: Pagefault) -> Iterable[Contest]:
+    for touch in run.touches:
+        in_order = (touch.access, touch.order) == ("write", "sequential")
+        if in_order and touch.way not in ("base", "clear"):
+            yield Contest(touch.label, "a fault for each page", touch.ratio, touch.significant)
 
 
-def batch_jobs(run: Batch) -> Iterable[Job]:
+def batch_contests(run: Batch) -> Iterable[Contest]:
     """By engines: what --beside adds, such as io_uring by hand, cannot run a program's batches."""
     beside = run.settings.get("beside")
     others = beside if isinstance(beside, list) else []
-    yield Job(
-        "batches",
-        "no engine here carries several calls in one crossing",
-        [
-            Contest(f"{each.call} on {each.engine}", each.against, each.ratio, each.significant)
-            for each in run.ratios
-            if each.engine not in others
-        ],
-    )
+    for each in run.ratios:
+        if each.engine not in others:
+            side = f"{each.call} on {each.engine}"
+            yield Contest(side, each.against, each.ratio, each.significant)
 
 
-def posted_jobs(run: Flexsc) -> Iterable[Job]:
-    yield Job(
+def posted_contests(run: Flexsc) -> Iterable[Contest]:
+    for cell in run.cells:
+        if cell.way == "flexsc":
+            side = f"{cell.call} with {cell.work_ns:.0f} ns of work between calls"
+            yield Contest(side, "plain calls", cell.ratio, cell.significant)
+
+
+def thread_contests(run: Apps) -> Iterable[Contest]:
+    for pair in run.comparisons:
+        if pair.app in ("echo", "java") and pair.side == "carried, 64 of 64":
+            side, against = f"{pair.app} under ferry threads", "plain, by CPU time per request"
+            yield Contest(side, against, pair.ratio.median, pair.significant)
+
+
+JOBS: Mapping[str, tuple[str, str, Callable[[Any], Iterable[Contest]]]] = {
+    "pagefault": ("memory ahead", "no way to map it at once was faster", memory_contests),
+    "batch": ("batches", "no engine here carries several calls in one crossing", batch_contests),
+    "flexsc": (
         "posted calls (flexsc)",
         "the runner needs an idle CPU, and the program work between its calls",
-        [
-            Contest(
-                f"{cell.call} with {cell.work_ns:.0f} ns of work between calls",
-                "plain calls",
-                cell.ratio,
-                cell.significant,
-            )
-            for cell in run.cells
-            if cell.way == "flexsc"
-        ],
-    )
-
-
-def thread_jobs(run: Apps) -> Iterable[Job]:
-    yield Job(
+        posted_contests,
+    ),
+    "threads": (
         "a server with a thread per connection, 64 busy",
         "its threads switch too seldom for carriers to gain",
-        [
-            Contest(
-                f"{pair.app} under ferry threads",
-                "plain, by CPU time per request",
-                pair.ratio.median,
-                pair.significant,
-            )
-            for pair in run.comparisons
-            if pair.app in ("echo", "java") and pair.side == "carried, 64 of 64"
-        ],
-    )
-
-
-JOBS: Mapping[str, Callable[[Any], Iterable[Job]]] = {
-    "files": file_jobs,
-    "pagefault": memory_jobs,
-    "batch": batch_jobs,
-    "flexsc": posted_jobs,
-    "threads": thread_jobs,
+        thread_contests,
+    ),
 }
+
+
+def jobs_of(run: Run) -> Iterable[Job]:
+    if run.bench in JOBS:
+        name, why, contests = JOBS[run.bench]
+        yield Job(name, why, list(contests(run)))
+    if isinstance(run, Apps) and run.bench == "files":
+        why = "these calls share their work among idle CPUs"
+        found = ((app, list(file_contests(run, app))) for app in FILES)
+        yield from (Job(f"many files, {app}", why, pairs) for app, pairs in found if pairs)
 
 
 # ---- sentences ----
@@ -218,8 +197,8 @@ def run_lines(run: Run) -> Iterable[Line]:
         yield Line("unmeasured", f"ferry bench {run.bench}: it was interrupted.")
     elif isinstance(run, Rows) and run.bench == "crossing":
         yield from crossing_lines(run)
-    elif run.bench in JOBS and has_trials(run):
-        yield from (job_line(job, is_busy(run)) for job in JOBS[run.bench](run))
+    elif has_trials(run):
+        yield from (job_line(job, is_busy(run)) for job in jobs_of(run))
 
 
 def withheld_lines(runs: Sequence[Run]) -> Iterable[Line]:
@@ -281,7 +260,7 @@ def as_json(lines: Sequence[Line]) -> str:
 
 def written(path: Path) -> list[Line]:
     """The lines of a conclusion.json; BadInput where it is none."""
-    content = parse(path)
+    (content, *_) = parse(path)
     try:
         if not isinstance(content, dict) or content["schema"] != SCHEMA:
             raise KeyError

@@ -132,7 +132,7 @@ class Run(Record):
 
 
 class Measurement(Record):
-    """The times of all trials, ns, and what the bench made of them."""
+    """The times of all trials, ns, and the bench's statistics of them."""
 
     available: Literal[True]
     name: str

@@ -101,7 +101,7 @@ def as_markup(figure: Figure) -> Markup:
 
 @dataclass(frozen=True)
 class Panel:
-    """A drawing, and what it shows in words for those who do not see it."""
+    """A drawing, and its content in words for readers who do not see it."""
 
     title: str
     values: Sequence[tuple[str, str]]
@@ -246,11 +246,6 @@ def some(values: Sequence[T], most: int) -> list[T]:
     """MOST of VALUES, evenly taken, first and last included."""
     places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)
     return [values[i] for i in dict.fromkeys(places.tolist())]
-
-
-def selection(values: Sequence[float]) -> list[float]:
-    """VALUES, or MOST_DOTS of them spread evenly over the run."""
-    return [values[i] for i in some(range(len(values)), MOST_DOTS)]
 
 
 def spread(count: int) -> list[float]:

@@ -14,13 +14,16 @@ from pathlib import Path
 
 from .document import KINDS, SCHEMA, VERSION, BenchHeader, Header, Run
 from .reader import Unfit, read
+from .regions_document import SCHEMA as CC_SCHEMA
+from .regions_document import VERSION as CC_VERSION
+from .regions_document import Region
 from .trace_document import SCHEMA as TRACE_SCHEMA
 from .trace_document import VERSION as TRACE_VERSION
 from .trace_document import Trace
 from .words import counted, joined
 
 CONCLUSION = "conclusion.json"  # conclusion.py makes it of the other files
-VERSIONS = {SCHEMA: VERSION, TRACE_SCHEMA: TRACE_VERSION}
+VERSIONS = {SCHEMA: VERSION, TRACE_SCHEMA: TRACE_VERSION, CC_SCHEMA: CC_VERSION}
 
 
 class BadInput(Exception):
@@ -43,10 +46,19 @@ class Traced:
     trace: Trace
 
 
+@dataclass(frozen=True)
+class Explained:
+    """What ferry cc found, and the name of the file that holds it."""
+
+    file: str
+    regions: list[Region]
+
+
 @dataclass
 class Folder:
     measured: list[Measured] = field(default_factory=list)  # oldest first
     traced: list[Traced] = field(default_factory=list)  # by file
+    explained: list[Explained] = field(default_factory=list)  # by file
     left_out: list[str] = field(default_factory=list)  # a sentence for each file
     conclusions: list[Path] = field(default_factory=list)  # that make run left
 
@@ -56,24 +68,32 @@ class Folder:
         runs = counted(len(self.measured), "run")
         runs += f", {incomplete} of them incomplete" if incomplete else ""
         traces = counted(len(self.traced), "trace")
-        return joined([*([runs] if self.measured else []), *([traces] if self.traced else [])])
+        explained = f"{counted(len(self.explained), 'explanation')} of ferry cc"
+        counts = {runs: self.measured, traces: self.traced, explained: self.explained}
+        return joined([text for text, found in counts.items() if found])
 
     def summary(self) -> str:
         return self.counts() + (f"; left out: {len(self.left_out)}" if self.left_out else "")
 
 
-def parse(path: Path) -> object:
+def parse(path: Path) -> list[object]:
+    """The documents in PATH: one, or one in each line, as ferry cc appends them."""
     try:
-        return json.loads(path.read_bytes())
+        text = path.read_bytes()
+        with suppress(ValueError, RecursionError):
+            if text.strip():
+                return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(text)]
     except OSError as error:
         raise BadInput(f"{path}: cannot read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not JSON, or cut short: {error}") from None
 
 
-def read_file(path: Path) -> Measured | Traced | str:
-    """The run or trace in PATH, or why it is left out."""
-    content = parse(path)
+def read_file(path: Path) -> Measured | Traced | Explained | str:
+    """The run, trace or explanation in PATH, or why it is left out."""
+    documents = parse(path)
+    content = documents[0]
     schema = str(content.get("schema")) if isinstance(content, dict) else ""
     if schema not in VERSIONS:
         return f"{path.name} is not from ferry bench."
@@ -84,6 +104,8 @@ def read_file(path: Path) -> Measured | Traced | str:
                 f"{path}: version {version} of the format, but this ferry report reads version "
                 f"{VERSIONS[schema]}"
             )
+        if schema == CC_SCHEMA:
+            return Explained(path.name, [read(Region, each) for each in documents])
         if schema == TRACE_SCHEMA:
             return Traced(path.name, read(Trace, content))
         bench = read(BenchHeader, content).bench
@@ -116,11 +138,13 @@ def read_folder(directory: Path) -> Folder:
             folder.left_out.append(found)
         elif isinstance(found, Traced):
             folder.traced.append(found)
+        elif isinstance(found, Explained):
+            folder.explained.append(found)
         else:
             folder.measured.append(found)
     if broken:
         raise BadInput("\n".join(broken))
-    if not folder.measured and not folder.traced:
+    if not folder.measured and not folder.traced and not folder.explained:
         why = "; ".join(note.rstrip(".") for note in folder.left_out)
         raise BadInput(
             f"{directory}: no result of ferry bench in it"
@@ -143,12 +167,13 @@ def read_folders(directories: Sequence[Path]) -> Folder:
         place = f"{directory.name if short else directory}/"
         whole.measured += [Measured(place + each.file, each.run) for each in folder.measured]
         whole.traced += [Traced(place + each.file, each.trace) for each in folder.traced]
+        whole.explained += [Explained(place + each.file, each.regions) for each in folder.explained]
         whole.left_out += [place + note for note in folder.left_out]
     return whole
 
 
 def replace(path: Path, content: bytes) -> None:
-    """The new file has the permissions of the old one, or those that any new file has."""
+    """The new file has the permissions of the old one, or the default permissions."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     file = temporary.open("xb")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The first figure: a crossing here, and what each way to make a call costs.
+"""The first figure: the cost of a crossing here, and of a call by each way.
 
 Of the least times, which other programs disturb least, so that runs of several benches agree.
 """
@@ -18,7 +18,7 @@ from .words import joined, measured_in, time, unit
 NAME = "first"
 CROSSING = "crossing: a call that does nothing"
 CALL = "write"  # is shown where it was measured, else the first call
-ROWS = (  # of crossing: those that are there; colour, and what each is
+ROWS = (  # of crossing, where the document has them: colour and meaning
     ("function", "grey", "a call of a function"),
     ("clock_gettime_vdso", "grey", "clock_gettime, read in user space"),
     ("unimplemented", "orange", CROSSING),

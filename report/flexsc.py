@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from .charts import Bar, Line, draw_bars, draw_lines
 from .document import Cell, Flexsc
 from .drawing import some
-from .section import Figure, Section, grouped
+from .section import TOPICS, Figure, Section, grouped
 from .words import counted, significant, time, unit
 
 USUAL_THREADS, USUAL_WORK = 64, 150.0  # the figures show what is nearest to these
@@ -96,16 +96,11 @@ def cpu_figure(name: str, call: Call) -> Figure:
 
 
 def section(name: str, run: Flexsc) -> Section:
-    cells = grouped(run.cells, lambda cell: cell.call)
-    calls = [
-        Call(call, of) for call, of in cells.items() if any(cell.way == "flexsc" for cell in of)
+    posted = {cell.call for cell in run.cells if cell.way == "flexsc"}
+    measured = [cell for cell in run.cells if cell.call in posted]
+    figures = [
+        make(f"{name}-{call}", Call(call, cells))
+        for call, cells in grouped(measured, lambda cell: cell.call).items()
+        for make in (gain_figure, cpu_figure)
     ]
-    return Section(
-        topic="flexsc",
-        title="posted calls beside plain ones",
-        figures=[
-            make(f"{name}-{call.name}", call)
-            for call in calls
-            for make in (gain_figure, cpu_figure)
-        ],
-    )
+    return Section(*TOPICS[run.bench], figures)

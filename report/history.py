@@ -32,26 +32,22 @@ def name_of(each: Measured) -> str:
     return f"{name}, {started}" + ("" if each.run.complete else ", incomplete")
 
 
-def why_alone(each: Measured, others: Sequence[Measured]) -> str | None:
-    """Why EACH shares no figure with OTHERS, which are of its bench."""
-    mine = figures(each.run).keys()
-    if any(mine & figures(other.run).keys() for other in others):
-        return None
-    why = [
-        f"{other.file} counts {other.run.unit} instead of {each.run.unit}"
-        if other.run.unit != each.run.unit
-        else f"{other.file} measured other things"
-        for other in others
-    ]
-    return f"{each.file}: {joined(why) or f'no other run is of the bench {each.run.bench}'}."
-
-
 def reasons(measured: Sequence[Measured]) -> list[str]:
-    """Of all runs that share no figure with another."""
+    """Why runs share no figure with another."""
     found = []
     for each in measured:
         others = [one for one in measured if one is not each and one.run.bench == each.run.bench]
-        found += [why] if (why := why_alone(each, others)) else []
+        mine = figures(each.run).keys()
+        if any(mine & figures(other.run).keys() for other in others):
+            continue
+        why = [
+            f"{other.file} counts {other.run.unit} instead of {each.run.unit}"
+            if other.run.unit != each.run.unit
+            else f"{other.file} measured other things"
+            for other in others
+        ]
+        alone = f"no other run is of the bench {each.run.bench}"
+        found.append(f"{each.file}: {joined(why) or alone}.")
     return found
 
 

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The page: runs become sections, sections become HTML."""
 
-import platform
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from . import apps, batch, flexsc, pagefault, rows, trace
+from . import apps, batch, flexsc, pagefault, regions, rows, trace
 from .circumstances import Facts, cautions, places, run_facts
 from .conclusion import HEADINGS, of_folder
 from .document import (
@@ -57,18 +55,15 @@ class Shown:
     headline: str  # what was concluded first
     command: str
     figures: list[tuple[Figure, list[str]]]  # with the findings about each
-    tables: list[Table]
-    notes: list[str]
     which: str = ""  # distinguishes runs of one bench
-    started: str = ""  # of a run
-    complete: bool = True
+    run: Run | None = None
     findings: list[str] = field(default_factory=list)  # the others
     cautions: list[str] = field(default_factory=list)
     facts: Facts = ()
 
 
 def assign(run: Run, figures: Sequence[Figure]) -> tuple[list[list[str]], list[str]]:
-    """The findings about each figure, and those that are about none."""
+    """The findings about each figure, and the findings that belong to none."""
     found: list[list[str]] = [[] for _ in figures]
     others: list[str] = []
     for finding in run.findings:
@@ -92,15 +87,16 @@ def show(name: str, measured: Measured, several: bool) -> Shown:
     return Shown(
         name=name,
         file=measured.file,
-        section=section,
+        section=replace(
+            section,
+            tables=[*tables(run), *section.tables],
+            notes=[*notes(run), *section.notes],
+        ),
         headline=run.findings[0].text if run.findings else "nothing was concluded.",
         command=shlex.join(run.command),
         figures=list(zip(section.figures, about, strict=True)),
-        tables=[*tables(run), *section.tables],
-        notes=[*notes(run), *section.notes],
         which=f" ({measured.file})" if several else "",
-        started=run.started,
-        complete=run.complete,
+        run=run,
         findings=others,
         cautions=[warning.text for warning in run.warnings if warning.id == EMULATED],
         facts=run_facts(run),
@@ -116,8 +112,6 @@ def show_trace(name: str, traced: Traced) -> Shown:
         headline=headline(traced.trace),
         command=f"ferry trace --json {traced.trace.program} ...",
         figures=[(figure, []) for figure in section.figures],
-        tables=section.tables,
-        notes=section.notes,
     )
 
 
@@ -152,38 +146,44 @@ def show_all(folder: Folder, measured: Sequence[Measured], compare: bool) -> lis
     for i, traced in enumerate(folder.traced):
         with naming(traced.file):
             shown.append(show_trace(f"trace-{i}", traced))
+    for i, explained in enumerate(folder.explained):
+        with naming(explained.file):
+            shown.append(
+                Shown(
+                    name=f"cc-{i}",
+                    file=explained.file,
+                    section=regions.section(explained.regions),
+                    headline=regions.headline(explained.regions),
+                    command=f"ferry cc --explain=json:{explained.file}",
+                    figures=[],
+                )
+            )
     return shown
 
 
-@dataclass(frozen=True)
-class First:
+def first(folder: Folder, compare: bool) -> tuple[Figure | None, list[tuple[str, list[str]]]]:
     """The first screen: a figure, and the sentences of a conclusion under their headings."""
-
-    figure: Figure | None
-    lines: list[tuple[str, list[str]]]
-
-
-def first(folder: Folder, compare: bool) -> First:
     if compare:
-        return First(None, [])
+        return None, []
     if not folder.measured:
         traces = [each.trace for each in folder.traced]
         lines = [(trace.program, [headline(trace)]) for trace in traces]
-        return First(time_figure("first", *traces), lines)
+        return time_figure("first", *traces) if traces else None, lines
     by_kind = grouped(of_folder(folder), lambda line: line.kind)
     lines = [(HEADINGS[kind], [line.text for line in same]) for kind, same in by_kind.items()]
-    return First(first_figure(folder.measured), lines)
+    return first_figure(folder.measured), lines
 
 
 def in_order(folder: Folder) -> list[Measured]:
     """Bench after bench; the newest run of each first."""
-    newest_first = reversed(folder.measured)
-    return sorted(newest_first, key=lambda each: list(KINDS).index(each.run.bench))
+    return sorted(folder.measured[::-1], key=lambda each: list(KINDS).index(each.run.bench))
 
 
 def heading(measured: Sequence[Measured], traced: Sequence[Traced]) -> str:
+    if not measured and not traced:
+        return "Runs of calls that batches could make"
     if not measured:
-        return f"What batching would buy {joined(sorted({t.trace.program for t in traced}))}"
+        return f"What wastes the time of {joined(sorted({t.trace.program for t in traced}))}"
     machines = sorted({each.run.machine.cpu for each in measured})
     return f"What crossings cost on {joined(machines)}"
 
@@ -220,14 +220,13 @@ def render_all(folder: Folder, made_by: str, compare: bool) -> str:
         reasons=reasons(measured) if compare else [],
         left_out=folder.left_out,
         made_by=made_by,
-        made_with=joined(
-            [f"Python {platform.python_version()}", f"Matplotlib {version('matplotlib')}"]
-        ),
     )
 
 
 def render(folder: Folder, made_by: str, compare: bool = False) -> str:
     """The whole page, as HTML; to COMPARE is to show the figures that runs share, and no run."""
-    files = [each.file for each in folder.measured] + [each.file for each in folder.traced]
+    files = [
+        each.file for found in (folder.measured, folder.traced, folder.explained) for each in found
+    ]
     with naming(joined(files)):
         return render_all(folder, made_by, compare)

@@ -6,28 +6,21 @@ from collections.abc import Mapping, Sequence
 from .charts import Bar, Line, draw_bars, draw_lines
 from .document import Pagefault, Touch
 from .drawing import time_label
-from .section import Figure, Section
+from .section import TOPICS, Figure, Section
 from .words import time, unit
 
-ORDERS = {
-    ("write", "sequential"): "in order",
-    ("write", "random"): "random",
-    ("write", "one_in_64"): "one page in 64",
-    ("read", "sequential"): "read",
-    ("read", "random"): "read at random",
-    ("read", "one_in_64"): "read, one page in 64",
+Order = tuple[str, str]  # access and order
+ORDERS: dict[Order, tuple[str, str, str, str]] = {  # name, colour, marker and meaning
+    ("write", "sequential"): ("in order", "blue", "o", "written one after another"),
+    ("write", "random"): ("random", "orange", "s", "written in a random order"),
+    ("read", "sequential"): ("read", "green", "v", "read one after another"),
+    ("write", "one_in_64"): ("one page in 64", "purple", "^", "one page in 64 written"),
 }
-STYLES = {  # colour, marker and meaning
-    "in order": ("blue", "o", "written one after another"),
-    "random": ("orange", "s", "written in a random order"),
-    "read": ("green", "v", "read one after another"),
-    "one page in 64": ("purple", "^", "one page in 64 written"),
-}
-SPARSE = "one page in 64"
+WHOLE = {order: words for order, words in ORDERS.items() if order[1] != "one_in_64"}
 
 
-def order(touch: Touch) -> str:
-    return ORDERS[touch.access, touch.order]
+def order(touch: Touch) -> Order:
+    return touch.access, touch.order
 
 
 def pages(touch: Touch) -> int:
@@ -35,34 +28,27 @@ def pages(touch: Touch) -> int:
 
 
 def ways_figure(name: str, touches: Sequence[Touch]) -> Figure:
-    shown = [
-        touch
-        for touch in touches
-        if touch.way != "ahead" and order(touch) in STYLES and order(touch) != SPARSE
-    ]
-    bars = [
-        Bar(
-            f"{touch.label}, {order(touch)}",
-            time(touch.median),
-            [(touch.median, STYLES[order(touch)][0])],
-        )
-        for touch in shown
-    ]
+    bars = []
+    for touch in touches:
+        if touch.way != "ahead" and order(touch) in WHOLE:
+            name_of_order, colour, _, _ = WHOLE[order(touch)]
+            label = f"{touch.label}, {name_of_order}"
+            bars.append(Bar(label, time(touch.median), [(touch.median, colour)]))
     return Figure(
         name=f"{name}-ways",
         title="First touch of a page",
         panels=[draw_bars(f"{name}-medians", f"median, {unit()} per page", bars)],
-        key=[(colour, what) for where, (colour, _, what) in STYLES.items() if where != SPARSE],
+        key=[(colour, meaning) for _, colour, _, meaning in WHOLE.values()],
         note="All time until each page was touched once, mapping and populating included, per "
         "page.",
         about={"sequential", "random"},
     )
 
 
-def by_pages(touches: Sequence[Touch]) -> dict[str, list[Touch]]:
+def by_pages(touches: Sequence[Touch]) -> dict[Order, list[Touch]]:
     """Writes by their order: a fault a page, then several pages a fault."""
     found = {}
-    for where in ("in order", "random", SPARSE):
+    for where in (each for each in ORDERS if each[0] == "write"):
         several = [each for each in touches if each.way == "ahead" and order(each) == where]
         single = [each for each in touches if each.way == "base" and order(each) == where]
         if several:
@@ -75,14 +61,16 @@ def taken(touch: Touch) -> float | None:
     return touch.resident_bytes and touch.resident_bytes / touch.touched / 1024
 
 
-def line(where: str, points: Sequence[tuple[float, float]], touches: Sequence[Touch] = ()) -> Line:
+def line(
+    where: Order, points: Sequence[tuple[float, float]], touches: Sequence[Touch] = ()
+) -> Line:
     """With the trials of TOUCHES."""
-    colour, marker, _ = STYLES[where]
+    name, colour, marker, _ = ORDERS[where]
     trials = [touch.trials_ns for touch in touches]
-    return Line(where, colour, marker, [x for x, _ in points], [y for _, y in points], trials)
+    return Line(name, colour, marker, [x for x, _ in points], [y for _, y in points], trials)
 
 
-def sizes_figure(name: str, series: Mapping[str, Sequence[Touch]]) -> Figure:
+def sizes_figure(name: str, series: Mapping[Order, Sequence[Touch]]) -> Figure:
     x_label = "pages that a fault maps"
     times = [
         line(where, [(pages(touch), touch.median) for touch in touches], touches)
@@ -110,12 +98,7 @@ def sizes_figure(name: str, series: Mapping[str, Sequence[Touch]]) -> Figure:
 
 
 def section(name: str, run: Pagefault) -> Section:
-    series = by_pages(run.touches)
-    return Section(
-        topic="Page faults",
-        title="the first touch of memory",
-        figures=[
-            *([ways_figure(name, run.touches)] if run.touches else []),
-            *([sizes_figure(name, series)] if series else []),
-        ],
-    )
+    figures = [ways_figure(name, run.touches)] if run.touches else []
+    if series := by_pages(run.touches):
+        figures.append(sizes_figure(name, series))
+    return Section(*TOPICS[run.bench], figures)

@@ -10,18 +10,17 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field
-from functools import cache
 from types import UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Literal,
     TypeVar,
     Union,
     dataclass_transform,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 SCALARS: dict[object, tuple[set[type], str]] = {
@@ -43,8 +42,13 @@ class Unfit(Exception):
 class Record:
     """Base of what is read: every subclass is a frozen dataclass."""
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
+
+
+T = TypeVar("T", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -65,24 +69,15 @@ def require(holds: bool, place: str, value: object, wanted: str) -> None:
         raise Unfit(place, f"is {shown(value)}, and ferry-bench(5) wants {wanted} there")
 
 
-@cache
-def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:  # noqa: ANN401
-    """Type of each field, and whether it may be absent."""
-    hints = get_type_hints(kind, include_extras=True)
-    return {
-        one.name: (hints[one.name], {one.default, one.default_factory} != {MISSING})
-        for one in dataclasses.fields(kind)
-    }
-
-
-def read_record(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
+def read(kind: type[T], value: Any, place: str = "") -> T:  # noqa: ANN401
+    """VALUE as KIND; Unfit names the first field that does not fit."""
     require(isinstance(value, dict), place, value, "an object")
     found = {}
-    for name, (of, may_be_absent) in fields_of(kind).items():
-        if name in value:
-            found[name] = read_value(of, value[name], f"{place}.{name}")
-        elif not may_be_absent:
-            raise Unfit(f"{place}.{name}", "is missing; see ferry-bench(5)")
+    for one in dataclasses.fields(kind):
+        if one.name in value:
+            found[one.name] = read_value(one.type, value[one.name], f"{place}.{one.name}")
+        elif {one.default, one.default_factory} == {MISSING}:
+            raise Unfit(f"{place}.{one.name}", "is missing; see ferry-bench(5)")
     try:
         return kind(**found)
     except ValueError as error:
@@ -122,13 +117,4 @@ def read_value(kind: Any, value: Any, place: str) -> Any:  # noqa: ANN401
     if origin is dict:
         require(isinstance(value, dict), place, value, "an object")
         return {name: read_value(of[1], one, f"{place}.{name}") for name, one in value.items()}
-    return read_record(kind, value, place)
-
-
-T = TypeVar("T", bound=Record)
-
-
-def read(kind: type[T], value: object) -> T:
-    """VALUE as KIND; Unfit names the first field that does not fit."""
-    found: T = read_record(kind, value, "")
-    return found
+    return read(kind, value, place)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from .charts import Bar, draw_bars, look
 from .document import Chain, ChainRow, Row, Rows
-from .section import Figure, Section
+from .section import TOPICS, Figure, Section
 from .words import time, unit
 
 KEY = {
@@ -25,13 +25,9 @@ CHAIN_NOTE = (
 )
 
 
-def stays_in_user_space(row: Row) -> bool:
-    return row.name == "function" or row.name.endswith("_vdso")
-
-
 def parts(row: Row, bench: str) -> list[tuple[float, str]]:
     """The median, split where the bench knows how much of it is the crossing."""
-    if bench == "dispatch" or stays_in_user_space(row):
+    if bench == "dispatch" or row.name == "function" or row.name.endswith("_vdso"):
         return [(row.median, "grey")]
     if row.kernel_share is None:
         return [(row.median, "orange" if row.name in BARE else "purple")]
@@ -54,12 +50,7 @@ def figure(name: str, bench: str, rows: Sequence[Row]) -> Figure:
 
 
 def section(name: str, run: Rows) -> Section:
-    crossing = run.bench == "crossing"
-    return Section(
-        topic="Crossings" if crossing else "Dispatch",
-        title="the latency of each kind of call" if crossing else "the loop without its calls",
-        figures=[figure(name, run.bench, run.rows)] if run.rows else [],
-    )
+    return Section(*TOPICS[run.bench], [figure(name, run.bench, run.rows)] if run.rows else [])
 
 
 def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
@@ -74,8 +65,4 @@ def chain_figure(name: str, rows: Sequence[ChainRow]) -> Figure:
 
 
 def chain_section(name: str, run: Chain) -> Section:
-    return Section(
-        topic="Chains",
-        title="the calls on one small file",
-        figures=[chain_figure(name, run.chains)] if run.chains else [],
-    )
+    return Section(*TOPICS[run.bench], [chain_figure(name, run.chains)] if run.chains else [])

@@ -31,6 +31,19 @@ def grouped(records: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
+TOPICS = {  # of each bench: the topic and the title of its section
+    "crossing": ("Crossings", "the latency of each kind of call"),
+    "batch": ("Batches", "cost against size"),
+    "dispatch": ("Dispatch", "the loop without its calls"),
+    "chain": ("Chains", "the calls on one small file"),
+    "apps": ("Programs", "engines and other tools, side by side"),
+    "files": ("Files", "many in one call, beside the usual ways"),
+    "flexsc": ("flexsc", "posted calls beside plain ones"),
+    "pagefault": ("Page faults", "the first touch of memory"),
+    "threads": ("Threads", "CPU time of threaded servers, carried and plain"),
+}
+
+
 @dataclass(frozen=True)
 class Figure:
     name: str  # unique on the page
@@ -42,6 +55,16 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Card:
+    """A finding, with the figure that matters large."""
+
+    figure: str
+    label: str  # a word or two
+    text: str
+    lines: Sequence[str] = ()  # below it, smaller
+
+
+@dataclass(frozen=True)
 class Section:
     """What the page shows of one run or trace, besides the tables of a run."""
 
@@ -50,3 +73,4 @@ class Section:
     figures: list[Figure]
     tables: list[Table] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)

@@ -10,8 +10,8 @@ from matplotlib.patches import Rectangle
 from .charts import Bar, draw_bars
 from .document import Table
 from .drawing import COLOURS, Panel, draw
-from .section import Figure, Section, table
-from .trace_document import Calls, Estimate, Saving, Step, Trace
+from .section import Card, Figure, Section, table
+from .trace_document import Calls, Estimate, Finding, Known, Saving, Step, Trace, Wait
 from .trace_document import Sequence as CallSequence
 from .words import counted, fixed, percent, time, whole, with_error
 
@@ -34,28 +34,44 @@ def milliseconds(estimate: Estimate) -> str:
     return f"{with_error(*scaled)} ms"
 
 
+NOTABLE = 0.01  # of the program's time: less is not worth a change
+CARDS = 6
+
+
 def headline(trace: Trace) -> str:
-    """The way that saves the most."""
-    known = [each for each in trace.savings if not each.missing and each.saved_ns.value]
-    best = max(known, key=lambda each: each.saved_ns.value or 0.0, default=None)
-    if not best:
-        return "no way that ferry knows would save any of its time."
-    saved = milliseconds(best.saved_ns)
-    if best.share is not None:
-        saved = f"{percent(best.share)} of its CPU time ({saved})"
-    return f"{best.what} would save {saved}."
+    """The finding that saves the most."""
+    best = trace.findings[0] if trace.findings else None
+    if not best or (best.share is not None and best.share < NOTABLE):
+        return "nothing worth changing."
+    return best.sentence
 
 
 # ---- where the time goes ----
 
-PARTS = {"grey": "user code", "orange": "crossings", "blue": "kernel work", "light": "waiting"}
+PARTS = {
+    "grey": "user code",
+    "orange": "crossings",
+    "blue": "kernel work",
+    "purple": "user code and kernel work, which the kernel did not divide",
+    "light": "waiting",
+}
+
+
+def undivided(known: Known) -> Estimate | None:
+    """User code and kernel work of a program that ran for a few ticks."""
+    crossings = known.crossings_ns.value if known.crossings_ns else None
+    if known.cpu_ns is None or crossings is None:
+        return None
+    if known.user_ns and known.user_ns.value is not None:
+        return None
+    return Estimate(value=known.cpu_ns - crossings, error=None)
 
 
 def parts(trace: Trace) -> dict[str, Estimate]:
     """What is known of each part, by its colour."""
     known = trace.time
     waiting = Estimate(value=known.waiting_ns, error=None)
-    every = (known.user_ns, known.crossings_ns, known.kernel_ns, waiting)
+    every = (known.user_ns, known.crossings_ns, known.kernel_ns, undivided(known), waiting)
     found = {c: part for c, part in zip(PARTS, every, strict=True) if part}
     return {} if known.missing else {c: p for c, p in found.items() if p.value is not None}
 
@@ -72,7 +88,8 @@ def time_figure(name: str, *traces: Trace) -> Figure | None:
     shown = [trace for trace in traces if parts(trace)]
     if not shown:
         return None
-    key = list(PARTS.items())
+    colours = {colour for trace in shown for colour in parts(trace)}
+    key = [(colour, words) for colour, words in PARTS.items() if colour in colours]
     if len(traces) == 1:
         key = [(c, f"{PARTS[c]}: {milliseconds(part)}") for c, part in parts(shown[0]).items()]
     title = "share of CPU time and waiting, %"
@@ -81,7 +98,8 @@ def time_figure(name: str, *traces: Trace) -> Figure | None:
         title="Where the time goes",
         panels=[draw_bars(f"{name}-time", title, [time_bar(trace) for trace in shown])],
         note="User code, crossings and kernel work are CPU time of all threads. Waiting is "
-        "the wall time less the CPU time. No batching can gain more than the crossings.",
+        "the wall time less the CPU time. The crossings are the direct cost of calls: what they "
+        "evict from caches comes on top.",
         key=key,
     )
 
@@ -197,7 +215,10 @@ def draw_sequence(name: str, number: int, sequence: CallSequence) -> Panel:
     joined = ", over the turns" if sequence.batches < 1 else ""
     title = f"sequence {number}: {whole(sequence.turns)} turns, batch: {sequence.verdict}{joined}"
     values = [
-        (f"{i + 1}. {step_name(step)}", f"{fixed(step.calls, 1)} per turn, batch {letter(batch)}")
+        (
+            f"{i + 1}. {step_name(step)}",
+            f"{fixed(step.calls, 1)} per turn, batch {letter(batch)}, {argument_words(step)}",
+        )
         for i, (step, batch) in enumerate(steps)
     ]
     height = STEP_HEIGHT * (len(steps) + LINE * len(then)) + 24
@@ -223,31 +244,57 @@ def sequence_figure(name: str, trace: Trace) -> Figure | None:
     )
 
 
-# ---- savings ----
+# ---- findings and waits ----
 
 
-def saving_figure(name: str, trace: Trace) -> Figure | None:
-    bars = [
-        Bar(saving.name, milliseconds(saving.saved_ns), [(saving.saved_ns.value / MS, "green")])
-        for saving in trace.savings
-        if not saving.missing and saving.saved_ns.value is not None
+SITES = 3
+FEW = 0.01  # of the calls
+
+
+def site_lines(finding: Finding) -> list[str]:
+    known = [site for site in finding.sites or [] if site.share >= FEW]
+    return [f"{percent(site.share)}: {site.site}" for site in known[:SITES]]
+
+
+def cards(trace: Trace) -> list[Card]:
+    return [
+        Card(
+            figure=milliseconds(one.saved_ns) if one.share is None else percent(one.share),
+            label=f"of its {'time' if one.waits else 'CPU time'}" if one.share else "saved",
+            text=one.sentence,
+            lines=site_lines(one),
+        )
+        for one in trace.findings[:CARDS]
+        if one.share is None or one.share >= NOTABLE
     ]
-    if not bars:
+
+
+def wait_table(trace: Trace) -> list[Table]:
+    columns: dict[str, Callable[[Wait], str]] = {
+        "slept in": lambda one: f"{one.call} {one.file}".strip(),
+        "times": lambda one: whole(one.times),
+        "in all": lambda one: time(one.ns),
+        "mean": lambda one: time(one.mean_ns),
+        "99 % below": lambda one: time(one.p99_ns),
+    }
+    return [table("Where it slept", trace.waits, columns)] if trace.waits else []
+
+
+def wait_figure(name: str, trace: Trace) -> Figure | None:
+    longest = [one for one in trace.waits if one.ns > 0][:CARDS]
+    if not longest:
         return None
+    bars = [
+        Bar(f"{one.call} {one.file}".strip(), time(one.ns), [(one.ns / MS, "light")])
+        for one in longest
+    ]
     return Figure(
-        name=f"{name}-savings",
-        title="What each way would save",
-        panels=[draw_bars(f"{name}-savings", "ms", bars)],
-        note="With the error of each estimate. The ways do not add up: they make the same "
-        "calls cheaper.",
+        name=f"{name}-waits",
+        title="Where it slept",
+        panels=[draw_bars(f"{name}-waits", "ms", bars)],
+        note="Time on the wall in each kind of call and file, of all threads together.",
     )
 
-
-FIGURES: tuple[Callable[[str, Trace], Figure | None], ...] = (
-    time_figure,
-    sequence_figure,
-    saving_figure,
-)
 
 # ---- the whole ----
 
@@ -259,26 +306,16 @@ def tables(trace: Trace) -> list[Table]:
         "failed": lambda one: whole(one.failed),
         "of all": lambda one: percent(one.calls / trace.total),
     }
-    steps: dict[str, Callable[[tuple[str, Step, int | None]], str]] = {
-        "sequence and step": lambda one: f"{one[0]} {step_name(one[1])}",
-        "per turn": lambda one: fixed(one[1].calls, 1),
-        "batch": lambda one: letter(one[2]),
-        "arguments": lambda one: argument_words(one[1]),
-    }
     savings: dict[str, Callable[[Saving], str]] = {
         "saved by": lambda one: one.what,
         "saved": lambda one: one.missing or milliseconds(one.saved_ns),
         "of CPU time": lambda one: percent(one.share),
     }
-    every_step = [
-        (f"{i + 1}.{k + 1}", step, batch)
-        for i, sequence in enumerate(trace.sequences)
-        for k, (step, batch) in enumerate(with_batches(sequence.steps))
+    return [
+        *wait_table(trace),
+        table("Its calls", trace.calls, calls),
+        table("What each way would save", trace.savings, savings, text=True),
     ]
-    found = [table("Its calls", trace.calls, calls)]
-    if every_step:
-        found.append(table("The steps of the sequences", every_step, steps, text=True))
-    return [*found, table("What each way would save", trace.savings, savings, text=True)]
 
 
 def notes(trace: Trace) -> list[str]:
@@ -305,8 +342,13 @@ def notes(trace: Trace) -> list[str]:
 def section(name: str, trace: Trace) -> Section:
     return Section(
         topic=trace.program,
-        title="what batching would buy it",
-        figures=[made for make in FIGURES if (made := make(name, trace))],
+        title="what it wastes, and what batching would buy it",
+        cards=cards(trace),
+        figures=[
+            made
+            for make in (time_figure, wait_figure, sequence_figure)
+            if (made := make(name, trace))
+        ],
         tables=tables(trace),
         notes=notes(trace),
     )

@@ -19,6 +19,7 @@ class Known(Record):
     """Where the time goes, if MISSING does not say why that is not known."""
 
     missing: str | None
+    cpu_ns: float | None = None
     user_ns: Estimate | None = None
     crossings_ns: Estimate | None = None
     kernel_ns: Estimate | None = None
@@ -59,6 +60,32 @@ class Sequence(Record):
     followers: list[Follower]
 
 
+class Site(Record):
+    """Where a program makes the calls of a finding."""
+
+    share: float
+    site: str
+
+
+class Finding(Record):
+    kind: str
+    sentence: str
+    cure: str
+    saved_ns: Estimate
+    waits: bool
+    share: float | None
+    sites: list[Site] | None = None  # with --stacks
+
+
+class Wait(Record):
+    call: str
+    file: str
+    times: Count
+    ns: NotNegative
+    mean_ns: NotNegative
+    p99_ns: NotNegative
+
+
 class Saving(Record):
     name: str
     what: str
@@ -78,3 +105,5 @@ class Trace(Record):
     calls: list[Calls]
     sequences: list[Sequence]
     savings: list[Saving]
+    findings: list[Finding]
+    waits: list[Wait]

@@ -62,8 +62,7 @@ def time(value: float, digits: int = 3) -> str:
 
 
 def digits_of_error(error: float) -> int:
-    """Digits after the point that ERROR leaves meaningful: two of its own, or one from the
-    third on."""
+    """The digits after the point that ERROR permits: two of its own, or one from the third on."""
     if error < LEAST_ERROR or not math.isfinite(error):
         return 2
     first = -math.floor(math.log10(error))

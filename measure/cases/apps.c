@@ -41,7 +41,7 @@ static const char all_files[] = "the files", tree[] = "the tree", path_list[] = 
 
 #define MOST_WORDS 8
 
-/* An application, and what people use in its place. */
+/* An application, and the program that people use in its place. */
 struct app {
 	const char *name;
 	const char *what;		   /* both sides of engine against engine do */
@@ -274,7 +274,8 @@ static int measure(struct run *run)
 		return status;
 	duels_conclude(run, duels, count);
 	duels_tabulate(run, "PROGRAM", "ENGINE",
-		       "Programs that batch, from start to end: medians, and ratios pair by pair");
+		       "Programs that batch, from start to end: medians, and ratios pair by pair",
+		       false);
 	return 0;
 }
 
@@ -326,9 +327,7 @@ static const struct apps_settings defaults = { .warmup = 1,
 const struct bench apps_bench = {
 	.name = "apps",
 	.summary = "programs that batch, engine against engine and against the usual ones",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ferry bench batch: what a crossing costs, and what each call in it, by batch size. */
+/* ferry bench batch: the cost of a crossing and of each call in it, by batch size. */
 #include "batch.h"
 
 #include <math.h>
@@ -150,7 +150,7 @@ static struct matrix matrix_of(const struct session *session, const struct conte
 	return (struct matrix){ values, trials, sizes };
 }
 
-/* With a file of its own, since those of the children replaced the one that was opened here. */
+/* With a file of its own: the children's files replaced the one that was opened here. */
 static double handler_of(struct session *session)
 {
 	workload_close(&session->workload);
@@ -367,7 +367,7 @@ static const struct option_row options[] = {
 	{ 'c', NAMES_OPTION, "call", "NAME,...", "calls_made", AT(calls),
 	  "the calls to make; --program times any other",
 	  .values = "unimplemented within jumps forwarded word_copy getppid read pread pread_page "
-		    "write fstat lstat statx" },
+		    "write openat close fstat lstat statx" },
 	{ 'p', FILES_OPTION, "program", "FILE", "programs", AT(programs),
 	  "batches of the program in FILE" },
 	{ 's', NUMBERS_OPTION, "sizes", "N,...", "sizes", AT(sizes),
@@ -387,9 +387,7 @@ static const struct batch_settings defaults = {
 const struct bench batch_bench = {
 	.name = "batch",
 	.summary = "the cost of a batch and of each call in it, by size and engine",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `ferry bench batch` measured of a workload, and what it concludes from that. */
+/* The measurements of `ferry bench batch` of a workload, and its conclusions. */
 #ifndef BATCH_H
 #define BATCH_H
 

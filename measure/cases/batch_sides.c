@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <ferry.h>
-#include <ferry/rawcall.h>
+#include <ferry/batchcall.h>
 
 #include "batch_uring.h"
 #include "measure/guest-module/ferry_bench.h"
@@ -26,10 +26,12 @@ static const char *syscall_missing(void)
 	return engine_missing(FERRY_SYSCALL);
 }
 
-static long run_bare_syscall(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run_bare_syscall(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
-	return ferry_rawcall(FERRY_NR_BATCH, (long)rets, (long)calls, (long)ncall, 0,
-			     sizeof(*calls), 0);
+	struct batch_args args;
+
+	ferry_batch_begin(&args, rets, calls, ncall);
+	return ferry_batchcall_raw(FERRY_NR_BATCH, (long)&args, sizeof(args), 0);
 }
 
 static int device = -1;
@@ -41,11 +43,12 @@ static const char *device_missing(void)
 	return engine_missing(FERRY_DEVICE);
 }
 
-static long run_bare_device(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run_bare_device(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
-	struct ferry_batch_args args = { (uintptr_t)rets, (uintptr_t)calls, ncall };
+	struct batch_args args;
 
-	return ferry_rawcall(SYS_ioctl, device, (long)FERRY_IOC_BATCH, (long)&args, 0, 0, 0);
+	ferry_batch_begin(&args, rets, calls, ncall);
+	return ferry_batchcall_raw(SYS_ioctl, device, (long)FERRY_IOC_BATCH, (long)&args);
 }
 
 /* ---- others ---- */
@@ -55,16 +58,16 @@ static const char *naive_missing(void)
 	return test_module() < 0 ? "the test module is not loaded" : NULL;
 }
 
-static long run_naive(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run_naive(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
-	struct ferry_batch_args args = { (uintptr_t)rets, (uintptr_t)calls, ncall };
+	struct batch_args args = { (uintptr_t)rets, (uintptr_t)calls, ncall };
 
 	return ferry_rawcall(SYS_ioctl, test_module(), (long)FERRY_BENCH_NAIVE, (long)&args, 0, 0,
 			     0);
 }
 
 /* The least that a program can do by hand for the same calls. */
-static long run_raw(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long run_raw(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	const __s64 *arg;
 	unsigned long i;
@@ -103,7 +106,7 @@ const struct side *find_other_side(const char *name)
 	return NULL;
 }
 
-long side_run(const struct side *side, long rets[], const struct ferry_slot calls[],
+long side_run(const struct side *side, long rets[], const struct batch_slot calls[],
 	      unsigned long ncall)
 {
 	if (side->engine >= 0)

@@ -16,7 +16,7 @@ struct side {
 	const char *(*missing)(void);
 
 	/* Returns as ferry_batch(). */
-	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+	long (*run)(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 	int engine; /* of the library, or -1: then missing and run count */
 
@@ -35,7 +35,7 @@ struct side side_of_engine(const char *name);
 /** The other side called NAME, or NULL. */
 const struct side *find_other_side(const char *name);
 
-long side_run(const struct side *side, long rets[], const struct ferry_slot calls[],
+long side_run(const struct side *side, long rets[], const struct batch_slot calls[],
 	      unsigned long ncall);
 
 #endif /* BATCH_SIDES_H */

@@ -16,7 +16,7 @@ struct kind {
 /* A ring of each kind and size: its requests are submitted again and again. */
 static struct prepared {
 	struct io_uring ring;
-	const struct ferry_slot *calls; /* that its requests are made of, or NULL */
+	const struct batch_slot *calls; /* that its requests are made of, or NULL */
 } rings[2][2][SIZES];
 
 const char *uring_missing(void)
@@ -29,7 +29,7 @@ const char *uring_missing(void)
 	return NULL;
 }
 
-bool uring_has(const struct ferry_slot *slot)
+bool uring_has(const struct batch_slot *slot)
 {
 	switch (slot->nr) {
 	case SYS_read:
@@ -43,7 +43,7 @@ bool uring_has(const struct ferry_slot *slot)
 }
 
 /* read() and write() go on where the file's position is. */
-static void prepare_request(struct io_uring_sqe *sqe, const struct ferry_slot *slot)
+static void prepare_request(struct io_uring_sqe *sqe, const struct batch_slot *slot)
 {
 	const __u64 at_position = -1ULL;
 	const __s64 *arg = slot->arg;
@@ -62,7 +62,7 @@ static void prepare_request(struct io_uring_sqe *sqe, const struct ferry_slot *s
 	sqe->flags |= IOSQE_FIXED_FILE;
 }
 
-static void fill(struct io_uring *ring, struct kind kind, const struct ferry_slot calls[],
+static void fill(struct io_uring *ring, struct kind kind, const struct batch_slot calls[],
 		 unsigned long n)
 {
 	unsigned long i;
@@ -80,7 +80,7 @@ static void fill(struct io_uring *ring, struct kind kind, const struct ferry_slo
 	}
 }
 
-static int prepare(struct prepared *at, struct kind kind, const struct ferry_slot calls[],
+static int prepare(struct prepared *at, struct kind kind, const struct batch_slot calls[],
 		   unsigned long n)
 {
 	int error = io_uring_queue_init((unsigned int)n, &at->ring, FLAGS), file;
@@ -110,7 +110,7 @@ static void reap(struct io_uring *ring, bool results, long rets[], unsigned long
 	io_uring_cq_advance(ring, (unsigned int)n);
 }
 
-static long run(struct kind kind, long rets[], const struct ferry_slot calls[], unsigned long n)
+static long run(struct kind kind, long rets[], const struct batch_slot calls[], unsigned long n)
 {
 	struct prepared *at = &rings[kind.does_calls][kind.linked][__builtin_ctzl(n)];
 	int error = 0;
@@ -129,22 +129,22 @@ static long run(struct kind kind, long rets[], const struct ferry_slot calls[], 
 	return (long)n - 1;
 }
 
-long uring_nops(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long uring_nops(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return run((struct kind){ false, false }, rets, calls, ncall);
 }
 
-long uring_linked_nops(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long uring_linked_nops(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return run((struct kind){ false, true }, rets, calls, ncall);
 }
 
-long uring_requests(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long uring_requests(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return run((struct kind){ true, false }, rets, calls, ncall);
 }
 
-long uring_linked_requests(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long uring_linked_requests(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return run((struct kind){ true, true }, rets, calls, ncall);
 }

@@ -16,7 +16,7 @@
 const char *uring_missing(void);
 
 /** Whether io_uring has a request for the call of SLOT. */
-bool uring_has(const struct ferry_slot *slot);
+bool uring_has(const struct batch_slot *slot);
 
 /*
  * Each returns as ferry_batch().  NCALL is a power of two, MOST_REQUESTS at most.  The first run of
@@ -24,11 +24,11 @@ bool uring_has(const struct ferry_slot *slot);
  */
 
 /** NCALL requests that do nothing, separate or in one chain: what io_uring itself costs. */
-long uring_nops(long rets[], const struct ferry_slot calls[], unsigned long ncall);
-long uring_linked_nops(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long uring_nops(long rets[], const struct batch_slot calls[], unsigned long ncall);
+long uring_linked_nops(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 /** The calls, all on the descriptor of the first; separate or in one chain. */
-long uring_requests(long rets[], const struct ferry_slot calls[], unsigned long ncall);
-long uring_linked_requests(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long uring_requests(long rets[], const struct batch_slot calls[], unsigned long ncall);
+long uring_linked_requests(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 #endif /* BATCH_URING_H */

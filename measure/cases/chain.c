@@ -28,11 +28,6 @@ struct chain_settings {
 	const char *directory;
 };
 
-static const struct chain_settings *settings_of(const struct run *run)
-{
-	return (const struct chain_settings *)run->settings;
-}
-
 #define MAX_ROWS 16
 #define REPEATS 50 /* of which a trial keeps the least */
 #define CALLS 5	   /* in a chain, about */
@@ -74,11 +69,11 @@ enum { OPEN, STAT, COPY_SIZE, MAP, CLOSE, MAP_SLOTS };
 static long map_by_batch(const struct chain *chain, enum ferry_engine engine)
 {
 	long results[MAP_SLOTS];
-	struct ferry_slot calls[MAP_SLOTS] = {
+	struct batch_slot calls[MAP_SLOTS] = {
 		[OPEN] = { OPEN_FILE, .jump_fail = -1 },
 		[STAT] = { CALL_FORWARDED(SYS_fstat, 0, (long)&status), .from = { STAT - OPEN },
 			   .jump_fail = CLOSE - STAT - 1 },
-		[COPY_SIZE] = { CALL(FERRY_NR_WDCPY, (long)&calls[MAP].arg[1],
+		[COPY_SIZE] = { CALL(BATCH_WDCPY, (long)&calls[MAP].arg[1],
 				     (long)&status.st_size) },
 		[MAP] = { CALL_FORWARDED(SYS_mmap, 0, 0, PROT_READ, MAP_PRIVATE, 0, 0),
 			  .from = { [4] = MAP - OPEN }, .jump_fail = CLOSE - MAP - 1 },
@@ -122,17 +117,17 @@ static void unmap(void *context)
 
 static long read_by_batch(const struct chain *chain, enum ferry_engine engine)
 {
-	struct ferry_slot calls[READ_SLOTS], *read = &calls[chain->stats ? 2 : 1];
+	struct batch_slot calls[READ_SLOTS], *read = &calls[chain->stats ? 2 : 1];
 	long results[READ_SLOTS];
 
-	calls[0] = (struct ferry_slot){ OPEN_FILE, .jump_fail = -1 };
+	calls[0] = (struct batch_slot){ OPEN_FILE, .jump_fail = -1 };
 	if (chain->stats)
-		calls[1] = (struct ferry_slot){ CALL(SYS_statx, AT_FDCWD, (long)FILE_NAME, 0,
+		calls[1] = (struct batch_slot){ CALL(SYS_statx, AT_FDCWD, (long)FILE_NAME, 0,
 						     STATX_BASIC_STATS, (long)&statx_status),
 						.jump_fail = 1 };
-	read[0] = (struct ferry_slot){ CALL_FORWARDED(SYS_read, 0, (long)data, sizeof(data)),
+	read[0] = (struct batch_slot){ CALL_FORWARDED(SYS_read, 0, (long)data, sizeof(data)),
 				       .from = { (unsigned char)(read - calls) } };
-	read[1] = (struct ferry_slot){ CALL_FORWARDED(SYS_close, 0),
+	read[1] = (struct batch_slot){ CALL_FORWARDED(SYS_close, 0),
 				       .from = { (unsigned char)(read + 1 - calls) } };
 	ferry_batch_on(engine, results, calls, (unsigned long)(read + 2 - calls), 0, 0);
 	return results[read - calls];
@@ -390,7 +385,7 @@ static void say_row(struct run *run, const struct row *row)
 
 static int measure(struct run *run)
 {
-	const char *directory = settings_of(run)->directory;
+	const char *directory = ((const struct chain_settings *)run->settings)->directory;
 	struct chain_run chain = { .run = run,
 				   .directory = directory,
 				   .rows = share(MAX_ROWS * sizeof(struct row)) };
@@ -437,9 +432,7 @@ static const struct chain_settings defaults = { .warmup = 2, .trials = 10, .dire
 const struct bench chain_bench = {
 	.name = "chain",
 	.summary = "the calls on one small file, in one crossing or not",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "chain --directory /tmp",

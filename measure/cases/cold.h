@@ -18,7 +18,7 @@ struct cold {
 	char *path; /* of the device */
 };
 
-/** Makes it, with files as large as those of LIKE.  Returns why it cannot, kept, or NULL. */
+/** Makes it, with files as large as LIKE's.  Returns why it cannot, kept, or NULL. */
 const char *cold_make(struct cold *cold, const struct file_set *like);
 
 /** Mounts it, and makes it the working directory.  Returns why it cannot, kept, or NULL. */

@@ -32,11 +32,6 @@ struct crossing_settings {
 	struct names words; /* of one more call: its number and arguments; or none */
 };
 
-static const struct crossing_settings *settings_of(const struct run *run)
-{
-	return (const struct crossing_settings *)run->settings;
-}
-
 #define FILE_PATH "/etc/passwd"
 
 #define FEWEST_TRIALS 4	  /* for the error of a median */
@@ -49,7 +44,7 @@ static const struct crossing_settings *settings_of(const struct run *run)
 
 static struct {
 	const char *label;
-	long words[1 + FERRY_MAX_ARGS]; /* its number and its arguments */
+	long words[1 + BATCH_MAX_ARGS]; /* its number and its arguments */
 	long *answer;			/* shared with the child that tries it */
 } given;
 static char buffer[4096];
@@ -92,12 +87,12 @@ static int read_argument(const char *word, long *argument)
 /* Fills in given, with a label as a program would write the call. */
 static int read_given_call(const struct names *words)
 {
-	struct ferry_slot slot = { 0 };
+	struct batch_slot slot = { 0 };
 	struct ferry_problem problem;
 	size_t i;
 
 	if (words->count > COUNT_OF(given.words))
-		return bad_input("bench: --call has more than %d arguments", FERRY_MAX_ARGS);
+		return bad_input("bench: --call has more than %d arguments", BATCH_MAX_ARGS);
 	for (i = 0; i < words->count; i++) {
 		if (read_argument(words->of[i], &given.words[i]))
 			return EXIT_USAGE;
@@ -416,6 +411,7 @@ static int measure(struct run *run)
 {
 	struct crossing *c = keep(1, sizeof(*c));
 	size_t count = COUNT_OF(kinds) - (test_module() < 0 ? WITH_MODULE : 0);
+	long calls = ((const struct crossing_settings *)run->settings)->calls;
 	struct kind all[COUNT_OF(kinds) + 1];
 	int failed;
 
@@ -425,7 +421,7 @@ static int measure(struct run *run)
 	if (given.label)
 		all[count++] = (struct kind){ "given", given.label, loop_given, missing_given };
 	open_files();
-	failed = measure_rows(run, all, count, settings_of(run)->calls, &c->rows, &c->count);
+	failed = measure_rows(run, all, count, calls, &c->rows, &c->count);
 	if (RAW(UNIMPLEMENTED, 0, 0) == -EPERM)
 		add_warning(run, "filter",
 			    "A filter of system calls answers the unimplemented call with EPERM: "
@@ -460,9 +456,7 @@ static const struct crossing_settings defaults = { .warmup = 100, .trials = 10, 
 const struct bench crossing_bench = {
 	.name = "crossing",
 	.summary = "the cost of one call, and the part of it that is the crossing",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

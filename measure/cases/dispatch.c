@@ -20,21 +20,16 @@ struct dispatch_settings {
 	long calls; /* in a trial */
 };
 
-static const struct dispatch_settings *settings_of(const struct run *run)
-{
-	return (const struct dispatch_settings *)run->settings;
-}
-
 /* So that slots and results stay in the first cache. */
 #define SLOTS 256
 
 enum program { PLAIN, JUMPS, FORWARDING, WORD_COPY, GO_TO, PROGRAMS };
 
-/* Twice as long, for those that skip every other slot. */
-static struct ferry_slot programs[PROGRAMS][2 * SLOTS] __attribute__((aligned(4096)));
+/* Twice as long, for the rows that skip every other slot. */
+static struct batch_slot programs[PROGRAMS][2 * SLOTS] __attribute__((aligned(4096)));
 static long rets[2 * SLOTS];
 
-static void fill(enum program program, struct ferry_slot slot)
+static void fill(enum program program, struct batch_slot slot)
 {
 	size_t i;
 
@@ -46,12 +41,12 @@ static void fill_programs(void)
 {
 	static long from, to;
 
-	fill(PLAIN, (struct ferry_slot){ .nr = SYS_getpid });
-	fill(JUMPS, (struct ferry_slot){ .nr = SYS_getpid, .jump_fail = -1 });
-	fill(FORWARDING, (struct ferry_slot){ CALL_FORWARDED(SYS_getpid, 0), .from = { 1 } });
+	fill(PLAIN, (struct batch_slot){ .nr = SYS_getpid });
+	fill(JUMPS, (struct batch_slot){ .nr = SYS_getpid, .jump_fail = -1 });
+	fill(FORWARDING, (struct batch_slot){ CALL_FORWARDED(SYS_getpid, 0), .from = { 1 } });
 	programs[FORWARDING][0].argc = 0; /* nothing lies before it */
-	fill(WORD_COPY, (struct ferry_slot){ CALL(FERRY_NR_WDCPY, (long)&to, (long)&from) });
-	fill(GO_TO, (struct ferry_slot){ .nr = FERRY_NR_GOTO, .jump_fail = 1 });
+	fill(WORD_COPY, (struct batch_slot){ CALL(BATCH_WDCPY, (long)&to, (long)&from) });
+	fill(GO_TO, (struct batch_slot){ .nr = FERRY_NR_GOTO, .jump_fail = 1 });
 }
 
 /* Each slot of GO_TO skips the one behind it. */
@@ -68,7 +63,7 @@ static void call_by_hand(unsigned long count)
 	unsigned long i;
 
 	for (i = 0; i < count; i++) {
-		const struct ferry_slot *slot = &programs[PLAIN][i];
+		const struct batch_slot *slot = &programs[PLAIN][i];
 		const __s64 *arg = slot->arg;
 
 		rets[i] = empty_call(slot->nr, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
@@ -76,7 +71,7 @@ static void call_by_hand(unsigned long count)
 }
 
 /* What a program that makes any call does: a switch over the arguments, and the jumps. */
-static long call_by_argc(const struct ferry_slot *slot)
+static long call_by_argc(const struct batch_slot *slot)
 {
 	const __s64 *a = slot->arg;
 
@@ -103,7 +98,7 @@ static void call_by_switch(unsigned long count)
 	long i, skip = 0;
 
 	for (i = 0; i < (long)count && skip >= 0; i += 1 + skip) {
-		const struct ferry_slot *slot = &programs[PLAIN][i];
+		const struct batch_slot *slot = &programs[PLAIN][i];
 
 		rets[i] = call_by_argc(slot);
 		skip = rets[i] < 0 ? slot->jump_fail : rets[i] ? slot->jump_pos : slot->jump_zero;
@@ -181,7 +176,7 @@ static void dispatch_conclude(struct run *run, struct row rows[], size_t count)
 	}
 }
 
-/* Counts those of every row that is available. */
+/* Counts the trials of every row that is available. */
 static void count_instructions(struct row rows[], size_t count)
 {
 	size_t i, k;
@@ -211,12 +206,13 @@ static const char note[] =
 
 static int measure(struct run *run)
 {
+	long calls = ((const struct dispatch_settings *)run->settings)->calls;
 	struct row *rows;
 	size_t count;
 	int status;
 
 	fill_programs();
-	status = measure_rows(run, kinds, COUNT_OF(kinds), settings_of(run)->calls, &rows, &count);
+	status = measure_rows(run, kinds, COUNT_OF(kinds), calls, &rows, &count);
 	count_instructions(rows, count);
 	dispatch_conclude(run, rows, count);
 	add_rows(run, rows, count);
@@ -248,9 +244,7 @@ static const struct dispatch_settings defaults = { .warmup = 1000, .trials = 40,
 const struct bench dispatch_bench = {
 	.name = "dispatch",
 	.summary = "the cost that the loop adds to each slot",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "dispatch --trials 100",

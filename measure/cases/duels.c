@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Pairs of runs, and what follows from them. */
+/* Pairs of runs, and conclusions from them. */
 #include "duels.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -21,16 +22,35 @@ struct stage {
 	void *context;
 };
 
+/* Of this process and of its children that have ended, ns. */
+static double cpu_time(void)
+{
+	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	struct rusage usage;
+	double seconds = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		getrusage(whose[i], &usage);
+		seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+		seconds += (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	}
+	return seconds * 1e9;
+}
+
 /* The first trials are not kept: they warm up. */
 static int time_side(void *context, size_t side, size_t trial, double *value)
 {
 	struct stage *stage = context;
-	double ns = NAN;
+	struct duel *duel = stage->duel;
+	double ns = NAN, cpu = cpu_time();
 
-	if (!stage->duel->missing)
-		stage->duel->missing = stage->time(stage->context, side, &ns);
-	if (stage->duel->missing || trial < (size_t)stage->run->settings->warmup)
+	if (!duel->missing)
+		duel->missing = stage->time(stage->context, side, &ns);
+	if (duel->missing || trial < (size_t)stage->run->settings->warmup)
 		return 0;
+	if (duel->counts_cpu && !interrupted())
+		duel->cpu_times[side].of[duel->cpu_times[side].count++] = cpu_time() - cpu;
 	note_duration(stage->run, ns);
 	*value = ns;
 	return 0;
@@ -52,7 +72,10 @@ bool duel_measure(struct run *run, struct duel *duel,
 		.run = time_side,
 		.context = &stage,
 	};
+	size_t side;
 
+	for (side = 0; side < 2 && duel->counts_cpu; side++)
+		duel->cpu_times[side].of = keep(turns.trials, sizeof(double));
 	if (!duel->missing && !interrupted())
 		take_turns(&turns);
 	duel->times[0] = sides[0].trials;
@@ -145,6 +168,18 @@ bool duel_of_programs(struct run *run, struct duel *duel, const struct process s
 
 /* ---- concluding ---- */
 
+static void set_cpu(struct duel *duel)
+{
+	int side;
+
+	duel->cpu[0] = duel->cpu[1] = NAN;
+	if (!duel->cpu_times[0].count || !duel->cpu_times[1].count)
+		return;
+	for (side = 0; side < 2; side++)
+		duel->cpu[side] = median_of(duel->cpu_times[side].of, duel->cpu_times[side].count);
+	duel->cpus = (struct numbers){ duel->cpu, 2 };
+}
+
 static void compare_sides(struct run *run, struct duel *duel)
 {
 	size_t count = duel->times[0].count, i;
@@ -161,6 +196,7 @@ static void compare_sides(struct run *run, struct duel *duel)
 		note_trials(run, &duel->times[side]);
 	}
 	duel->medians = (struct numbers){ duel->median, 2 };
+	set_cpu(duel);
 	duel->ratios = ratios_of(&duel->times[0], &duel->times[1]);
 	duel->ratio = compare_signs(&duel->ratios, &duel->confidence);
 	add_comparison(run, &duel->ratio);
@@ -203,7 +239,9 @@ static const struct field fields[] = {
 	{ "pairs_ns", F_MATRIX, DUEL(pairs), 0 },
 	{ "ratios", F_NUMBERS, DUEL(ratios), 0 },
 	{ "median_ns", F_NUMBERS, DUEL(medians), 0 },
+	{ "median_cpu_ns", F_NUMBERS, DUEL(cpus), 0 },
 	{ "requests_per_s", F_NUMBERS, DUEL(rates), 0 },
+	{ "p99_ns", F_NUMBERS, DUEL(lates), 0 },
 	{ "median_ns.0", F_NUMBER, DUEL(median[0]), CSV | CSV_ONLY },
 	{ "median_ns.1", F_NUMBER, DUEL(median[1]), CSV | CSV_ONLY },
 	{ "ratio.median", F_NUMBER, DUEL(ratio.ratio), CSV },
@@ -254,15 +292,21 @@ static const struct column columns[] = {
 	{ "QUARTILE", F_NUMBER, DUEL(ratio.quartile_high), 2, PAGE_ONLY },
 	{ "SURE", F_YES_NO, DUEL(ratio.significant), 0 },
 	{ "SAME OUTPUT", F_MAYBE, DUEL(equal), 0, PAGE_ONLY },
+	{ "CPU ms", F_MILLISECONDS, DUEL(cpu[0]), 2 },
+	{ "ITS CPU", F_MILLISECONDS, DUEL(cpu[1]), 2 },
 };
+
+#define CPU_COLUMNS 2 /* the last ones */
 
 static const char note[] =
 	"RATIO: times as fast. FROM and TO: the interval for its median, at 95 % or a little "
 	"more. SURE: by more than the noise, all rows judged together.";
 
-void duels_tabulate(struct run *run, const char *app, const char *side, const char *title)
+void duels_tabulate(struct run *run, const char *app, const char *side, const char *title,
+		    bool with_cpu)
 {
 	struct column *shown = keep(COUNT_OF(columns), sizeof(*shown));
+	size_t count = COUNT_OF(columns) - (with_cpu ? 0 : CPU_COLUMNS);
 
 	memcpy(shown, columns, sizeof(columns));
 	shown[0].heading = app;
@@ -271,5 +315,5 @@ void duels_tabulate(struct run *run, const char *app, const char *side, const ch
 		shown[3].heading = "MILLIONS";
 		shown[4].heading = "ITS MILLIONS";
 	}
-	table_add_all(new_table(run, shown, COUNT_OF(columns), note, title), &run->sets[0]);
+	table_add_all(new_table(run, shown, count, note, title), &run->sets[0]);
 }

@@ -20,18 +20,22 @@ struct duel {
 	const char *what;	    /* a sentence: what both did */
 	const char *as;		    /* how a finding compares them; NULL: "as fast as" */
 	bool same_output;	    /* the outputs must be equal */
+	bool counts_cpu;	    /* whether CPU time is measured, too */
 	int equal;		    /* whether they were, -1 when they need not be */
 	char *const *argv[2];
-	struct numbers times[2]; /* as many of each */
-	double rate[2];		 /* requests per second, median, of servers */
-	struct numbers rates;	 /* the same as a list, empty without servers */
+	struct numbers times[2];     /* as many of each */
+	struct numbers cpu_times[2]; /* likewise, ns of CPU time, or empty */
+	double rate[2];		     /* requests per second, median, of servers */
+	struct numbers rates;	     /* the same as a list, empty without servers */
+	double late[2]; /* ns within which 99 of 100 requests are answered, median, of servers */
+	struct numbers lates;
 
 	/* Filled in by duels_conclude(). */
 	struct matrix pairs;
-	double median[2];
+	double median[2], cpu[2]; /* ns */
 	struct comparison ratio;
 	double confidence;
-	struct numbers medians, ratios;
+	struct numbers medians, cpus, ratios;
 };
 
 /**
@@ -51,7 +55,11 @@ bool duel_of_programs(struct run *run, struct duel *duel, const struct process s
 /** Compares the sides of each duel, and adds records, findings and figures to the run. */
 void duels_conclude(struct run *run, struct duel duels[], size_t count);
 
-/** Adds a table of the records, with headings for what both sides do and for side 0. */
-void duels_tabulate(struct run *run, const char *app, const char *side, const char *title);
+/**
+ * Adds a table of the records, with headings for what both sides do and for side 0, and the CPU
+ * time if WITH_CPU.
+ */
+void duels_tabulate(struct run *run, const char *app, const char *side, const char *title,
+		    bool with_cpu);
 
 #endif /* DUELS_H */

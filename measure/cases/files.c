@@ -42,10 +42,13 @@ struct contest {
 	file_side *run[2];
 	size_t count;	/* 0: all */
 	size_t repeats; /* timed at once */
+	bool one_cpu;
+	const char *(*missing)(void); /* why there is none, or NULL; may be NULL */
 };
 
 #define STAT_WHAT "Both ask for the attributes of %zu files"
 #define READ_WHAT "Both read %zu files below 64 KiB into memory"
+#define HASH_WHAT "Both compute SHA-256 of %zu files below 64 KiB"
 #define WALK_WHAT "Both ask for the attributes of everything in a tree."
 
 /* clang-format off */
@@ -56,6 +59,11 @@ static const struct contest contests[] = {
 	  { read_in_one_call, read_by_plain_calls }, 0, 1 },
 	{ "read", "ferry_read_files, open first", "open, read, close", READ_WHAT ".",
 	  { open_first_in_one_call, read_by_plain_calls }, 0, 1 },
+	{ "hash", "ferry_read_each, open first", "open, fstat, read, close", HASH_WHAT ".",
+	  { hash_in_one_call, hash_by_plain_calls }, 0, 1, .missing = sha256_missing },
+	{ "hash", "ferry_read_each, one CPU", "open, fstat, read, close", HASH_WHAT " on one CPU.",
+	  { hash_in_one_call, hash_by_plain_calls }, 0, 1, .one_cpu = true,
+	  .missing = sha256_missing },
 	{ "walk", "ferry_walk", "fts", WALK_WHAT, { walk_in_one_call, walk_by_fts }, 0, 1 },
 	{ "walk", "ferry_walk", "recursion", WALK_WHAT,
 	  { walk_in_one_call, walk_by_recursion }, 0, 1 },
@@ -72,12 +80,12 @@ static const struct contest contests[] = {
 };
 /* clang-format on */
 
-/* What `ferry du` is compared with, and what follows the name before the tree. */
+/* The programs that `ferry du` is compared with, and their arguments before the tree. */
 static const char *const rivals[][3] = {
 	{ "du", "-s" }, { "diskus" }, { "pdu", "--max-depth=1" }, { "dust", "-d0" }, { "dua" },
 };
 
-#define JOBS 7 /* that --app names */
+#define JOBS 8 /* that --app names */
 
 struct session {
 	struct run *run;
@@ -153,7 +161,12 @@ static void run_contest(struct session *session, const struct contest *contest,
 		return;
 	match.duel = new_duel(session, cold ? "cold" : contest->app, contest->side,
 			      contest->against, keep_text(contest->what, count)); /* NOLINT */
+	match.duel->counts_cpu = !cold;
+	match.duel->missing = contest->missing ? contest->missing() : NULL;
+	if (contest->one_cpu)
+		cpu_stay(-1);
 	add(session, duel_measure(session->run, match.duel, time_job, &match));
+	use_cpus(-1, -1);
 }
 
 /* ---- programs ---- */
@@ -163,10 +176,11 @@ static const char *mount_for_program(void *context)
 	return cold_mount(context, false);
 }
 
-static void run_du(struct session *session, size_t rival, struct cold *cold)
+static void run_du(struct session *session, size_t rival, bool is_cold)
 {
 	static char self[PATH_MAX];
-	char *tree = cold ? keep_text(".") : keep_text("%s", settings_of(session->run)->directory);
+	char *tree =
+		is_cold ? keep_text(".") : keep_text("%s", settings_of(session->run)->directory);
 	char **own = keep(5, sizeof(char *)), **other = keep(4, sizeof(char *));
 	const struct process sides[2] = { { own, NULL, -1, -1 }, { other, NULL, -1, -1 } };
 	struct duel *duel;
@@ -178,11 +192,12 @@ static void run_du(struct session *session, size_t rival, struct cold *cold)
 	for (i = 0; rivals[rival][i]; i++)
 		other[i] = keep_text("%s", rivals[rival][i]);
 	other[i] = tree;
-	duel = new_duel(session, cold ? "cold" : "du", "ferry du", rivals[rival][0],
+	duel = new_duel(session, is_cold ? "cold" : "du", "ferry du", rivals[rival][0],
 			"Both add up the disk space of a tree.");
 	duel->same_output = rival == 0;
-	add(session,
-	    duel_of_programs(session->run, duel, sides, cold ? mount_for_program : NULL, cold));
+	duel->counts_cpu = !is_cold;
+	add(session, duel_of_programs(session->run, duel, sides, is_cold ? mount_for_program : NULL,
+				      &session->cold));
 }
 
 static void run_cold(struct session *session)
@@ -195,31 +210,40 @@ static void run_cold(struct session *session)
 		add(session, true);
 	} else {
 		run_contest(session, &contests[1], &session->cold.set, &session->cold);
-		run_du(session, 0, &session->cold);
+		run_du(session, 0, true);
 	}
 	cold_end(&session->cold);
 }
 
 /* ---- Python ---- */
 
+/* Number SIDE of each pair. */
+static struct numbers side_of_pairs(const json_t *pairs, size_t side)
+{
+	struct numbers numbers = { keep(json_array_size(pairs), sizeof(double)), 0 };
+	const json_t *pair;
+	size_t i;
+
+	json_array_foreach(pairs, i, pair)
+		numbers.of[numbers.count++] = json_number_value(json_array_get(pair, side));
+	return numbers;
+}
+
 /* A line of measure/bench_files.py, whose texts are kept for the duel. */
 static void take_line(struct session *session, const json_t *line)
 {
-	const json_t *pairs = json_object_get(line, "pairs_ns"), *pair;
 	struct duel *duel =
 		new_duel(session, "python", keep_text("%s", json_string_at(line, "side", "")),
 			 keep_text("%s", json_string_at(line, "against", "")),
 			 keep_text("%s", json_string_at(line, "what", "")));
 	const char *missing = json_string_at(line, "missing", NULL);
-	size_t i, k;
+	size_t k;
 
 	duel->missing = missing ? keep_text("%s", missing) : NULL;
 	duel->equal = json_is_true(json_object_get(line, "equal"));
 	for (k = 0; k < 2; k++) {
-		duel->times[k].of = keep(json_array_size(pairs), sizeof(double));
-		json_array_foreach(pairs, i, pair)
-			duel->times[k].of[duel->times[k].count++] =
-				json_number_value(json_array_get(pair, k));
+		duel->times[k] = side_of_pairs(json_object_get(line, "pairs_ns"), k);
+		duel->cpu_times[k] = side_of_pairs(json_object_get(line, "pairs_cpu_ns"), k);
 	}
 	add(session, missing || duel->times[0].count);
 }
@@ -285,7 +309,7 @@ static int measure(struct run *run)
 		if (is_wanted(&settings->apps, contests[i].app))
 			run_contest(session, &contests[i], &session->set, NULL);
 	for (i = 0; i < COUNT_OF(rivals) && is_wanted(&settings->apps, "du"); i++)
-		run_du(session, i, NULL);
+		run_du(session, i, false);
 	if (is_wanted(&settings->apps, "cold") && !interrupted())
 		run_cold(session);
 	for (i = 0; i < settings->programs.count && is_wanted(&settings->apps, "python"); i++)
@@ -295,7 +319,8 @@ static int measure(struct run *run)
 		run_python(session, "python3");
 	duels_conclude(run, session->duels, session->count);
 	duels_tabulate(run, "JOB", "SIDE",
-		       "Many files in one call: medians, and ratios pair by pair");
+		       "Many files in one call: medians, and ratios pair by pair",
+		       !clock_counts_instructions());
 	return 0;
 }
 
@@ -305,7 +330,7 @@ static const struct option_row options[] = {
 	WARMUP_OPTION,
 	PAIRS_OPTION(AT(pairs)),
 	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", AT(apps), "the jobs; by default all",
-	  .values = "stat read walk small du cold python" },
+	  .values = "stat read hash walk small du cold python" },
 	{ 'p', FILES_OPTION, "program", "FILE", "programs", AT(programs),
 	  "a Python interpreter in place of python3" },
 	DIRECTORY_OPTION(AT(directory)),
@@ -327,9 +352,7 @@ static double seconds(const struct settings *common, double call_ns)
 const struct bench files_bench = {
 	.name = "files",
 	.summary = "many files in one call: C, Python and ferry du beside the usual ways",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.seconds = seconds,
 	.measure = measure,
 	.example = "files --app du,walk --directory /usr/share",

@@ -2,6 +2,7 @@
 #include "files_sides.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <stdbool.h>
@@ -114,26 +115,32 @@ uint64_t open_first_in_one_call(struct file_set *set, size_t count)
 	return read_all(set, count, FERRY_READ_OPEN_FIRST);
 }
 
+/* The length of the file, or -1: it is no regular file, where one LOOKS, or cannot be read. */
+static ssize_t read_one(struct file_set *set, size_t i, bool looks, char *to)
+{
+	int fd = openat(set->dir, set->names[i], O_RDONLY | O_CLOEXEC);
+	ssize_t length = -1;
+	struct stat stat;
+
+	if (fd < 0)
+		return -1;
+	if (!looks || (!fstat(fd, &stat) && S_ISREG(stat.st_mode)))
+		length = read(fd, to, LARGEST_FILE);
+	close(fd);
+	return length;
+}
+
 /* All contents are kept here, too, one after the other. */
 static uint64_t read_plainly(struct file_set *set, size_t count, bool looks)
 {
 	char *at = set->arena.memory;
-	struct stat stat;
 	ssize_t length;
 	size_t i;
-	int fd;
 
 	for (i = 0; i < count; i++) {
-		fd = openat(set->dir, set->names[i], O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (looks && (fstat(fd, &stat) || !S_ISREG(stat.st_mode)))
-			length = 0;
-		else
-			length = read(fd, at, LARGEST_FILE);
+		length = read_one(set, i, looks, at);
 		if (length > 0)
 			at += length;
-		close(fd);
 	}
 	return (uint64_t)(at - (char *)set->arena.memory);
 }
@@ -146,6 +153,84 @@ uint64_t read_by_plain_calls(struct file_set *set, size_t count)
 uint64_t look_and_read_by_plain_calls(struct file_set *set, size_t count)
 {
 	return read_plainly(set, count, true);
+}
+
+/* ---- digests ---- */
+
+/* A context, with room for that of any version of OpenSSL. */
+struct sha256 {
+	char context[256] __attribute__((aligned(16)));
+};
+
+static struct {
+	int (*begin)(struct sha256 *sha256);
+	int (*add)(struct sha256 *sha256, const void *data, size_t size);
+	int (*end)(unsigned char digest[32], struct sha256 *sha256);
+} openssl;
+
+const char *sha256_missing(void)
+{
+	static const char *const names[] = { "libcrypto.so.3", "libcrypto.so.1.1" };
+	void *library = NULL;
+	size_t i;
+
+	for (i = 0; i < 2 && !library; i++)
+		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return "there is no libcrypto, of OpenSSL, that computes SHA-256";
+	*(void **)&openssl.begin = dlsym(library, "SHA256_Init");
+	*(void **)&openssl.add = dlsym(library, "SHA256_Update");
+	*(void **)&openssl.end = dlsym(library, "SHA256_Final");
+	return openssl.begin && openssl.add && openssl.end ? NULL :
+							     "libcrypto has no SHA256_Init()";
+}
+
+/* A part of the digest, so that sums of all files are the same in any order. */
+static uint64_t hash(const void *data, size_t length)
+{
+	union {
+		unsigned char bytes[32];
+		uint64_t number;
+	} digest;
+	struct sha256 sha256;
+
+	openssl.begin(&sha256);
+	openssl.add(&sha256, data, length);
+	openssl.end(digest.bytes, &sha256);
+	return digest.number;
+}
+
+/* All files are small enough to come as a whole. */
+static int add_hash(void *context, const struct ferry_contents *contents)
+{
+	_Atomic uint64_t *sum = context;
+
+	if (!contents->error)
+		*sum += hash(contents->data, contents->length);
+	return 0;
+}
+
+uint64_t hash_in_one_call(struct file_set *set, size_t count)
+{
+	_Atomic uint64_t sum = 0;
+
+	ferry_read_each(set->dir, set->names, count, FERRY_READ_OPEN_FIRST | FERRY_READ_CONCURRENT,
+			0, add_hash, &sum, NULL);
+	return sum;
+}
+
+uint64_t hash_by_plain_calls(struct file_set *set, size_t count)
+{
+	uint64_t sum = 0;
+	ssize_t length;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		length = read_one(set, i, true, set->arena.memory);
+		if (length >= 0)
+			sum += hash(set->arena.memory, (size_t)length);
+	}
+	return sum;
 }
 
 /* ---- trees ---- */

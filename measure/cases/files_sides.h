@@ -31,6 +31,9 @@ int file_set_collect(struct file_set *set, const char *path, size_t most);
 /** Room for what is found out. */
 void file_set_make_room(struct file_set *set);
 
+/** Why SHA-256 cannot be computed here, or NULL. */
+const char *sha256_missing(void);
+
 /*
  * Each does its job once, on the first COUNT files of SET or on the tree set->dir.  Two sides of a
  * job return the same number when they found the same.
@@ -41,6 +44,8 @@ file_side statx_in_one_call, statx_by_plain_calls;
 file_side read_in_one_call, read_by_plain_calls;
 /* Both open a file before they look at what it is. */
 file_side open_first_in_one_call, look_and_read_by_plain_calls;
+/* The same, and SHA-256 of the contents. */
+file_side hash_in_one_call, hash_by_plain_calls;
 file_side walk_in_one_call, walk_by_fts, walk_by_recursion;
 
 #endif /* FILES_SIDES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of `ferry bench flexsc`, and what it concludes from them. */
+/* The cells of `ferry bench flexsc`, and its conclusions from them. */
 #ifndef FLEXSC_H
 #define FLEXSC_H
 
@@ -43,7 +43,7 @@ struct runner {
 };
 
 /**
- * Compares the cells with those of plain calls, and adds records, tables, findings and figures to
+ * Compares the cells with the plain calls' cells, and adds records, tables, findings and figures to
  * the run.  Cells that have neither a trial nor a reason are left out.
  */
 void flexsc_conclude(struct run *run, struct cell cells[], size_t count,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "flexsc_ways.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,14 +137,14 @@ static bool run_plain(struct job *job)
 
 static bool run_batch(struct job *job)
 {
-	static struct ferry_slot slots[AT_ONCE] __attribute__((aligned(64)));
+	static struct batch_slot slots[AT_ONCE] __attribute__((aligned(64)));
 	long rets[AT_ONCE], done, i, some;
 	double start, taken;
 
 	for (i = 0; i < AT_ONCE; i++)
 		slots[i] = is_write(job) ?
-				   (struct ferry_slot){ CALL(SYS_write, null_file, (long)"x", 1) } :
-				   (struct ferry_slot){ .nr = SYS_getpid };
+				   (struct batch_slot){ CALL(SYS_write, null_file, (long)"x", 1) } :
+				   (struct batch_slot){ .nr = SYS_getpid };
 	for (done = 0; done < job->calls; done += some) {
 		some = job->calls - done < AT_ONCE ? job->calls - done : AT_ONCE;
 		start = job->samples ? now_ns() : 0;
@@ -371,6 +373,19 @@ static long post_call(const struct job *job)
 	return ferry_flexsc_post(job->flexsc, SYS_getpid, NULL, 0);
 }
 
+/*
+ * The threads have no more calls under way than there are entries, but while others post and
+ * collect, the free one may be where this thread looked before.
+ */
+static long post_surely(const struct job *job)
+{
+	long ticket;
+
+	while ((ticket = post_call(job)) == -EAGAIN)
+		sched_yield();
+	return ticket;
+}
+
 static void post_calls(struct crew *crew)
 {
 	const struct job *job = crew->job;
@@ -385,7 +400,7 @@ static void post_calls(struct crew *crew)
 			at = (posted.first + posted.count++) % POSTED_AT_ONCE;
 			posted.of[at].call = i;
 			posted.of[at].start = job->samples ? now_ns() : 0;
-			posted.of[at].ticket = post_call(job);
+			posted.of[at].ticket = post_surely(job);
 			work(job->loops);
 		}
 	}
@@ -422,7 +437,7 @@ static bool run_crew(enum way way, struct job *job)
 	for (i = 0; i < job->threads; i++)
 		if (pthread_create(&threads[i], NULL, run_in_crew, &crew)) {
 			complain("bench: no %ld threads can be started", job->threads);
-			exit(EXIT_FOUND); /* those that run wait for the others */
+			exit(EXIT_FOUND); /* the running threads wait for the others */
 		}
 	start_clock(way, job);
 	pthread_barrier_wait(&crew.start);

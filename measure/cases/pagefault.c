@@ -51,6 +51,7 @@ static const char *label_of(const struct touch *touch)
 {
 	static const char *const labels[WAYS] = { "a fault a page",   "clearing alone",
 						  "multi_page_alloc", "MADV_POPULATE",
+						  "ferry_prefault",   "ferry_prefault, one CPU",
 						  "MAP_POPULATE",     "large pages" };
 
 	if (touch->way == AHEAD && touch->per_fault)
@@ -125,8 +126,11 @@ static void list_rows(struct session *session)
 		add_row(session, (struct touch){ order, BASE }, base);
 		add_ahead(session, (struct touch){ order, AHEAD }, base);
 		add_row(session, (struct touch){ order, POPULATE }, base);
-		if (order == SEQUENTIAL)
+		if (order == SEQUENTIAL) {
+			add_row(session, (struct touch){ order, PREFAULT }, base);
+			add_row(session, (struct touch){ order, PREFAULT_HERE }, base);
 			add_row(session, (struct touch){ order, MAP_POPULATED }, base);
+		}
 		add_large_pages(session, (struct touch){ order, LARGE_PAGES }, base);
 		if (order == SEQUENTIAL)
 			add_row(session, (struct touch){ order, CLEAR }, base);
@@ -384,7 +388,7 @@ static double seconds(const struct settings *common, double call_ns)
 {
 	const struct pagefault_settings *settings = (const struct pagefault_settings *)common;
 	double mib = (double)choose_memory(settings, memory_room()) / (double)MIB;
-	double page_ns = 500 + 4 * call_ns, rows = 8 + 2 * (double)settings->sizes.count;
+	double page_ns = 500 + 4 * call_ns, rows = 10 + 2 * (double)settings->sizes.count;
 
 	return mib * 256 * page_ns * rows * (double)settings->trials / 1e9;
 }
@@ -407,9 +411,7 @@ static const struct pagefault_settings defaults = {
 const struct bench pagefault_bench = {
 	.name = "pagefault",
 	.summary = "the first touch of memory, and cheaper ways to map it",
-	.options = OPTION_ROWS(options),
-	.defaults = &defaults,
-	.settings_size = sizeof(defaults),
+	BENCH_SETTINGS(options, defaults),
 	.check = check,
 	.seconds = seconds,
 	.measure = measure,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of `ferry bench pagefault`, and what it concludes from them. */
+/* The rows of `ferry bench pagefault`, and its conclusions from them. */
 #ifndef PAGEFAULT_H
 #define PAGEFAULT_H
 
@@ -35,7 +35,7 @@ struct touched {
 	double later_median;
 	double beyond_clearing;	  /* of a touch: what is neither clearing pages nor the touch itself
 				   */
-	struct comparison beside; /* of large pages: to MADV_POPULATE */
+	struct comparison beside; /* to MADV_POPULATE, of what is an alternative to it */
 };
 
 struct pagefault {

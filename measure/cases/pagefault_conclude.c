@@ -34,7 +34,12 @@ static double median(const struct touched *row)
 
 /* ---- comparing ---- */
 
-static void compare_large_pages(struct run *run, const struct pagefault *p)
+static bool is_beside_populate(enum way way)
+{
+	return way == LARGE_PAGES || way == PREFAULT || way == PREFAULT_HERE;
+}
+
+static void compare_with_populate(struct run *run, const struct pagefault *p)
 {
 	const struct touched *small = find_row(p, SEQUENTIAL, POPULATE, 0);
 	size_t i;
@@ -42,7 +47,7 @@ static void compare_large_pages(struct run *run, const struct pagefault *p)
 	for (i = 0; small && i < p->count; i++) {
 		struct touched *row = &p->rows[i];
 
-		if (row->trials.count && row->touch.way == LARGE_PAGES &&
+		if (row->trials.count && is_beside_populate(row->touch.way) &&
 		    row->touch.order == SEQUENTIAL)
 			compare_trials(run, &row->trials, &small->trials, &row->beside);
 	}
@@ -53,7 +58,7 @@ static void compare_all(struct run *run, struct pagefault *p)
 	size_t i;
 
 	p->count = compare_contestants(run, p->rows, p->count, sizeof(*p->rows));
-	compare_large_pages(run, p);
+	compare_with_populate(run, p);
 	judge_run(run);
 	for (i = 0; i < p->count; i++)
 		p->rows[i].later_median = median_of(p->rows[i].later.of, p->rows[i].later.count);
@@ -82,7 +87,7 @@ static void say_base(struct run *run, const struct pagefault *p)
 		    in_order->later_median, random->later_median);
 }
 
-/* The fastest of those that map a whole range at once, or NULL. */
+/* The fastest row that maps a whole range at once, or NULL. */
 static const struct touched *best_for_range(const struct pagefault *p)
 {
 	const struct touched *best = NULL;
@@ -118,6 +123,20 @@ static void say_range(struct run *run, const struct pagefault *p)
 		add_finding(run, orders[SEQUENTIAL].name,
 			    "MADV_POPULATE_WRITE takes %.0f %s per page: %.2f times as fast.",
 			    median(populate), clock_unit(), populate->ratio.ratio);
+}
+
+/* What ferry_prefault() gains by threads, and loses where it uses none. */
+static void say_prefault(struct run *run, const struct pagefault *p, enum way way,
+			 const char *sentence)
+{
+	const struct touched *row = find_row(p, SEQUENTIAL, way, 0);
+
+	if (!row || !find_row(p, SEQUENTIAL, POPULATE, 0))
+		return;
+	add_finding(run, orders[SEQUENTIAL].name, sentence, row->beside.ratio,
+		    row->beside.quartile_low, row->beside.quartile_high);
+	add_figure(run, keep_text("%s against MADV_POPULATE_WRITE", row->label), "ratio",
+		   (struct estimate){ row->beside.ratio, row->beside.se }, row->trials.count);
 }
 
 /* What disturbs a trial only adds to it. */
@@ -226,6 +245,11 @@ static void say_everything(struct run *run, const struct pagefault *p)
 
 	say_base(run, p);
 	say_range(run, p);
+	say_prefault(run, p, PREFAULT,
+		     "ferry_prefault(), with the help of idle CPUs, is %.2f times as fast as "
+		     "MADV_POPULATE_WRITE by one thread (quartiles %.2f to %.2f).");
+	say_prefault(run, p, PREFAULT_HERE,
+		     "On one CPU, where it maps alone, that is %.2f (%.2f to %.2f).");
 	say_ahead(run, p, n);
 	if (n)
 		say_sparse(run, sparse, find_row(p, ONE_IN_64, AHEAD, n));
@@ -305,9 +329,10 @@ static const struct column columns[] = {
 
 static const char note[] =
 	"FIRST: of the first touch of a page, mapping and populating included, median; SD: of a "
-	"trial. RATIO: times as fast as a fault a page. LATER: of the second touch. BEYOND: of "
-	"FIRST, what is neither clearing nor LATER. FAULTS: that the kernel handled; TRAPS: those "
-	"that the CPU raised. MIB: memory that it takes; WASTED: of pages never touched.";
+	"trial. RATIO: times as fast as a fault a page. LATER: of the second touch. BEYOND: the "
+	"part of FIRST that is neither clearing nor LATER. FAULTS: faults that the kernel handled; "
+	"TRAPS: exceptions that the CPU raised. MIB: memory that it takes; WASTED: of pages never "
+	"touched.";
 
 static void tabulate(struct run *run, const struct pagefault *p)
 {

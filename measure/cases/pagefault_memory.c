@@ -14,7 +14,7 @@
 #define PATH 4096
 #define UNKNOWN SIZE_MAX
 
-/* The bytes, perhaps given in kB, after KEY in the file PATH; UNKNOWN where there is no number. */
+/* The bytes, perhaps given in kB, after KEY in the file PATH; UNKNOWN if a number is missing. */
 static size_t bytes_in(const char *path, const char *key)
 {
 	const char *number = strpbrk(line_after(path, key), "0123456789");
@@ -68,7 +68,7 @@ static void look_at_cgroup(struct memory_room *room, const struct cgroups *cgrou
 		      "the limit of a memory cgroup");
 }
 
-/* The group of this process, and those that hold it. */
+/* The group of this process, and the groups that hold it. */
 static void look_at_cgroups(struct memory_room *room, const struct cgroups *cgroups)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");

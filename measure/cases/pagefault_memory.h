@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory `ferry bench pagefault` may touch, and what sets the limit. */
+/* How much memory `ferry bench pagefault` may touch, and the origin of the limit. */
 #ifndef PAGEFAULT_MEMORY_H
 #define PAGEFAULT_MEMORY_H
 

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include <ferry.h>
+#include <ferry_prefault.h>
 
 #include "common/memory.h"
 #include "lib/prefault/large_pages.h"
 #include "measure/harness/interrupt.h"
+#include "measure/harness/machine.h"
 #include "measure/harness/random.h"
 
 /* Since Linux 5.14; the libc may be older. */
@@ -34,8 +36,8 @@ const struct order_words orders[ORDERS] = {
 	{ "read", "sequential", "Every page read, one after another" },
 };
 
-const char *const way_names[WAYS] = { "base",	  "clear",	  "ahead",
-				      "populate", "map_populate", "large_pages" };
+const char *const way_names[WAYS] = { "base",	  "clear",	   "ahead",	   "populate",
+				      "prefault", "prefault_here", "map_populate", "large_pages" };
 
 /* ---- the region ---- */
 
@@ -102,8 +104,13 @@ void region_close(struct region *region)
 
 void way_prepare(const struct touch *touch)
 {
+	static int home = -1; /* the CPU that the process stays on otherwise */
+
 	prctl(PR_SET_THP_DISABLE, touch->way != LARGE_PAGES, 0, 0, 0);
 	ferry_multi_page_alloc(touch->way == AHEAD ? touch->per_fault : 0);
+	if (home < 0)
+		home = cpu_stay(-1);
+	use_cpus(touch->way == PREFAULT ? -1 : home, -1);
 }
 
 static int populate(const struct region *region, bool write)
@@ -131,6 +138,9 @@ int way_map(const struct region *region, const struct touch *touch)
 		return -errno;
 	if (touch->way == LARGE_PAGES)
 		return madvise(region->start, region->length, MADV_HUGEPAGE) ? -errno : 0;
+	if (touch->way == PREFAULT || touch->way == PREFAULT_HERE)
+		return ferry_prefault(region->start, region->length,
+				      FERRY_PREFAULT_WRITE | FERRY_PREFAULT_SMALL, NULL);
 	return touch->way == POPULATE ? populate(region, touch->order != READ) : 0;
 }
 

@@ -21,6 +21,8 @@ enum way {
 	CLEAR,	       /* no fault: mapped before, then cleared by the program */
 	AHEAD,	       /* multi_page_alloc() */
 	POPULATE,      /* MADV_POPULATE_WRITE or MADV_POPULATE_READ */
+	PREFAULT,      /* ferry_prefault(), which may use all CPUs */
+	PREFAULT_HERE, /* the same on one CPU */
 	MAP_POPULATED, /* MAP_POPULATE */
 	LARGE_PAGES,   /* MADV_HUGEPAGE */
 	WAYS

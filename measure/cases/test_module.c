@@ -29,7 +29,7 @@ static double cost_of(struct ferry_bench_direct direct)
 	return (double)direct.least;
 }
 
-double handler_cost(const struct ferry_slot *slot)
+double handler_cost(const struct batch_slot *slot)
 {
 	struct ferry_bench_direct direct = { .nr = (unsigned long)slot->nr };
 

@@ -12,7 +12,7 @@ int test_module(void);
  * Instructions that the handler of the call in SLOT takes, called directly in the kernel; NAN
  * without the module, or where the clock does not count instructions.
  */
-double handler_cost(const struct ferry_slot *slot);
+double handler_cost(const struct batch_slot *slot);
 
 /** Instructions, or ticks of the TSC, to read the counters of kstats() in the kernel; or NAN. */
 double counters_cost(void);

@@ -2,6 +2,7 @@
 /* ferry bench threads: servers with POSIX threads, under `ferry threads` and plainly. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include "measure/harness/machine.h"
 #include "measure/harness/options.h"
 #include "measure/harness/process.h"
+#include "measure/harness/statistics.h"
 
 struct threads_settings {
 	struct duel_settings;
@@ -40,22 +42,56 @@ static const struct threads_settings *settings_of(const struct run *run)
 
 #define MOST_WORDS 8
 #define MOST_LOADS 4
-#define MOST_DUELS 32
+#define MOST_DUELS 64
 #define START_S 60  /* the longest that a server may take to listen */
 #define UNIT 1000.0 /* requests: the CPU time of a duel is that of so many */
 #define WARMUP 50   /* requests of each connection, so that its thread is carried by then */
+#define WARM_S 2    /* of a server that is slow at first: a JIT, or ferry threads, decides */
 
 enum side { CARRIED, PLAIN };
 
+/* ---- what clients say ---- */
+
+/* Of a literal, whose last byte is not part of it. */
+#define BYTES(literal)                       \
+	{                                    \
+		literal, sizeof(literal) - 1 \
+	}
+#define HTTP "GET /file HTTP/1.1\r\nHost: localhost\r\n\r\n"
+#define SELECT "SELECT c FROM points WHERE id=5000"
+
+static const char echoed[32];
+static const struct talk echo = { .request = { echoed, sizeof(echoed) } };
+static const struct talk http = { .request = BYTES(HTTP) };
+static const struct talk memcache = {
+	.request = BYTES("set key 0 0 32\r\n0123456789abcdef0123456789abcdef\r\n")
+};
+/* A search for the entry of the server itself, with all attributes. */
+static const struct talk ldap = {
+	.request = BYTES("\x30\x25\x02\x01\x01\x63\x20\x04\x00\x0a\x01\x00\x0a\x01\x00\x02\x01\x00"
+			 "\x02\x01\x00\x01\x01\x00\x87\x0bobjectClass\x30\x00")
+};
+/* Version 4.1, with a data base; the user root without a password.  Then a query. */
+static const struct talk mariadb = {
+	.greets = true,
+	.hello = BYTES("\x2c\0\0\x01\x09\x82\0\0\0\0\0\x01\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		       "\0\0\0\0\0\0\0root\0\0bench\0"),
+	.request = BYTES("\x23\0\0\0\x03" SELECT),
+};
+_Static_assert(sizeof(SELECT) == 0x23, "the length in the packet");
+
 /*
- * A server that listens on a port of the loopback interface, which is its last argument, and
- * answers each request with the same bytes.  A word that begins with '@' is a file of ours.
+ * A server that listens on a port of the loopback interface, which is its last argument.  A word
+ * that begins with '@' is a file of ours.
  */
 static const struct program {
 	const char *name, *what;
 	const char *command[MOST_WORDS];
-	long share; /* a trial has so much fewer requests */
-	bool lasts; /* it starts slowly, and both sides serve all trials */
+	long share;		 /* a trial has so much fewer requests */
+	bool slow;		 /* at first: it serves for some time before its trials */
+	bool varies;		 /* from start to start: each trial is of a new one */
+	bool forks;		 /* a child of it serves */
+	const struct talk *talk; /* NULL: echo */
 	struct {
 		size_t active, connections;
 	} loads[MOST_LOADS];
@@ -64,33 +100,73 @@ static const struct program {
 	  "A server in C with a thread for each connection echoes 32 bytes.",
 	  { "@threaded_server", "echo" },
 	  1,
-	  false,
-	  { { 1, 1 }, { 1, 64 }, { 16, 16 }, { 64, 64 } } },
+	  .loads = { { 1, 1 }, { 1, 64 }, { 16, 16 }, { 64, 64 } } },
 	{ "queue",
 	  "A server in C hands each request to one of 4 workers and back, through a mutex and "
 	  "conditions.",
 	  { "@threaded_server", "queue" },
 	  2,
-	  false,
-	  { { 16, 16 }, { 64, 64 } } },
+	  .loads = { { 16, 16 }, { 64, 64 } } },
 	{ "compute",
 	  "A server in C with a thread for each connection computes for each request.",
 	  { "@threaded_server", "compute" },
 	  10,
-	  false,
-	  { { 4, 4 } } },
+	  .loads = { { 4, 4 } } },
 	{ "java",
 	  "A server in Java with a thread for each connection echoes 32 bytes.",
 	  { "java", "-XX:-UsePerfData", "@EchoServer.java" },
 	  1,
-	  true,
-	  { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
+	  .slow = true,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
 	{ "python",
 	  "A server in Python with a thread for each connection echoes 32 bytes.",
 	  { "python3", "@echo_server.py" },
 	  4,
-	  false,
-	  { { 1, 1 }, { 16, 16 } } },
+	  .slow = true,
+	  .loads = { { 1, 1 }, { 16, 16 } } },
+	{ "apache",
+	  "Apache with mpm_worker sends a file of 101 bytes.",
+	  { "sh", "@serve.sh", "apache" },
+	  2,
+	  .slow = true,
+	  .talk = &http,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 }, { 256, 256 } } },
+	{ "mariadb",
+	  "MariaDB reads one row by its key.",
+	  { "sh", "@serve.sh", "mariadb" },
+	  2,
+	  .slow = true,
+	  .talk = &mariadb,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 }, { 256, 256 } } },
+	{ "memcached",
+	  "memcached with 4 threads stores 32 bytes.",
+	  { "sh", "@serve.sh", "memcached" },
+	  1,
+	  .slow = true,
+	  .talk = &memcache,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
+	{ "slapd",
+	  "slapd finds its own entry.",
+	  { "sh", "@serve.sh", "slapd" },
+	  2,
+	  .slow = true,
+	  .talk = &ldap,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
+	{ "stunnel",
+	  "stunnel decrypts and encrypts 32 bytes, which are echoed behind it.",
+	  { "sh", "@serve.sh", "stunnel" },
+	  4,
+	  .slow = true,
+	  .varies = true,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
+	{ "varnish",
+	  "Varnish answers with 10 bytes of its configuration.",
+	  { "sh", "@serve.sh", "varnish" },
+	  2,
+	  .slow = true,
+	  .forks = true,
+	  .talk = &http,
+	  .loads = { { 1, 1 }, { 16, 16 }, { 64, 64 } } },
 };
 
 /* ---- a server ---- */
@@ -100,7 +176,9 @@ struct server {
 	char **argv;
 	size_t words;
 	pid_t pid;
-	int errors; /* a file with its standard error */
+	char *folder; /* its working directory, which ends with it */
+	int errors;   /* a file with its standard error */
+	double warm;  /* when it has served long enough to be measured, ns */
 	struct load load;
 };
 
@@ -109,6 +187,8 @@ static _Noreturn void become(const struct server *server, pid_t parent)
 	int nothing = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (chdir(server->folder))
+		_exit(127);
 	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 ||
 	    dup2(server->errors, STDERR_FILENO) < 0)
 		_exit(127);
@@ -150,12 +230,40 @@ static bool is_carried(pid_t pid)
 	return found;
 }
 
+/* ---- its working directory ---- */
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *position)
+{
+	(void)status;
+	(void)type;
+	(void)position;
+	return remove(path);
+}
+
+/* What it still makes meanwhile is left. */
+static void remove_folder(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static bool make_folder(struct server *server)
+{
+	const char *place = getenv("TMPDIR");
+
+	server->folder = keep_text("%s/ferry-bench-XXXXXX", place && *place ? place : "/tmp");
+	return mkdtemp(server->folder);
+}
+
+/* ---- its beginning and end ---- */
+
 static void end_process(struct server *server)
 {
 	kill(server->pid, SIGKILL);
 	waitpid(server->pid, NULL, 0);
 	close(server->errors);
+	remove_folder(server->folder);
 	server->pid = 0;
+	server->warm = 0;
 }
 
 static void stop(struct server *server)
@@ -202,6 +310,8 @@ static const char *start(struct server *server, enum side side)
 
 	if (port < 0)
 		return keep_text("there is no port: %s", strerror(-port));
+	if (!make_folder(server))
+		return keep_text("%s cannot be made: %s", server->folder, strerror(errno));
 	server->argv[server->words] = keep_text("%d", port);
 	server->errors = memfd_create("ferry-bench", MFD_CLOEXEC);
 	server->pid = fork();
@@ -209,6 +319,8 @@ static const char *start(struct server *server, enum side side)
 		become(server, parent);
 	if (server->pid < 0) {
 		server->pid = 0;
+		close(server->errors);
+		remove_folder(server->folder);
 		return "there is no process for a server";
 	}
 	why = connect_to(server, port);
@@ -227,14 +339,58 @@ struct match {
 	struct server servers[2];
 	long skipped[2];	 /* trials that warm up, still to come */
 	struct numbers walls[2]; /* ns per request */
+	struct numbers late[2];	 /* the time within which 99 of 100 requests are answered, ns */
+	double *took;		 /* each request of a trial */
 };
 
 /* That of threads that run is up to a tick old. */
-static double cpu_ns_of(pid_t pid)
+static double own_cpu_ns_of(pid_t pid)
 {
 	clockid_t clock;
 
 	return clock_getcpuclockid(pid, &clock) ? NAN : clock_ns(clock);
+}
+
+/* Also of the children of its first thread. */
+static double cpu_ns_of(pid_t pid, bool with_children)
+{
+	double ns = own_cpu_ns_of(pid);
+	char path[64];
+	FILE *children;
+	int child;
+
+	if (!with_children)
+		return ns;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	children = fopen(path, "re");
+	while (children && fscanf(children, "%d", &child) == 1)
+		ns += own_cpu_ns_of(child);
+	if (children)
+		fclose(children);
+	return ns;
+}
+
+static void note_times(struct match *match, size_t side, double wall)
+{
+	const size_t count = (size_t)match->requests;
+
+	if (match->skipped[side]-- > 0)
+		return;
+	match->walls[side].of[match->walls[side].count++] = wall / (double)count;
+	sort_values(match->took, count);
+	match->late[side].of[match->late[side].count++] = quantile(match->took, count, 0.99);
+}
+
+static int warm_up(const struct match *match, const struct server *server, struct load *load)
+{
+	const long least = WARMUP * (long)load->count;
+	const long requests = least > match->requests / 4 ? least : match->requests / 4;
+	int error;
+
+	do
+		error = load_run(load, requests);
+	while (!error && now_ns() < server->warm && !interrupted());
+	return error;
 }
 
 /* CPU time of UNIT requests. */
@@ -242,22 +398,23 @@ static const char *serve(struct match *match, size_t side, double *ns)
 {
 	const struct server *server = &match->servers[side];
 	struct load load = server->load;
-	long warmup = WARMUP * (long)load.count;
 	double cpu, wall;
-	int error = load_run(&load, warmup > match->requests / 4 ? warmup : match->requests / 4);
+	int error = warm_up(match, server, &load);
 
-	cpu = cpu_ns_of(server->pid);
+	load.took = match->took;
+	cpu = cpu_ns_of(server->pid, match->program->forks);
 	wall = clock_now();
 	if (!error)
 		error = load_run(&load, match->requests);
 	wall = clock_now() - wall;
 	if (interrupted())
 		return NULL;
-	*ns = (cpu_ns_of(server->pid) - cpu) * UNIT / (double)match->requests;
-	if (match->skipped[side]-- <= 0)
-		match->walls[side].of[match->walls[side].count++] = wall / (double)match->requests;
-	if (!error)
+	*ns = (cpu_ns_of(server->pid, match->program->forks) - cpu) * UNIT /
+	      (double)match->requests;
+	if (!error) {
+		note_times(match, side, wall);
 		return NULL;
+	}
 	return keep_text("a request was not answered: %s", complaint(server, strerror(-error)));
 }
 
@@ -269,8 +426,10 @@ static const char *time_side(void *context, size_t side, double *ns)
 
 	if (missing)
 		return interrupted() ? NULL : missing;
+	if (match->program->slow && !server->warm)
+		server->warm = now_ns() + WARM_S * 1e9;
 	missing = serve(match, side, ns);
-	if (!match->program->lasts)
+	if (!match->program->slow || match->program->varies)
 		stop(server);
 	return missing;
 }
@@ -316,8 +475,11 @@ static void set_rates(struct duel *duel, const struct match *match)
 	size_t side;
 
 	duel->rates = (struct numbers){ duel->rate, 2 };
-	for (side = 0; side < 2; side++)
+	duel->lates = (struct numbers){ duel->late, 2 };
+	for (side = 0; side < 2; side++) {
 		duel->rate[side] = 1e9 / median_of(match->walls[side].of, match->walls[side].count);
+		duel->late[side] = median_of(match->late[side].of, match->late[side].count);
+	}
 }
 
 static bool run_duel(struct run *run, const struct program *program, size_t which,
@@ -330,6 +492,7 @@ static bool run_duel(struct run *run, const struct program *program, size_t whic
 	size_t side;
 	bool measured;
 
+	match.took = keep((size_t)match.requests, sizeof(double));
 	*duel = (struct duel){ .app = program->name,
 			       .side = keep_text("carried, %zu of %zu", active, count),
 			       .against = "plain",
@@ -341,7 +504,10 @@ static bool run_duel(struct run *run, const struct program *program, size_t whic
 
 		match.skipped[side] = settings->warmup;
 		match.walls[side].of = keep((size_t)settings->pairs, sizeof(double));
-		server->load = (struct load){ .count = count, .active = active };
+		match.late[side].of = keep((size_t)settings->pairs, sizeof(double));
+		server->load = (struct load){ .talk = program->talk ? program->talk : &echo,
+					      .count = count,
+					      .active = active };
 		server->argv = command_of(program, (enum side)side, &server->words);
 		duel->argv[side] = server->argv;
 		if (!server->argv)
@@ -374,6 +540,8 @@ static const struct column rate_columns[] = {
 	{ "AGAINST", F_TEXT, DUEL(against), 0 },
 	{ "REQUESTS/S", F_NUMBER, DUEL(rate[0]), 0 },
 	{ "ITS REQUESTS/S", F_NUMBER, DUEL(rate[1]), 0 },
+	{ "99 % IN ms", F_MILLISECONDS, DUEL(late[0]), 2 },
+	{ "ITS 99 % IN ms", F_MILLISECONDS, DUEL(late[1]), 2 },
 };
 
 static int measure(struct run *run)
@@ -395,8 +563,12 @@ static int measure(struct run *run)
 	duels_tabulate(
 		run, "PROGRAM", "SIDE",
 		"CPU time of a server for 1000 requests, under ferry threads and plain, N of M "
-		"connections busy: medians, and ratios pair by pair");
-	rates = add_table(run, rate_columns, NULL, "Throughput of these servers: medians");
+		"connections busy: medians, and ratios pair by pair",
+		false);
+	rates = add_table(
+		run, rate_columns, NULL,
+		"Throughput of these servers, and the time within which 99 of 100 requests "
+		"are answered: medians");
 	for (i = 0; i < count; i++)
 		if (!duels[i].missing)
 			table_add(rates, &duels[i]);
@@ -414,7 +586,8 @@ static double seconds(const struct settings *common, double call_ns)
 		for (which = 0; which < MOST_LOADS; which++)
 			if (wants_load(settings, &programs[i], which))
 				total += trials * (double)settings->calls * 125 * call_ns / 1e9 +
-					 (programs[i].lasts ? 4 : 0);
+					 (programs[i].slow ? 4 + 2 * WARM_S : 0) *
+						 (programs[i].varies ? trials / 2 : 1);
 	return total;
 }
 
@@ -428,7 +601,7 @@ static int check(struct settings *common)
 			if (wants_load(settings, &programs[i], which))
 				return 0;
 	return bad_input("bench: threads: no program is measured with so many busy threads; "
-			 "--threads takes 1, 4, 16 and 64");
+			 "--threads takes 1, 4, 16, 64 and 256");
 }
 
 #define AT(member) offsetof(struct threads_settings, member)
@@ -438,7 +611,8 @@ static const struct option_row options[] = {
 	PAIRS_OPTION(AT(pairs)),
 	CALLS_OPTION(AT(calls)),
 	{ 'g', NAMES_OPTION, "app", "NAME,...", "apps", AT(apps), "the programs; by default all",
-	  .values = "echo queue compute java python" },
+	  .values = "echo queue compute java python apache mariadb memcached slapd stunnel "
+		    "varnish" },
 	{ 'f', NUMBERS_OPTION, "threads", "N,...", "threads", AT(threads),
 	  "the loads with so many busy threads; by default all", 1, LOAD_MOST },
 };

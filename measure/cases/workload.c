@@ -19,6 +19,7 @@
 #include "slot.h"
 
 #define PATH "/etc/passwd"
+#define MISSING "/etc/ferry-bench-missing"
 
 #define A_FILE "" /* one of this process, without a name */
 
@@ -35,30 +36,30 @@ static struct stat status;
 static struct statx status_x;
 
 enum {
-	FAILS = 1,   /* with -ENOSYS; all other calls work */
-	WRITES = 2,  /* to the file that it opens */
-	IN_TREE = 4, /* opens a file of --directory where that is given */
-	BY_PATH = 8, /* names that file by its second argument */
-	WHOLE = 16,  /* forwards arguments, copies words or jumps */
+	WRITES = 1,  /* to the file that it opens */
+	IN_TREE = 2, /* opens a file of --directory where that is given */
+	BY_PATH = 4, /* names that file by its second argument */
+	WHOLE = 8,   /* forwards arguments, copies words or jumps */
 };
 
 /* A call whose first argument may be a descriptor of the file OPENED. */
 struct call {
 	const char *name, *label, *opened;
 	int flags;
-	struct ferry_slot slot;
+	struct batch_slot slot;
+	long error; /* that the call fails with; 0 if it works */
 };
 
 /* clang-format off */
 static const struct call calls[] = {
-	{ "unimplemented", "unimplemented call", NULL, FAILS, { .nr = UNIMPLEMENTED } },
-	{ "within", "unimplemented, within the table", NULL, FAILS, { .nr = WITHIN } },
-	{ "jumps", "within the table, and looking at the jumps", NULL, FAILS | WHOLE,
-	  { .nr = WITHIN, .jump_pos = -1 } },
-	{ "forwarded", "within the table, an argument forwarded", NULL, FAILS | WHOLE,
-	  { CALL_FORWARDED(WITHIN, 0), .from = { 1 } } },
+	{ "unimplemented", "unimplemented call", NULL, 0, { .nr = UNIMPLEMENTED }, -ENOSYS },
+	{ "within", "unimplemented, within the table", NULL, 0, { .nr = WITHIN }, -ENOSYS },
+	{ "jumps", "within the table, and looking at the jumps", NULL, WHOLE,
+	  { .nr = WITHIN, .jump_pos = -1 }, -ENOSYS },
+	{ "forwarded", "within the table, an argument forwarded", NULL, WHOLE,
+	  { CALL_FORWARDED(WITHIN, 0), .from = { 1 } }, -ENOSYS },
 	{ "word_copy", "word copy", NULL, WHOLE,
-	  { CALL(FERRY_NR_WDCPY, (long)&word, (long)&word) } },
+	  { CALL(BATCH_WDCPY, (long)&word, (long)&word) } },
 	{ "getppid", "getppid", NULL, 0, { .nr = SYS_getppid } },
 	{ "read", "read, 1 byte of /dev/zero", "/dev/zero", 0,
 	  { CALL(SYS_read, 0, (long)&byte, 1) } },
@@ -68,6 +69,10 @@ static const struct call calls[] = {
 	  { CALL(SYS_pread64, 0, (long)page, sizeof(page), 0) } },
 	{ "write", "write, 1 byte to /dev/null", "/dev/null", WRITES | IN_TREE,
 	  { CALL(SYS_write, 0, (long)&byte, 1) } },
+	/* Without a descriptor, any number of these can be made. */
+	{ "openat", "openat of a name that is not there", NULL, 0,
+	  { CALL(SYS_openat, AT_FDCWD, (long)MISSING, O_RDONLY) }, -ENOENT },
+	{ "close", "close of no descriptor", NULL, 0, { CALL(SYS_close, -1) }, -EBADF },
 	{ "fstat", "fstat of " PATH, PATH, IN_TREE, { CALL(SYS_fstat, 0, (long)&status) } },
 	{ "lstat", "lstat of " PATH " (newfstatat)", NULL, IN_TREE | BY_PATH,
 	  { CALL(SYS_newfstatat, AT_FDCWD, (long)PATH, (long)&status, AT_SYMLINK_NOFOLLOW) } },
@@ -138,7 +143,7 @@ int workload_open(struct workload *workload, const char *name, unsigned long cop
 		  const char *directory)
 {
 	const struct call *call = find(name);
-	struct ferry_slot slot = call->slot;
+	struct batch_slot slot = call->slot;
 	const char *file = NULL;
 	unsigned long i;
 	int fd = -1;
@@ -173,7 +178,7 @@ int workload_open(struct workload *workload, const char *name, unsigned long cop
 	for (i = 0; i < copies; i++)
 		workload->loaded.slots[i] = slot;
 	/* No slot is before the first. */
-	workload->loaded.slots[0].argc &= (unsigned char)~FERRY_ARGC_FORWARD;
+	workload->loaded.slots[0].argc &= (unsigned char)~BATCH_ARGC_FORWARD;
 	return 0;
 }
 
@@ -232,12 +237,10 @@ void workload_rewind(const struct workload *workload)
 
 static enum outcome_of_batch judge_result(const struct call *call, long result)
 {
-	bool fails = call->flags & FAILS;
-
-	if (fails && (result == -ENOSYS || result == -EPERM))
-		return result == -EPERM ? BATCH_FILTERED : BATCH_WORKED;
-	if (!fails && result >= 0)
+	if (call->error ? result == call->error : result >= 0)
 		return BATCH_WORKED;
+	if (call->error == -ENOSYS && result == -EPERM)
+		return BATCH_FILTERED;
 	if (result == -EPERM)
 		return BATCH_FORBIDDEN;
 	complain("bench: %s gives %ld here", call->name, result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What it costs to read the counters of kstats() where they are, by the time-stamp counter. */
-#include <linux/ferry_kstats.h>
+#include <linux/kstats.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/time_namespace.h>

@@ -20,7 +20,7 @@ extern const sys_call_ptr_t *calls_of_kernel;
 /* A call's arguments in the form that the table's handlers take. */
 struct prepared {
 #ifdef CONFIG_UML
-	unsigned long arg[FERRY_MAX_ARGS];
+	unsigned long arg[BATCH_MAX_ARGS];
 #else
 	struct pt_regs regs;
 #endif
@@ -58,6 +58,6 @@ bool has_counters(void);
 unsigned long cost_of_counters(void);
 
 long measure_direct(struct ferry_bench_direct *direct);
-long naive_batch(const struct ferry_batch_args *args);
+long naive_batch(const struct batch_args *args);
 
 #endif /* FERRY_BENCH_INTERNAL_H */

@@ -32,7 +32,7 @@ static long direct(void __user *user)
 
 static long naive(const void __user *user)
 {
-	struct ferry_batch_args args;
+	struct batch_args args;
 
 	if (copy_from_user(&args, user, sizeof(args)))
 		return -EFAULT;

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-static long run(const struct ferry_slot *slot)
+static long run(const struct batch_slot *slot)
 {
 	struct prepared prepared = {};
 	unsigned long nr = slot->nr;
@@ -17,19 +17,19 @@ static long run(const struct ferry_slot *slot)
 	return call(nr, &prepared);
 }
 
-static short jump(const struct ferry_slot *slot, long result)
+static short jump(const struct batch_slot *slot, long result)
 {
 	if (!result)
 		return slot->jump_zero;
 	return IS_ERR_VALUE(result) ? slot->jump_fail : slot->jump_pos;
 }
 
-long naive_batch(const struct ferry_batch_args *args)
+long naive_batch(const struct batch_args *args)
 {
-	const struct ferry_slot __user *calls = u64_to_user_ptr(args->calls);
+	const struct batch_slot __user *calls = u64_to_user_ptr(args->calls);
 	long __user *rets = u64_to_user_ptr(args->rets);
 	unsigned long i = 0, last = 0;
-	struct ferry_slot slot;
+	struct batch_slot slot;
 	long result;
 	short skip;
 

@@ -27,7 +27,7 @@ struct earlier {
 struct against {
 	struct earlier *runs;
 	size_t run_count;
-	const char *withheld; /* why there is no verdict, or NULL */
+	const char *withheld; /* why the run gives no verdict, or NULL */
 	struct pair *pairs;
 	size_t count;
 };

@@ -136,7 +136,7 @@ struct bench {
 	size_t settings_size;
 
 	/*
-	 * Completes the settings, or complains about those that it cannot work with: 0, or
+	 * Completes the settings, or complains about a setting that it cannot work with: 0, or
 	 * EXIT_USAGE.  May be NULL.
 	 */
 	int (*check)(struct settings *settings);
@@ -182,7 +182,7 @@ void add_sentence(struct sentences *sentences, const char *about, const char *te
 void add_figure(struct run *run, const char *what, const char *unit, struct estimate estimate,
 		size_t trials);
 
-/** Adds a comparison, which must stay allocated, to those that judge_run() judges together. */
+/** Adds a comparison, which must stay allocated; judge_run() judges all of them together. */
 void add_comparison(struct run *run, struct comparison *comparison);
 
 /**

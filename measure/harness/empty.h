@@ -7,7 +7,7 @@
 
 /* A call that no kernel has, so that it is a crossing and nothing else. */
 #if defined(__x86_64__)
-#define UNIMPLEMENTED 511 /* the last number before those of x32 */
+#define UNIMPLEMENTED 511 /* the last number before x32's */
 #else
 #define UNIMPLEMENTED 30000 /* above every number in use */
 #endif
@@ -18,6 +18,6 @@ void empty_function(void);
 long empty_call(long nr, long a, long b, long c, long d, long e, long f);
 
 /** The loop of <ferry/loop.h> with empty_call() in place of the system call. */
-long empty_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long empty_loop(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 #endif /* EMPTY_H */

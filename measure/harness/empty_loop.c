@@ -9,7 +9,7 @@
 
 #include <ferry/loop.h>
 
-long empty_loop(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long empty_loop(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	return ferry_loop(rets, calls, ncall);
 }

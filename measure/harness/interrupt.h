@@ -4,8 +4,8 @@
 #define INTERRUPT_H
 
 /**
- * From now on SIGINT and SIGTERM are noted.  FLAGS are those of sigaction(2): with SA_RESETHAND the
- * second of a kind ends the program.
+ * From now on SIGINT and SIGTERM are noted.  FLAGS as sigaction(2) takes them: with SA_RESETHAND
+ * the second of a kind ends the program.
  */
 void interrupt_catch(unsigned int flags);
 

@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/messages.h"
+#include "common/number.h"
 #include "common/own_directory.h"
 #include "common/show.h"
 
@@ -73,6 +74,35 @@ static const struct option_row *setting_with(const struct bench *bench, int lett
 	return row ? row : row_with(&common_rows, letter);
 }
 
+struct row_list {
+	const struct option_row **of;
+	size_t count;
+};
+
+static void list_more(struct row_list *list, const struct option_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->count; i++) {
+		list->of = keep_more(list->of, list->count, sizeof(*list->of));
+		list->of[list->count++] = &rows->of[i];
+	}
+}
+
+/* The rows of BENCH, or of all BENCHES for NULL, and those that ferry bench always takes. */
+static struct row_list list_rows(const struct bench *const benches[], const struct bench *bench)
+{
+	struct row_list list = { 0 };
+
+	if (bench)
+		list_more(&list, &bench->options);
+	for (; !bench && *benches; benches++)
+		list_more(&list, &(*benches)->options);
+	list_more(&list, &common_rows);
+	list_more(&list, &own_rows);
+	return list;
+}
+
 /* ---- reading ---- */
 
 static int add_name(struct names *names, const char *name, const struct option_row *row)
@@ -98,16 +128,10 @@ static int add_name(struct names *names, const char *name, const struct option_r
 
 static int parse_number(const char *text, const struct option_row *row, long *number)
 {
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (end == text || *end || errno || value < row->min || value > row->max)
-		return bad_input("bench: --%s is '%s': it must be a number from %ld to %ld",
-				 row->name, text, row->min, row->max);
-	*number = value;
-	return 0;
+	if (read_number(text, row->min, row->max, number))
+		return 0;
+	return bad_input("bench: --%s is '%s': it must be a number from %ld to %ld", row->name,
+			 text, row->min, row->max);
 }
 
 static int parse_names(char *rest, const struct option_row *row, struct names *names)
@@ -192,23 +216,15 @@ static void add_form(struct forms *forms, const struct option_row *row)
 	forms->letters[length + 1] = row->argument ? ':' : '\0';
 }
 
-static void add_forms(struct forms *forms, const struct option_rows *rows)
-{
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
-		add_form(forms, &rows->of[i]);
-}
-
 static struct forms list_forms(const struct bench *const benches[])
 {
+	const struct row_list rows = list_rows(benches, NULL);
 	const struct option_row end = { 0 };
 	struct forms forms = { .letters = ":" };
+	size_t i;
 
-	for (; *benches; benches++)
-		add_forms(&forms, &(*benches)->options);
-	add_forms(&forms, &common_rows);
-	add_forms(&forms, &own_rows);
+	for (i = 0; i < rows.count; i++)
+		add_form(&forms, rows.of[i]);
 	add_form(&forms, &end);
 	return forms;
 }
@@ -327,66 +343,44 @@ static void print_row(const struct option_row *row, const char *owners)
 		   25, keep_text("%s%s", who, row->help));
 }
 
-static void print_rows(const struct option_rows *rows)
+static bool alike(const struct option_row *one, const struct option_row *other)
 {
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
-		print_row(&rows->of[i], NULL);
+	return one && one->letter == other->letter && !strcmp(one->help, other->help);
 }
 
-static bool takes_row(const struct bench *bench, const struct option_row *row)
+/* "batch apps", which take ROW; or NULL. */
+static const char *owners_of(const struct bench *const benches[], const struct option_row *row)
 {
-	const struct option_row *own = row_with(&bench->options, row->letter);
+	const char *owners = NULL;
 
-	return own && !strcmp(own->help, row->help);
+	for (; *benches; benches++)
+		if (alike(row_with(&(*benches)->options, row->letter), row))
+			owners = owners ? keep_text("%s %s", owners, (*benches)->name) :
+					  (*benches)->name;
+	return owners;
 }
 
-/* "batch, apps: the engines": the row of the first bench of several that have it. */
-static void print_shared(const struct bench *const benches[], size_t first,
-			 const struct option_row *row)
-{
-	const char *owners = benches[first]->name;
-	size_t i;
-
-	for (i = 0; i < first; i++)
-		if (takes_row(benches[i], row))
-			return;
-	for (i = first + 1; benches[i]; i++)
-		if (takes_row(benches[i], row))
-			owners = keep_text("%s %s", owners, benches[i]->name);
-	print_row(row, owners);
-}
-
+/* A row that several benches have is printed once. */
 void options_help(const struct bench *const benches[], const struct bench *bench)
 {
-	size_t b, i;
+	const struct row_list rows = list_rows(benches, bench);
+	size_t i, k;
 
-	if (bench)
-		print_rows(&bench->options);
-	for (b = 0; !bench && benches[b]; b++)
-		for (i = 0; i < benches[b]->options.count; i++)
-			print_shared(benches, b, &benches[b]->options.of[i]);
-	print_rows(&common_rows);
-	print_rows(&own_rows);
-}
-
-static void complete_rows(const struct option_rows *rows)
-{
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
-		printf("--%s\t%s\n", rows->of[i].name, rows->of[i].help);
+	for (i = 0; i < rows.count; i++) {
+		for (k = 0; !alike(rows.of[k], rows.of[i]); k++)
+			;
+		if (k == i)
+			print_row(rows.of[i], bench ? NULL : owners_of(benches, rows.of[i]));
+	}
 }
 
 void options_complete(const struct bench *const benches[], const struct bench *bench)
 {
-	if (bench)
-		complete_rows(&bench->options);
-	for (; !bench && *benches; benches++)
-		complete_rows(&(*benches)->options);
-	complete_rows(&common_rows);
-	complete_rows(&own_rows);
+	const struct row_list rows = list_rows(benches, bench);
+	size_t i;
+
+	for (i = 0; i < rows.count; i++)
+		printf("--%s\t%s\n", rows.of[i]->name, rows.of[i]->help);
 }
 
 static const struct option_row *row_named(const struct bench *bench, const char *option)
@@ -440,22 +434,16 @@ static json_t *setting_as_json(const struct option_row *row, const struct settin
 	}
 }
 
-static void add_settings(json_t *json, const struct option_rows *rows,
-			 const struct settings *settings)
-{
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
-		if (rows->of[i].key)
-			json_object_set_new(json, rows->of[i].key,
-					    setting_as_json(&rows->of[i], settings));
-}
-
 json_t *settings_as_json(const struct bench *bench, const struct settings *settings)
 {
 	json_t *json = json_pack("{s:I}", "resamples", (json_int_t)settings->bootstrap.resamples);
+	const struct bench *const one[] = { bench, NULL };
+	const struct row_list rows = list_rows(one, NULL);
+	size_t i;
 
-	add_settings(json, &bench->options, settings);
-	add_settings(json, &common_rows, settings);
+	for (i = 0; i < rows.count; i++)
+		if (rows.of[i]->key)
+			json_object_set_new(json, rows.of[i]->key,
+					    setting_as_json(rows.of[i], settings));
 	return json;
 }

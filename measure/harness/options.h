@@ -39,6 +39,10 @@ struct option_row {
 		(rows), COUNT_OF(rows) \
 	}
 
+/* The members of a struct bench that say what it can be told. */
+#define BENCH_SETTINGS(rows, settings) \
+	.options = OPTION_ROWS(rows), .defaults = &(settings), .settings_size = sizeof(settings)
+
 /* Rows that several cases have. */
 #define TRIALS_OPTION                                                                           \
 	{                                                                                       \

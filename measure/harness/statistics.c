@@ -367,7 +367,7 @@ struct interval median_interval(const double values[], size_t count)
 #define FAMILY 0.05	     /* how likely one of all comparisons may be significant by chance */
 #define NEARLY_NORMAL 1000.0 /* degrees of freedom */
 
-/* Abramowitz and Stegun, 26.7.3 and 26.7.4: the terms are those of a finite series. */
+/* Abramowitz and Stegun, 26.7.3 and 26.7.4: the terms of a finite series. */
 double two_sided(double t, double freedom)
 {
 	double angle = atan(fabs(t) / sqrt(freedom)), square = cos(angle) * cos(angle);

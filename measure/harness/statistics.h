@@ -122,7 +122,7 @@ void least_of(const struct trials *trials, double least[]);
  * The line through the least value of each size, weighted by 1 / value^2, so that the
  * relative error counts: a small batch and a large one are known equally well.
  *
- * A minimum is no average: resampling alone would understate its error, for the least of the
+ * A minimum is not an average: resampling alone would understate its error, for the least of the
  * resampled trials is mostly the same one.  So a stated error has two parts, added as
  * squares: the scatter of the bootstrap, and how far the lines through each half of the trials
  * lie from the line through all.  The latter shows drift as well.

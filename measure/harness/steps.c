@@ -15,8 +15,9 @@
 #include "interrupt.h"
 #include "statistics.h"
 
-#define FEW 64
-#define MANY 192
+#define SLOTS_OF_PAGE 64 /* the loop checks of each page that it can be read */
+#define FEW 8
+#define MANY (FEW + SLOTS_OF_PAGE)
 #define MOST 1000000 /* steps, some seconds: nothing here takes so many */
 
 #if !defined(__has_feature)
@@ -136,5 +137,5 @@ double instructions_per_call(void (*run)(unsigned long calls))
 	few = instructions_between(repeat, 1);
 	counted_calls = MANY;
 	many = instructions_between(repeat, 1);
-	return (many - few) / (MANY - FEW);
+	return (many - few) / SLOTS_OF_PAGE;
 }

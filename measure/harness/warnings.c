@@ -101,7 +101,7 @@ void add_warnings(struct run *run, const struct circumstances *at)
 		add_warning(run, "interrupted",
 			    "The run was interrupted: only completed measurements are shown.");
 	if (run->withheld)
-		add_warning(run, "watched", "There is no verdict: %s.", run->withheld);
+		add_warning(run, "watched", "This run gives no verdict: %s.", run->withheld);
 	/* Nothing that slows a machine down changes a count of instructions. */
 	if (clock_counts_instructions())
 		return;

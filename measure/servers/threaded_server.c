@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A server with POSIX threads, for `ferry bench threads`, which runs it plainly and under `ferry
- * threads`.  Usage: threaded_server echo|queue|compute PORT
+ * threads`.  Usage: threaded_server echo|queue|compute PORT|SOCKET
  *
  * Each connection has a thread, which answers a request with the same bytes:
  *
@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define REQUEST 32   /* bytes */
@@ -115,15 +116,32 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-static int listen_on(int port)
+static int bind_port(int port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_port = htons((uint16_t)port),
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
-	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, SOMAXCONN)) {
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	return fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ? -1 : fd;
+}
+
+static int bind_path(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	return fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ? -1 : fd;
+}
+
+static int listen_on(const char *where)
+{
+	/* NOLINTNEXTLINE(cert-err34-c): the bench gives a number */
+	int fd = strchr(where, '/') ? bind_path(where) : bind_port(atoi(where));
+
+	if (fd < 0 || listen(fd, SOMAXCONN)) {
 		perror("threaded_server: cannot listen");
 		exit(1);
 	}
@@ -158,11 +176,11 @@ int main(int argc, char *argv[])
 		if (!strcmp(argv[1], kinds[i].name))
 			answer = kinds[i].answer;
 	if (!answer) {
-		fprintf(stderr, "Usage: threaded_server echo|queue|compute PORT\n");
+		fprintf(stderr, "Usage: threaded_server echo|queue|compute PORT|SOCKET\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	listener = listen_on(atoi(argv[2])); /* NOLINT(cert-err34-c): the bench gives a number */
+	listener = listen_on(argv[2]);
 	for (i = 0; answer == hand_over && i < WORKERS; i++)
 		start_thread(work, NULL);
 	while ((fd = accept(listener, NULL, NULL)) >= 0) {
