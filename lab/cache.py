@@ -6,6 +6,8 @@
     trees/VERSION/base   the source as Debian ships it
     trees/VERSION/series the same with the series applied; unchanged files are hard links
     builds/TARGET/KEY/   finished kernels; a directory here is always complete
+    objects/TARGET/      what is compiled of a tree that is not the lab's
+    kvm/                 whether KVM boots a kernel here
     tidy/KEY             an empty file: clang-tidy has no complaint about a C file as it was
     ccache/ logs/ runs/ locks/
 
@@ -89,16 +91,31 @@ def new_log(name: str) -> Path:
     return path
 
 
+def holders(path: Path) -> str:
+    """The runs that hold the lock PATH, as far as the kernel tells: process and command line."""
+    inode, found = path.stat().st_ino, []
+    for fields in map(str.split, read_if_there(Path("/proc/locks")).splitlines()):
+        # A request that waits is "1: -> FLOCK ...".
+        if fields[1] == "FLOCK" and fields[5].endswith(f":{inode}"):
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{fields[4]}/cmdline").read_bytes().decode().split("\0")
+                lab = ["ferry-lab", *words[words.index("lab") + 1 :]] if "lab" in words else words
+                found.append(f"{fields[4]}, {' '.join(lab).strip()}")
+    return "; ".join(found)
+
+
 @contextlib.contextmanager
 def locked(name: str, shared: bool = False) -> Iterator[None]:
-    """Holds the lock NAME against other runs of the lab; says so when it has to wait."""
+    """Holds the lock NAME against other runs of the lab; says for whom it has to wait."""
     path = make_directory(cache_root() / "locks") / name
     mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with path.open("a") as file:
         try:
             fcntl.flock(file, mode | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"ferry-lab: waiting for another run that works on {name}", file=sys.stderr)
+            who = holders(path) or "hidden from here"
+            waits = f"waiting for another run that works on {name} (process {who})"
+            print(f"ferry-lab: {waits}", file=sys.stderr)
             fcntl.flock(file, mode)
         yield
 

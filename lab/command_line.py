@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,13 +20,17 @@ from lab.completion import show_candidates
 from lab.debian.packages import version_of
 from lab.debian.sources import available, describe, fetch, fetched, unpacked_base
 from lab.debian.stock import fetched_release, newest_release
+from lab.guests.kvm import kvm_boots
 from lab.guests.machine import FAILED, Options
 from lab.guests.run import run_in_guest
 from lab.kernels import series
 from lab.kernels.build import build
+from lab.kernels.given import image_target, source_target
 from lab.kernels.selftests import build_selftests
+from lab.kernels.steps import steps
 from lab.kernels.style import check_style
 from lab.new_call import NUMBERS, write_call
+from lab.programs import programs_for
 from lab.show import show
 from lab.targets import (
     DEFAULT_TARGETS,
@@ -37,6 +42,7 @@ from lab.targets import (
     with_patches,
 )
 from lab.tested import record, versions_tested
+from lab.toolchain import FOREIGN, lacking_tools
 
 if TYPE_CHECKING:
     from lab.bench.run import Document
@@ -47,9 +53,10 @@ DESCRIPTION = """\
 Fetches, patches, builds, boots and tests kernels.
 
 targets:
-  x86-6.12 x86-7.3   x86-64, booted by QEMU without hardware virtualization
+  x86-6.12 x86-7.3   x86-64, booted by QEMU, with KVM if that works
   uml-7.3            user-mode Linux, which runs kernel code at its natural speed
   uml-7.3-tiny       the smallest of its kind that runs batches
+  arm64-7.3 riscv64-7.3   64-bit Arm and RISC-V, booted by QEMU, after make setup-machines
   debian-6.1 debian-6.12   Debian's stock kernels, with ferry's module
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
@@ -63,7 +70,8 @@ examples:
   ferry-lab boot x86-6.12 -- uname -r    one command in the guest
   ferry-lab series 6.12 -o patches       the series as patches to mail
   ferry-lab new-call hello               a patch with a system call of your own
-  ferry-lab test --patch hello uml-7.3   its tests, and those of the series
+  ferry-lab test --patch hello uml-7.3   its tests and the series' own
+  ferry-lab test --source ~/linux        what works in the kernel of your tree
 
 Files are kept in $FERRY_CACHE, or ferry in the user's cache directory.
 """
@@ -83,7 +91,7 @@ def run_fetch(args: argparse.Namespace) -> int:
 
 
 def list_versions(versions: Sequence[str]) -> None:
-    """What Debian offers, what was downloaded, and what was tested."""
+    """The versions that Debian offers, that were downloaded, and that were tested."""
     rows = [("PACKAGE", "AVAILABLE", "DOWNLOADED", "LAST TESTED")]
     for source in (SOURCES[version] for version in versions):
         here = fetched(source)
@@ -129,6 +137,25 @@ def run_series(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_steps(args: argparse.Namespace) -> int:
+    from lab.tests.manifest import GuestTest, read_tests
+    from lab.tests.run_tests import count, exit_status, run_tests, summary
+
+    tests = {test.name: test for test in read_tests()}
+    boots = GuestTest(name="boots", command="true")
+    done: list[Result] = []
+    for name, target in steps(find_target(args.target), args.series):
+        print(f"==== {target.name}, {name}", flush=True)
+        kernel = build(target, args.jobs)
+        selftests = build_selftests(kernel)
+        names = sorted(f"kselftest-{path.name}" for path in selftests.iterdir())
+        chosen = [tests[name] for name in names if name in tests]
+        done += run_tests(kernel, chosen or [boots], build_directory(args), selftests)
+    counts = count(done)
+    print(summary(counts))
+    return exit_status(counts)
+
+
 def write_mails(output: Path, mails: Mapping[str, str]) -> None:
     """Replaces the numbered patches in a directory."""
     make_directory(output)
@@ -139,8 +166,19 @@ def write_mails(output: Path, mails: Mapping[str, str]) -> None:
         print(output / name)
 
 
-def chosen_target(args: argparse.Namespace, name: str) -> Target:
-    """The target NAME with the patches of the command line."""
+def chosen_target(args: argparse.Namespace, name: str | None) -> Target:
+    """The target NAME as the command line changes it; NAME is None where it names no target."""
+    image, tree = args.kernel_image, args.source
+    if args.modules and not image:
+        raise LabError("--modules needs --kernel-image")
+    if (image and tree) or ((image or tree) and (args.patch or args.no_series)):
+        raise LabError("--kernel-image, --source and --patch or --no-series exclude each other")
+    if image:
+        return image_target(image, args.modules, name)
+    if tree:
+        return source_target(tree, name)
+    if not name:
+        raise LabError("no target given; ferry-lab --help lists them")
     target = find_target(name)
     if args.no_series and target.series:
         target = find_target(f"{name}-base")
@@ -165,12 +203,17 @@ def run_test(args: argparse.Namespace) -> int:
         report,
         run_tests,
         summary,
+        without_missing,
         write_record,
     )
 
+    given = args.kernel_image or args.source
     extra = args.patch or args.no_series
-    if args.record and extra:
-        raise LabError("--record notes what the series alone passes: take it without --patch")
+    if args.record and (extra or given):
+        raise LabError(
+            "--record is for kernels of the series only: not with --patch, --no-series,"
+            " --kernel-image or --source"
+        )
     patterns = args.only or ["*"]
 
     def wanted(name: str) -> bool:
@@ -178,23 +221,30 @@ def run_test(args: argparse.Namespace) -> int:
 
     tests = [test for test in read_tests() if wanted(test.name) and (args.full or not test.full)]
     found: dict[str, list[Result]] = {}
-    usual = DEFAULT_TARGETS if extra else TEST_TARGETS
-    for name in args.target or [target.name for target in usual]:
+    left_out = 0
+    usual = [target.name for target in (DEFAULT_TARGETS if extra else TEST_TARGETS)]
+    for name in args.target or ([None] if given else usual):
         target = chosen_target(args, name)
-        chosen = [test for test in tests if test.runs_on(target.name)]
+        name = target.name
+        chosen = [test for test in tests if test.runs_on(target.like or target.name)]
         if chosen or target.patches:
             kernel = build(target)
             selftests = build_selftests(kernel)
-            given = added_tests(target, selftests)
-            chosen += [test for test in given if wanted(test.name)]
-            found[name] = run_tests(kernel, chosen, build_directory(args), selftests)
+            added = added_tests(target, selftests)
+            chosen += [test for test in added if wanted(test.name)]
+            able = without_missing(kernel, chosen, selftests)
+            left_out += len(chosen) - len(able)
+            programs = programs_for(target, build_directory(args))
+            found[name] = run_tests(kernel, able, programs, selftests)
         if args.full and wanted(SELFTESTS.name) and target in DEFAULT_TARGETS:
             result = compare_selftests(target)
             report(build(target), result)
             found.setdefault(name, []).append(result)
-            if args.record and not args.only and exit_status(count(found[name])) == 0:
-                record(name, kernel.source_version)
+        done = found.get(name)
+        if args.record and not args.only and done and exit_status(count(done)) == 0:
+            record(name, build(target).source_version)
     counts = count(itertools.chain(*found.values()))
+    counts["skipped"] += left_out
     if args.json:
         write_record(Path(args.json), found)
     print(summary(counts))
@@ -203,7 +253,7 @@ def run_test(args: argparse.Namespace) -> int:
 
 def run_benches(args: argparse.Namespace) -> int:
     from lab.bench.goals import goal_table, goals_of
-    from lab.bench.run import run_bench
+    from lab.bench.run import has_series, missing, run_bench
     from lab.tests.manifest import BENCHES, read_benches
 
     benches = read_benches()
@@ -211,11 +261,34 @@ def run_benches(args: argparse.Namespace) -> int:
         if name not in [bench.name for bench in benches]:
             raise LabError(f"there is no benchmark '{name}' in {BENCHES}")
     documents: dict[str, Document] = {}
+    judged: dict[str, Document] = {}  # of kernels with the series: goals are for them
+    given = chosen_target(args, None) if args.kernel_image or args.source else None
+    usual = [bench.name for bench in benches if not given or bench.target == given.like]
+    if not args.name and not usual:
+        raise LabError(f"no benchmark is for such a kernel only; name benchmarks of {BENCHES}")
     for bench in benches:
-        if not args.name or bench.name in args.name:
-            print(f"==== {bench.name} ({bench.target})", flush=True)
-            documents[bench.name] = run_bench(bench, build_directory(args))
-    goals = goals_of(documents)
+        if bench.name not in (args.name or usual):
+            continue
+        reason = lacking_tools(find_target(bench.target).arch)
+        if not args.name and reason:
+            print(f"==== {bench.name} ({bench.target}) left out: {reason}", flush=True)
+            continue
+        target = given if given and args.kernel_image else chosen_target(args, bench.target)
+        kernel = build(target)
+        if reason := missing(bench, kernel):
+            if args.name:
+                raise LabError(f"{bench.name}: {reason}")
+            print(f"==== {bench.name} ({target.name}) left out: {reason}", flush=True)
+            continue
+        for kvm in (False, True) if kvm_boots(kernel, Options(), run_in_guest) else (False,):
+            name = f"{bench.name}-kvm" if kvm else bench.name
+            print(f"==== {name} ({target.name})", flush=True)
+            documents[name] = run_bench(bench, kernel, build_directory(args), kvm)
+            if has_series(kernel):
+                judged[name] = documents[name]
+    if not documents:
+        raise LabError("no benchmark ran")
+    goals = goals_of(judged)
     if goals:
         print(goal_table(goals))
     if args.json:
@@ -251,9 +324,14 @@ def run_boot(args: argparse.Namespace) -> int:
 
 
 def run_shell(args: argparse.Namespace) -> int:
-    kernel = build(chosen_target(args, args.target))
+    target = chosen_target(args, args.target)
+    if target.arch in FOREIGN:
+        raise LabError(f"there is no shell in {target.name}: use ferry-lab boot")
+    kernel = build(target)
     options = Options(cpus=args.cpus or 2, memory=args.memory, terminal=True, quick=True)
-    print(f"ferry-lab: a root shell in {args.target}; Ctrl-] ends the guest", file=sys.stderr)
+    print(
+        f"ferry-lab: a root shell in {kernel.target.name}; Ctrl-] ends the guest", file=sys.stderr
+    )
     outcome = run_in_guest(kernel, ["bash"], options)
     if outcome.findings:
         print(f"ferry-lab: {outcome.failure}", file=sys.stderr)
@@ -308,6 +386,13 @@ def add_patch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-series", **FLAG, help="without the series: the target's -base")
 
 
+def add_kernel_options(parser: argparse.ArgumentParser) -> None:
+    add = partial(parser.add_argument, type=Path)
+    add("--source", metavar="DIRECTORY", help="build the kernel of this tree instead")
+    add("--kernel-image", metavar="FILE", help="take this kernel instead, a bzImage or UML's linux")
+    add("--modules", metavar="DIRECTORY", help="its modules (lib/modules/RELEASE, if it is there)")
+
+
 def positive(text: str) -> int:
     value = int(text)
     if value < 1:
@@ -337,13 +422,15 @@ def make_parser() -> argparse.ArgumentParser:
 
     building = add("build", run_build, "build kernels; print where their images are")
     building.add_argument("target", nargs="*", **TARGET)
+    building.set_defaults(kernel_image=None, source=None, modules=None)
     add_patch_options(building)
     building.add_argument("-j", "--jobs", type=positive, metavar="N", help="compilers at once")
 
     booting = add("boot", run_boot, "run a command in a guest; exit with its status")
-    booting.usage = "ferry-lab boot [OPTIONS] TARGET -- COMMAND..."
-    booting.add_argument("target", **TARGET)
+    booting.usage = "ferry-lab boot [OPTIONS] [TARGET] -- COMMAND..."
+    booting.add_argument("target", nargs="?", **TARGET)
     add_patch_options(booting)
+    add_kernel_options(booting)
     add_guest_options(booting)
     booting.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after that long")
     booting.add_argument(
@@ -361,8 +448,9 @@ def make_parser() -> argparse.ArgumentParser:
     booting.add_argument("--kernel", **REPEATED, metavar="PARAMETER", help="for the kernel")
 
     shell = add("shell", run_shell, "a root shell in a guest")
-    shell.add_argument("target", **TARGET)
+    shell.add_argument("target", nargs="?", **TARGET)
     add_patch_options(shell)
+    add_kernel_options(shell)
     add_guest_options(shell)
 
     showing = add("show", run_show, "measure in the smallest patched kernel what ferry gains there")
@@ -371,6 +459,7 @@ def make_parser() -> argparse.ArgumentParser:
     testing = add("test", run_test, "run the tests of lab/tests.toml in guests")
     testing.add_argument("target", nargs="*", **TARGET)
     add_patch_options(testing)
+    add_kernel_options(testing)
     testing.add_argument("--full", **FLAG, help="also run the tests that take long")
     testing.add_argument(
         "--only",
@@ -384,6 +473,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     benching = add("bench", run_benches, "measure the series, as lab/benches.toml says")
     benching.add_argument("name", nargs="*", help="all of them by default")
+    benching.set_defaults(patch=[], no_series=False)
+    add_kernel_options(benching)
     benching.add_argument("--json", metavar="FILE", help="write the figures there as well")
     benching.add_argument("--build", **BUILD)
 
@@ -399,6 +490,14 @@ def make_parser() -> argparse.ArgumentParser:
     assembling.add_argument(
         "--draft", **FLAG, help="without a sign-off; git send-email refuses these"
     )
+
+    stepping = add("steps", run_steps, "build and test a target after each patch of a series")
+    stepping.add_argument("target", **TARGET)
+    stepping.add_argument(
+        "series", nargs="*", help="some of kernel/series/series.toml (all of them)"
+    )
+    stepping.add_argument("-j", "--jobs", type=positive, metavar="N", help="compilers at once")
+    stepping.add_argument("--build", **BUILD)
 
     calling = add("new-call", run_new_call, "write a patch that adds a system call, to start from")
     calling.add_argument("name", help="of the call")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ferry-lab new-call: a patch that adds a system call, made from the files of lab/new-call/.
 
-@NAME@ and @NUMBER@ stand for those of the call, in the files and in their names, and @LINE@
+@NAME@ and @NUMBER@ stand for the call's, in the files and in their names, and @LINE@
 underlines the name.
 """
 
@@ -14,7 +14,7 @@ from lab.cache import make_directory
 TEMPLATE = Path(__file__).with_name("new-call")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # The series has the numbers from 500 to 506, `ferry bench` takes 511 to be no call's, and
-# those of x32 begin with 512.
+# x32's begin with 512.
 NUMBERS = range(507, 511)
 
 

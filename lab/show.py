@@ -7,9 +7,11 @@ directory.
 """
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from lab import LabError
 from lab.cache import make_directory
 from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
-from lab.kernels.build import build
+from lab.kernels.build import Kernel, build
 from lab.targets import TINY_TARGET
 
 Document = Mapping[str, Any]  # ferry-bench(5)
@@ -26,19 +28,28 @@ Document = Mapping[str, Any]  # ferry-bench(5)
 JOBS = 4  # that are compared
 SIZE = 64  # slots in a batch
 FILES = 10000  # of 1 KiB; total takes 2000 of them
-# Settings that keep each bench at some seconds, with enough pairs for a verdict.
+# Settings that keep each bench at some seconds, with enough pairs for a verdict; by the CPUs that
+# the bench takes.  A crossing switches between two processes of the host: across two idle CPUs,
+# which have to be woken for it, the switch takes five times as long as on one.
 RUNS = {
-    "batch": f"--call write --sizes 1,{SIZE} --engine loop,syscall --trials 20",
-    "apps": "--app total,mdu --engine loop,syscall --pairs 13"
-    " --examples $TMPDIR --directory $TMPDIR/files",
-    "flexsc": "--call write --threads 64 --runners 1 --work 0 --calls 100 --warmup 50 --trials 5",
+    1: {
+        "batch": f"--call write --sizes 1,{SIZE} --engine loop,syscall --trials 20",
+        "apps": "--app total,mdu --engine loop,syscall --pairs 9"
+        " --examples $TMPDIR --directory $TMPDIR/files",
+    },
+    2: {
+        "flexsc": "--call write --threads 64 --runners 1 --work 0 --calls 50 --warmup 20"
+        " --trials 9",
+    },
 }
-# Each takes a few seconds on idle CPUs.  Interrupted, ferry bench writes what it has.
+# Each takes some seconds on idle CPUs.  Interrupted, ferry bench writes what it has.
 SECONDS = 60
 # The guest's own memory: what it reads from its host takes as long as the host lets it wait.
-PREPARE = f"""cp "$FERRY_BUILD"/measure/mdu "$FERRY_BUILD"/measure/total $TMPDIR
+PREPARE = {
+    "apps": f"""cp "$FERRY_BUILD"/measure/mdu "$FERRY_BUILD"/measure/total $TMPDIR
 mkdir $TMPDIR/files
 head -c {FILES}K /dev/zero | split -a 3 -b 1K - $TMPDIR/files/"""
+}
 
 HEAD = f"{'':40} {'CALL BY CALL':>12} {'FERRY':>8} {'TIMES AS FAST':>14}"
 NOISE = "Other programs or chance had a part in this: repeat while nothing else runs on two CPUs."
@@ -109,41 +120,55 @@ def posted_rows(flexsc: Document) -> Iterator[Row]:
 ROWS = {"batch": batch_rows, "apps": app_rows, "flexsc": posted_rows}
 
 
-def script(results: Path) -> str:
+def script(runs: Mapping[str, str], results: Path) -> str:
     """What the guest runs under sh."""
-    lines = ["set -e", PREPARE]
-    for name, options in RUNS.items():
+    lines = ["set -e"]
+    for name, options in runs.items():
         document = shlex.quote(f"{results}/{name}.json")
+        lines.append(PREPARE.get(name, ""))
         command = f'"$FERRY_BUILD"/cli/ferry bench {name} {options} --json {document}'
         lines.append(f"timeout -s INT -k {SECONDS} {SECONDS} {command} || [ $? = 124 ]")
     return "\n".join(lines)
 
 
-def measure(programs: Path, results: Path) -> Mapping[str, Document]:
-    """The documents by bench, without those of which nothing was finished in time."""
-    kernel = build(TINY_TARGET)
-    for old in results.glob("*.json"):
-        old.unlink()
-    log = results / "guest.log"
-    print(f"ferry-lab: measuring in {TINY_TARGET.name}", file=sys.stderr)
-    with log.open("wb") as tables:
-        outcome = run_in_guest(
-            kernel,
-            ["sh", "-c", script(results)],
-            Options(
-                timeout=600,
-                writable=(results,),
-                environment={"FERRY_BUILD": str(programs)},
-                quick=True,
-            ),
-            out=tables.write,
-            err=tables.write,
-        )
+@contextmanager
+def on_cpus(number: int) -> Iterator[None]:
+    """This process and its new children run on at most NUMBER of its CPUs, the last ones."""
+    all_of_them = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(all_of_them)[-number:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_of_them)
+
+
+def run_benches(cpus: int, kernel: Kernel, programs: Path, results: Path, log: Path) -> None:
+    options = Options(
+        cpus=cpus,
+        timeout=600,
+        writable=(results,),
+        environment={"FERRY_BUILD": str(programs)},
+        quick=True,
+    )
+    command = ["sh", "-c", script(RUNS[cpus], results)]
+    with log.open("ab") as tables, on_cpus(cpus):
+        outcome = run_in_guest(kernel, command, options, out=tables.write, err=tables.write)
     if outcome.failure:
         raise LabError(outcome.failure)
     if outcome.status:
         raise LabError(f"a bench in the guest failed: {last_line(log)}; {log} has its output")
-    files = {name: results / f"{name}.json" for name in RUNS}
+
+
+def measure(programs: Path, results: Path) -> Mapping[str, Document]:
+    """The documents by bench.  A bench that finished nothing in time has none."""
+    kernel = build(TINY_TARGET)
+    log = results / "guest.log"
+    for old in (log, *results.glob("*.json")):
+        old.unlink(missing_ok=True)
+    print(f"ferry-lab: measuring in {TINY_TARGET.name}", file=sys.stderr)
+    for cpus in RUNS:
+        run_benches(cpus, kernel, programs, results, log)
+    files = {name: results / f"{name}.json" for name in ROWS}
     return {name: json.loads(path.read_text()) for name, path in files.items() if path.exists()}
 
 

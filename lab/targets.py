@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernels that the lab knows: one table, and what can be derived from its rows."""
+"""The kernels that the lab knows: one table, and values derived from its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,32 +21,41 @@ class Source:
 
 @dataclass(frozen=True)
 class Target:
-    """A kernel to build: a source, an architecture, and what is done to both."""
+    """A kernel to build: a source, an architecture, a configuration and patches."""
 
     name: str
     source: Source
-    arch: Literal["x86", "um"]
-    base_config: str  # the make target that the fragments are laid over
-    fragments: tuple[str, ...]  # in kernel/config/, later ones win
+    arch: Literal["x86", "um", "riscv", "arm64"]
     image: str  # what make builds, below the object directory
-    steps: int  # lines that make prints for a whole build, for the progress bar
+    base_config: str = ""  # the make target that the fragments are laid over
+    fragments: tuple[str, ...] = ()  # in kernel/config/, later ones win
+    steps: int = 0  # lines that make prints for a whole build, for the progress bar
     series: bool = True
     stock: bool = False  # Debian's own kernel; its source is the package with its headers
+    only: tuple[str, ...] | None = None  # these patches of the series, in this order
     patches: tuple[Path, ...] = ()  # the user's directories, applied last
+    # Somebody's image or source tree, in place of SOURCE.  It runs the tests of the target LIKE.
+    given: Path | None = None
+    modules: Path | None = None  # of a given image: its folder in /lib/modules
+    like: str = ""
 
     @property
     def checked(self) -> bool:
         """Whether the kernel checks itself, which takes from 5 to 100 times as long."""
-        return self.name.endswith(CHECKED)
+        return (self.like or self.name).endswith(CHECKED)
 
     @property
     def builds(self) -> str:
         """Where its finished kernels are: those with patches do not displace the others."""
+        if self.only is not None:
+            return f"{self.name}-steps"
         return f"{self.name}-patched" if self.patches else self.name
 
     @property
     def tree(self) -> str:
         """Its tree and objects: what the user's patches change is not compiled twice in turn."""
+        if self.only is not None:
+            return "steps"
         name = "series" if self.series else "plain"
         return f"{name}-patched" if self.patches else name
 
@@ -66,45 +75,58 @@ BZIMAGE = "arch/x86/boot/bzImage"
 
 
 def x86(version: str, steps: int) -> Target:
-    fragments = ("x86.config", f"x86-{version}.config", "series.config")
+    fragments = ("guest-x86.config", "x86.config", f"x86-{version}.config", "series.config")
     return Target(
-        f"x86-{version}", SOURCES[version], "x86", "tinyconfig", fragments, BZIMAGE, steps
+        f"x86-{version}", SOURCES[version], "x86", BZIMAGE, "tinyconfig", fragments, steps
     )
 
 
-def uml(version: str, steps: int) -> Target:
-    fragments = ("uml.config", "series.config")
-    return Target(
-        f"uml-{version}", SOURCES[version], "um", "x86_64_defconfig", fragments, "linux", steps
-    )
+UML_FRAGMENTS = ("guest-um.config", "uml.config", "series.config")
+UML = Target("uml-7.3", SOURCES["7.3"], "um", "linux", "x86_64_defconfig", UML_FRAGMENTS, 1500)
+DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), UML)
 
+# Without the experimental calls, and without what runs this machine's programs.
+RISCV = Target(
+    "riscv64-7.3",
+    SOURCES["7.3"],
+    "riscv",
+    "arch/riscv/boot/Image",
+    "tinyconfig",
+    ("guest-foreign.config", "foreign.config", "riscv.config", "batch.config"),
+    1150,
+)
+ARM64 = Target(
+    "arm64-7.3",
+    SOURCES["7.3"],
+    "arm64",
+    "arch/arm64/boot/Image",
+    "tinyconfig",
+    ("guest-foreign.config", "foreign.config", "arm64.config", "batch.config"),
+    1350,
+)
+FOREIGN_TARGETS = (RISCV, ARM64)
 
-def tiny(version: str, steps: int) -> Target:
-    """The smallest user-mode kernel that runs batches, for whoever wants to see one soon."""
-    fragments = ("uml-tiny.config", "series.config")
-    return Target(
-        f"uml-{version}-tiny", SOURCES[version], "um", "tinyconfig", fragments, "linux", steps
-    )
-
-
-DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), uml("7.3", 1500))
+# The smallest user-mode kernel that runs batches, for whoever wants to see one soon.
+TINY_TARGET = replace(
+    UML,
+    name="uml-7.3-tiny",
+    base_config="tinyconfig",
+    fragments=("guest-um.config", "uml-tiny.config", "series.config"),
+    steps=1050,
+)
 
 STOCK_TARGETS = tuple(
     Target(
         name=f"debian-{version}",
         source=Source(version, f"linux-headers-{version}", BOOKWORM),
         arch="x86",
-        base_config="",
-        fragments=(),
         image="vmlinuz",
-        steps=0,
         series=False,
         stock=True,
     )
     for version in ("6.1", "6.12")
 )
 TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
-TINY_TARGET = tiny("7.3", 1050)
 
 
 def without_series(target: Target) -> Target:
@@ -113,17 +135,9 @@ def without_series(target: Target) -> Target:
     return replace(target, name=f"{target.name}-base", fragments=fragments, series=False)
 
 
-def with_checks(target: Target) -> Target:
-    """The same kernel with the sanitizers and lockdep."""
-    checks = ("debug.config", f"debug-{target.arch}.config")
-    fragments = (*target.fragments, *checks)
-    return replace(target, name=f"{target.name}-debug", fragments=fragments)
-
-
-def with_race_detector(target: Target) -> Target:
-    """The same kernel with KCSAN, which excludes KASAN."""
-    fragments = (*target.fragments, "kcsan.config")
-    return replace(target, name=f"{target.name}-kcsan", fragments=fragments)
+def variant(target: Target, name: str, *fragments: str) -> Target:
+    """The same kernel, configured with further FRAGMENTS."""
+    return replace(target, name=f"{target.name}-{name}", fragments=(*target.fragments, *fragments))
 
 
 def with_patches(target: Target, patches: Sequence[Path]) -> Target:
@@ -137,14 +151,22 @@ def with_patches(target: Target, patches: Sequence[Path]) -> Target:
     return replace(target, patches=found)
 
 
-# User-mode Linux has no KCSAN.
-RACE_TARGETS = tuple(with_race_detector(each) for each in DEFAULT_TARGETS if each.arch == "x86")
+# -debug has the sanitizers and lockdep.  -kcsan excludes KASAN, and user-mode Linux has none.
+RACE_TARGETS = tuple(
+    variant(each, "kcsan", "kcsan.config") for each in DEFAULT_TARGETS if each.arch == "x86"
+)
 TARGETS = {
     target.name: target
     for default in DEFAULT_TARGETS
-    for target in (default, without_series(default), with_checks(default))
-} | {target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS, TINY_TARGET)}
-MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # those that ferry.ko is tested on
+    for target in (
+        default,
+        without_series(default),
+        variant(default, "debug", "debug.config", f"debug-{default.arch}.config"),
+    )
+} | {
+    target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS, TINY_TARGET, *FOREIGN_TARGETS)
+}
+MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # ferry.ko is tested on them
 
 
 def find_target(name: str) -> Target:

@@ -11,9 +11,9 @@ from typing import Any
 from lab import LabError
 from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
-from lab.kernels.build import Kernel, build
-from lab.kernels.modules import FERRY, Module, build_module
-from lab.targets import find_target
+from lab.kernels.build import Kernel
+from lab.kernels.modules import FERRY, Module, build_module, lacking
+from lab.programs import programs_for
 from lab.tests.manifest import Bench
 
 Document = dict[str, Any]  # ferry-bench(5)
@@ -39,15 +39,23 @@ def script(bench: Bench, kernel: Kernel, result: Path) -> str:
         lines.append(f"insmod {build_module(kernel, FERRY)}")
     if bench.prepare:
         lines.append(bench.prepare)
-    lines.append(
-        f'"$FERRY_BUILD"/cli/ferry bench {bench.command} --json {shlex.quote(str(result))}'
-    )
+    program = bench.program or "cli/ferry bench"
+    lines.append(f'"$FERRY_BUILD"/{program} {bench.command} --json {shlex.quote(str(result))}')
     return "\n".join(lines)
 
 
-def run_bench(bench: Bench, build_directory: Path) -> Document:
-    """What BENCH measured: instructions of one CPU, or nanoseconds in user-mode Linux."""
-    kernel = build(find_target(bench.target))
+def missing(bench: Bench, kernel: Kernel) -> str:
+    """Why BENCH cannot run in somebody's KERNEL; "" if it can."""
+    return lacking(kernel, bench.needs, takes_module=bench.module or bench.device)
+
+
+def has_series(kernel: Kernel) -> bool:
+    """Whether the goals are for this kernel; a kernel of the lab may be the base of one."""
+    return not lacking(kernel, "CONFIG_SUBCALL_BATCH")
+
+
+def run_bench(bench: Bench, kernel: Kernel, build_directory: Path, kvm: bool = False) -> Document:
+    """What BENCH measured: instructions of one CPU; nanoseconds with KVM or user-mode Linux."""
     with tempfile.TemporaryDirectory(prefix="ferry-lab-") as directory:
         result = Path(directory) / f"{bench.name}.json"
         outcome = run_in_guest(
@@ -57,10 +65,11 @@ def run_bench(bench: Bench, build_directory: Path) -> Document:
                 cpus=bench.cpus,
                 memory=bench.memory,
                 timeout=bench.timeout,
-                icount=kernel.target.arch == "x86",
+                icount=kernel.target.arch != "um" and not kvm,
+                kvm=kvm,
                 writable=(Path(directory),),
                 environment={
-                    "FERRY_BUILD": str(build_directory),
+                    "FERRY_BUILD": str(programs_for(kernel.target, build_directory)),
                     "COLUMNS": str(shutil.get_terminal_size((80, 24)).columns),
                 },
                 quick=True,

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The initrd of stock kernels, whose 9P and overlay are modules: loads them, mounts the root."""
 
+import gzip
 import lzma
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from lab import REPOSITORY, LabError
+from lab.toolchain import require_commands
 
 SCRIPT = REPOSITORY / "lab" / "guests" / "initrd"
 WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
@@ -15,7 +19,29 @@ DIRECTORIES = ("bin", "dev", "modules", "proc", "root")
 
 def read_module(path: Path) -> bytes:
     data = path.read_bytes()
-    return lzma.decompress(data) if path.suffix == ".xz" else data
+    if path.suffix == ".xz":
+        return lzma.decompress(data)
+    if path.suffix == ".gz":
+        return gzip.decompress(data)
+    if path.suffix == ".zst":
+        require_commands({"zstd": "zstd"})
+        return subprocess.run(
+            ["zstd", "-dc"], input=data, stdout=subprocess.PIPE, check=True
+        ).stdout
+    return data
+
+
+def dependencies(modules: Path) -> str:
+    """What modules.dep says: a package that is only unpacked comes without it."""
+    if (modules / "modules.dep").exists():
+        return (modules / "modules.dep").read_text()
+    if modules.parts[-3:-1] != ("lib", "modules"):
+        raise LabError(f"{modules}/modules.dep is missing, and the folder is not in lib/modules")
+    require_commands({"depmod": "kmod"})
+    # Other tables follow in its output.
+    command = ["depmod", "-n", "-b", str(modules.parents[2]), modules.name]
+    shown = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+    return "".join(re.findall(r"^\S+\.ko\S*:.*\n", shown, re.M))
 
 
 def module_name(path: str) -> str:
@@ -23,8 +49,8 @@ def module_name(path: str) -> str:
 
 
 def in_order(modules: Path) -> list[Path]:
-    """The files of WANTED, each after those that it depends on; built-in ones have none."""
-    lines = (modules / "modules.dep").read_text().splitlines()
+    """The files of WANTED, each after its dependencies; built-in modules have none."""
+    lines = dependencies(modules).splitlines()
     needs = {name: rest.split() for name, _, rest in (line.partition(":") for line in lines)}
     files = {module_name(name): name for name in needs}
     built_in = set(map(module_name, (modules / "modules.builtin").read_text().splitlines()))

@@ -29,15 +29,22 @@ def transport_options() -> str:
     return "".join(f"{line}\n" for line in dump.stdout.splitlines() if REACHING.fullmatch(line))
 
 
-def private_state(suites: Sequence[str]) -> dict[str, str]:
-    """Makes a package state that knows SUITES only; the environment to use it."""
+def private_state(suites: Sequence[str], kind: str = "deb") -> dict[str, str]:
+    """Makes a package state that knows SUITES only; the environment to use it.
+
+    KIND is the first word of its lines of sources.list: deb or deb-src.
+    """
     if not KEYRING.exists():
         raise LabError(f"{KEYRING} is missing; the Debian package debian-archive-keyring holds it")
-    state = make_directory(cache_root() / "apt" / "+".join(suites))
+    name = "+".join(suites) + kind.removeprefix("deb")
+    state = make_directory(cache_root() / "apt" / name)
     for folder in ("lists/partial", "archives/partial", "parts"):
         make_directory(state / folder)
-    sources = [f"deb [signed-by={KEYRING}] {find_mirror(suite)} {suite} main\n" for suite in suites]
-    (state / "sources.list").write_text("".join(sources))
+    (state / "sources.list").write_text(
+        "".join(
+            f"{kind} [signed-by={KEYRING}] {find_mirror(suite)} {suite} main\n" for suite in suites
+        )
+    )
     (state / "status").touch()
     (state / "apt.conf").write_text(
         transport_options()
@@ -78,9 +85,11 @@ def first_error(log: Path) -> str:
     return "apt-get failed"
 
 
-def updated_state(package: str, suites: Sequence[str], directory: Path) -> dict[str, str]:
+def updated_state(
+    package: str, suites: Sequence[str], directory: Path, kind: str = "deb"
+) -> dict[str, str]:
     """A package state of what the mirrors offer now; the environment to use it."""
-    env = private_state(suites)
+    env = private_state(suites, kind)
     new_log("fetch")
     # Without this option a mirror that cannot be reached is only a warning.
     run_apt(
@@ -90,7 +99,7 @@ def updated_state(package: str, suites: Sequence[str], directory: Path) -> dict[
 
 
 def newest(start: str, rest: str, suites: Sequence[str], directory: Path) -> str:
-    """The name with the highest version in it among those of START and what matches REST."""
+    """The name with the highest version among the names of START followed by a match of REST."""
     env = updated_state(start, suites, directory)
     names = run_apt(["apt-cache", "pkgnames", start], env, start, directory).split()
     found = [name for name in names if re.fullmatch(rest, name.removeprefix(start))]
@@ -134,6 +143,22 @@ def downloaded(package: str, suites: Sequence[str], directory: Path) -> Path:
         download([package], suites, partial)
         os.replace(partial / path.name, path)
     return path
+
+
+def downloaded_source(package: str, suites: Sequence[str], directory: Path) -> Path:
+    """The original source of the newest PACKAGE in SUITES, without Debian's changes, in DIRECTORY.
+
+    Downloaded when there is none.
+    """
+    pattern = f"{package}_*.orig.tar.*"
+    if not list(directory.glob(pattern)):
+        partial = make_directory(directory / "partial")
+        env = updated_state(package, suites, partial, "deb-src")
+        command = ["apt-get", "-q", "source", "--download-only", "--tar-only", package]
+        run_apt(command, env, package, partial)
+        for file in partial.glob(pattern):
+            os.replace(file, directory / file.name)
+    return max(directory.glob(pattern))
 
 
 def version_of(package_file: Path) -> str:

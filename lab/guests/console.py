@@ -27,7 +27,7 @@ SIGNS = re.compile(
             r"hard LOCKUP",
             r"Bad rss-counter state",
             r"Bad page state",
-            r"general protection fault",
+            r"general protection fault(?! ip:)",  # with "ip:" it is a program's
             r"unable to handle",
             r"stack-protector: ",
             r"kernel BUG at",
@@ -36,6 +36,7 @@ SIGNS = re.compile(
             r"refcount_t: ",
             r"DEBUG_LOCKS_WARN_ON",
             r"scheduling while atomic",
+            r"KVM internal error",  # of QEMU, which then stops the guest
         )
     )
     + r").*)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machines that guests run on: user-mode Linux, and QEMU without KVM for x86-64."""
+"""The machines that guests run on: user-mode Linux, and QEMU."""
 
 import shutil
 import sys
@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab import LabError
+from lab.guests.foreign import foreign_initrd
 from lab.kernels.build import Kernel
-from lab.toolchain import BOOTING_X86, require_commands
+from lab.toolchain import BOOTING_X86, FOREIGN, Foreign, require_commands, require_emulator
 
 TIMED_OUT = 124
 FAILED = 125
 # The guest's devices for the command's output and errors
 UML_LINES = ("ttyS0", "ttyS1")
-X86_LINES = ("hvc0", "hvc1")
+QEMU_LINES = ("hvc0", "hvc1")
 # In an emulated kernel, work that takes a machine milliseconds may take seconds.
 EMULATED = (
     "rcupdate.rcu_cpu_stall_timeout=120",
@@ -24,6 +25,10 @@ EMULATED = (
     "sysctl.kernel.hung_task_timeout_secs=300",
     "tsc=nowatchdog",
 )
+KVM = ("-accel", "kvm", "-cpu", "host")
+# With a thread per CPU, QEMU before 8.1 runs stale code where the kernel patches itself:
+# "Oops: int3".
+TCG = ("-accel", "tcg,thread=single")
 # The clock of a guest that counts jumps ahead whenever it waits for the host, which looks
 # to the kernel's watchdogs as if something hung.
 COUNTING = ("sysctl.kernel.hung_task_timeout_secs=0", "rcupdate.rcu_cpu_stall_suppress=1")
@@ -43,6 +48,7 @@ class Options:
     environment: Mapping[str, str] = field(default_factory=dict)
     terminal: bool = False  # the command talks to the user's terminal
     quick: bool = False  # without the search for leaks at the end
+    kvm: bool | None = None  # hardware virtualization; None: where it boots the kernel
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,56 @@ def serial_line(name: str, output: int, keys: int = -1) -> list[str]:
     ]
 
 
+def processor(options: Options) -> list[str]:
+    """How QEMU executes instructions."""
+    counting = ("-icount", "shift=0,sleep=off") if options.icount else ()
+    return [*(KVM if options.kvm else TCG), *counting]
+
+
+def share(tag: str, path: Path, *, writable: bool) -> list[str]:
+    """A directory of the host that a guest mounts by its TAG."""
+    access = "off" if writable else "on"
+    place = str(path).replace(",", ",,")
+    return [
+        "-fsdev",
+        f"local,id={tag},path={place},security_model=none,multidevs=remap,readonly={access}",
+        "-device",
+        f"virtio-9p-device,fsdev={tag},mount_tag={tag}",
+    ]
+
+
+def foreign_command(
+    machine: Foreign, image: Path, initrd: Path, run: Path, options: Options, lines: Lines
+) -> list[str]:
+    """Starts QEMU for another architecture."""
+    kernel = [
+        *(f"console={machine.console}", "ignore_loglevel"),
+        *(COUNTING if options.icount else EMULATED),
+        # Programs that a signal kills on purpose would fill the console.
+        *("sysctl.debug.exception-trace=0", "panic=-1", *options.kernel),
+    ]
+    return [
+        *machine.qemu,
+        *("-smp", str(options.cpus), "-m", options.memory),
+        *("-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"),
+        *("-kernel", str(image), "-initrd", str(initrd), "-append", " ".join(kernel)),
+        *("-chardev", f"file,id=console,path=/dev/fd/{lines.console}"),
+        *("-serial", "chardev:console"),
+        *("-device", "virtio-serial-device"),
+        *serial_line("out", lines.out, lines.keys),
+        *serial_line("err", lines.err),
+        *share("host", Path("/"), writable=False),
+        *share("run", run, writable=True),
+        *(
+            word
+            for number, path in enumerate(options.writable)
+            for word in share(f"writable{number}", path, writable=True)
+        ),
+        *processor(options),
+        *options.qemu,
+    ]
+
+
 def x86_command(
     image: Path, initrd: Path | None, run: Path, options: Options, lines: Lines
 ) -> list[str]:
@@ -133,10 +189,7 @@ def x86_command(
         *("-device", "virtio-serial-pci"),
         *serial_line("out", lines.out, lines.keys),
         *serial_line("err", lines.err),
-        # With a thread per CPU, QEMU before 8.1 runs stale code where the kernel patches
-        # itself: "Oops: int3".
-        *("-accel", "tcg,thread=single"),
-        *(("-icount", "shift=0,sleep=off") if options.icount else ()),
+        *processor(options),
         *options.qemu,
     ]
     return [
@@ -155,5 +208,9 @@ def x86_command(
 def guest_command(kernel: Kernel, run: Path, options: Options, lines: Lines) -> list[str]:
     if kernel.target.arch == "um":
         return uml_command(kernel.image, run, options, lines)
+    if machine := FOREIGN.get(kernel.target.arch):
+        require_emulator(kernel.target.arch)
+        initrd = foreign_initrd(kernel.target.arch)
+        return foreign_command(machine, kernel.image, initrd, run, options, lines)
     require_commands(BOOTING_X86)
     return x86_command(kernel.image, kernel.initrd, run, options, lines)

@@ -5,12 +5,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import IO
 
 from lab import LabError
 from lab.cache import cache_root, make_directory
 from lab.guests.console import Watcher
+from lab.guests.kvm import kvm_boots
 from lab.guests.load import Meter
 from lab.guests.machine import Lines, Options, Outcome, guest_command
 from lab.guests.run_directory import new_run, write_command
@@ -52,6 +54,8 @@ def run_in_guest(
     METER measures the CPU time of the guest.
     """
     check(options)
+    if options.kvm is None:
+        options = replace(options, kvm=kvm_boots(kernel, options, run_in_guest))
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(new_run(kernel.target.name))
         write_command(run, kernel, command, options)
@@ -67,12 +71,11 @@ def run_in_guest(
         guest = stack.enter_context(
             Kept(
                 guest_command(kernel, run, options, lines),
-                env=guest_environment(run),
+                # Temporary files of what runs the guest go with the run.
+                env=os.environ | {"TMPDIR": str(make_directory(run / "tmp"))},
                 stdout=console[1],
                 stderr=console[1],
-                pass_fds=[
-                    fd for fd in (lines.console, lines.out, lines.err, lines.keys) if fd >= 0
-                ],
+                pass_fds=[fd for fd in astuple(lines) if fd >= 0],
             )
         )
         for _, written in (console, out_pipe, err_pipe):
@@ -105,7 +108,7 @@ def check(options: Options) -> None:
         if not path.is_dir():
             raise LabError(f"{path} is not a directory")
     if options.icount and options.cpus != 1:
-        raise LabError("instructions are counted on one CPU: take --icount with --cpus 1")
+        raise LabError("instructions are counted on one CPU: use --icount with --cpus 1")
 
 
 @contextlib.contextmanager
@@ -113,9 +116,3 @@ def pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", 0) as here, os.fdopen(writing, "wb", 0) as there:
         yield here, there
-
-
-def guest_environment(run: Path) -> dict[str, str]:
-    """Temporary files of what runs the guest go with the run."""
-    temporary = make_directory(run / "tmp")
-    return dict(os.environ) | {"TMPDIR": str(temporary)}

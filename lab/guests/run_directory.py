@@ -13,8 +13,9 @@ from pathlib import Path
 from lab import REPOSITORY
 from lab.cache import cache_root, make_directory
 from lab.guests.fstab import fstab
-from lab.guests.machine import UML_LINES, X86_LINES, Options
+from lab.guests.machine import QEMU_LINES, UML_LINES, Options
 from lab.kernels.build import Kernel
+from lab.toolchain import FOREIGN
 
 SCRIPTS = Path(__file__).resolve().parent
 KEPT_RUNS = 30
@@ -49,7 +50,10 @@ def remove_if_ended(run: Path) -> None:
 def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Options) -> None:
     """What init and enter read."""
     uml = kernel.target.arch == "um"
-    out, err = UML_LINES if uml else X86_LINES
+    out, err = UML_LINES if uml else QEMU_LINES
+    variables = environment(options)
+    if kernel.target.arch in FOREIGN:
+        variables["PATH"] = "/bin"  # the host's programs are for another machine
     columns, rows = shutil.get_terminal_size()
     settings = {
         "out": out,
@@ -63,8 +67,11 @@ def write_command(run: Path, kernel: Kernel, command: Sequence[str], options: Op
         shutil.copy(SCRIPTS / name, run / name)
     (run / "settings").write_text(shell_variables(settings))
     (run / "fstab").write_text(fstab(uml, run, options.writable))
+    (run / "writable").write_text(
+        "".join(f"writable{number} {path}\n" for number, path in enumerate(options.writable))
+    )
     (run / "command").write_text(
-        "".join(f"export {line}" for line in shell_variables(environment(options)).splitlines(True))
+        "".join(f"export {line}" for line in shell_variables(variables).splitlines(True))
         + f"cd {shlex.quote(str(Path.cwd()))} || exit 1\n"
         + f"exec {shlex.join(command)}\n"
     )

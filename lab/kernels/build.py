@@ -27,14 +27,25 @@ from lab.debian.packages import version_of
 from lab.debian.sources import describe, fetch, tree_directory, tree_lock, unpacked_base
 from lab.debian.stock import fetched_release, provide
 from lab.kernels import series
-from lab.kernels.config import check_settings, fragments, render, requested
+from lab.kernels.config import (
+    CONFIGS,
+    check_guest,
+    check_settings,
+    fragments,
+    read_settings,
+    refused,
+    render,
+    requested,
+)
+from lab.kernels.given import provide_image
 from lab.kernels.make import run_logged
 from lab.kernels.progress import progress
 from lab.kernels.trees import sync_tree
 from lab.targets import Target
-from lab.toolchain import compiler, compiler_version, require_toolchain
+from lab.toolchain import FOREIGN, compiler, compiler_version, require_toolchain, tools_prefix
 
 KEPT_FILES = (".config", "System.map")
+NOT_COMPILED = ("Documentation/", "tools/")  # no kernel depends on what is in there
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ class Kernel:
 
     @property
     def source_version(self) -> str:
-        """Of Debian's package: the version of a source, the release of a stock kernel."""
+        """Of Debian's package: the version of a source; the release of any other kernel."""
         if self.target.stock:
             return fetched_release(self.target) or ""
         version: str = json.loads((self.directory / "about.json").read_text())["source"]
@@ -68,13 +79,16 @@ def patches_of(target: Target) -> list[series.Patch]:
     """What is applied to the source of TARGET, in this order."""
     version = target.source.version
     own = series.read_series(version) if target.series else []
+    if target.only is not None:
+        named = {patch.name: patch for patch in own}
+        own = [named[name] for name in target.only]
     return own + [series.read_given(directory, version) for directory in target.patches]
 
 
-def series_state(target: Target) -> str:
-    """A hash of all that the patches do to the tree of TARGET."""
+def series_state(target: Target, leave_out: tuple[str, ...] = ()) -> str:
+    """A hash of all that the patches do to the tree of TARGET, but for files added in LEAVE_OUT."""
     digest = hashlib.sha256()
-    for name, content in series.inputs(patches_of(target)):
+    for name, content in series.inputs(patches_of(target), leave_out):
         digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
@@ -87,17 +101,12 @@ def key_of(target: Target, version: str) -> str:
         target.arch,
         target.base_config,
         version,
-        series_state(target),
+        series_state(target, NOT_COMPILED),
         render(requested(fragments(target))),
-        compiler_version(),
+        compiler_version(target.arch),
     ):
         digest.update(f"{len(part)} {part}\n".encode())
     return digest.hexdigest()[:16]
-
-
-def finished(target: Target, key: str) -> Kernel | None:
-    directory = cache_root() / "builds" / target.builds / key
-    return Kernel(target, key, directory) if directory.is_dir() else None
 
 
 def build(target: Target, jobs: int | None = None) -> Kernel:
@@ -105,25 +114,66 @@ def build(target: Target, jobs: int | None = None) -> Kernel:
     require_toolchain(target.arch)
     if target.stock:
         return Kernel(target, *provide(target))
+    kernels = make_directory(cache_root() / "builds" / target.builds)
+    if target.given:
+        with locked(f"build-{target.name}"):
+            if target.given.is_file():
+                return Kernel(target, *provide_image(target, kernels))
+            return build_given(target, kernels, jobs)
     package = fetch(target.source)
     with locked(f"build-{target.name}"):
         key = key_of(target, version_of(package))
-        if kernel := finished(target, key):
+        kernel = Kernel(target, key, kernels / key)
+        if kernel.directory.is_dir():
             os.utime(kernel.directory)
             return kernel
-        with prepared_tree(target, package) as tree:
+        with prepared_tree(target) as tree:
             if key_of(target, version_of(package)) != key:
                 raise LabError("the series or the configuration changed meanwhile: run it again")
-            objects = make_directory(tree / f"objects-{target.name}")
-            log = new_log(f"build-{target.name}")
-            configure(target, tree, objects, log, key)
-            compile_kernel(target, tree, objects, log, jobs or os.cpu_count() or 1)
-        return keep(target, key, objects, version_of(package))
+            objects = compile_in(target, tree, new_log(f"build-{target.name}"), key, jobs)
+        keep(kernel, objects, version_of(package))
+        return kernel
+
+
+def build_given(target: Target, kernels: Path, jobs: int | None) -> Kernel:
+    """The kernel of somebody's tree, of which make alone knows what has changed."""
+    assert target.given
+    log = new_log(f"build-{target.name}")
+    objects = compile_in(target, target.given, log, key_of(target, ""), jobs)
+    key = hashlib.sha256((objects / target.image).read_bytes()).hexdigest()[:16]
+    kernel = Kernel(target, key, kernels / key)
+    if not kernel.directory.is_dir():
+        keep(kernel, objects, (objects / "include/config/kernel.release").read_text().strip())
+    return kernel
+
+
+def compile_in(target: Target, tree: Path, log: Path, key: str, jobs: int | None = None) -> Path:
+    """Brings the objects of TARGET up to date with TREE; where they are."""
+    objects = objects_of(target, tree)
+    configure(target, tree, objects, log, key)
+    compile_kernel(target, tree, objects, log, jobs or os.cpu_count() or 1)
+    return objects
+
+
+def objects_of(target: Target, tree: Path) -> Path:
+    if not target.given:
+        return make_directory(tree / f"objects-{target.name}")
+    # What was configured there is compiled there, too: make takes one or the other.
+    return given_objects(target) if target.base_config else tree
+
+
+def given_objects(target: Target) -> Path:
+    """What is compiled of somebody's tree, but for a kernel that is configured in the tree."""
+    return make_directory(cache_root() / "objects" / target.name)
 
 
 @contextlib.contextmanager
-def prepared_tree(target: Target, package: Path) -> Iterator[Path]:
-    """TARGET's tree, which stays as it is within the with statement."""
+def prepared_tree(target: Target) -> Iterator[Path]:
+    """TARGET's tree, which stays as it is within the with statement unless it is somebody's."""
+    if target.given:
+        yield target.given
+        return
+    package = fetch(target.source)
     tree = tree_directory(target.source) / target.tree
     wanted = series_state(target)
     while True:
@@ -151,13 +201,17 @@ def prepare(target: Target, package: Path, base: Path, tree: Path, wanted: str) 
 
 
 def make_command(target: Target, objects: Path, *goals: str) -> list[str]:
+    make = ["nice", "make", f"O={objects}", f"ARCH={target.arch}"]
+    if not target.base_config:
+        # As its owner does, so that nothing is compiled again.
+        foreign = target.arch in FOREIGN and not os.environ.get("CROSS_COMPILE")
+        tools = [f"CROSS_COMPILE={tools_prefix(target.arch)}"] if foreign else []
+        return [*make, *tools, *goals]
     variant = target.name.partition(target.source.version)[2]
     return [
-        "nice",
-        "make",
-        f"O={objects}",
-        f"ARCH={target.arch}",
-        f"CC={compiler()}",
+        *make,
+        f"CC={compiler(target.arch)}",
+        f"CROSS_COMPILE={tools_prefix(target.arch)}",
         f"LOCALVERSION=-ferry{variant}",
         "KBUILD_BUILD_USER=ferry",
         "KBUILD_BUILD_HOST=lab",
@@ -172,15 +226,29 @@ def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) ->
     if read_if_there(stamp) == key and (objects / ".config").exists():
         return
     stamp.unlink(missing_ok=True)
+    config = objects / ".config"
+    if not target.base_config:
+        check_guest(target.arch, read_settings(config.read_text()), str(config))
+        return
     wanted = requested(fragments(target))
     run_logged(target.name, make_command(target, objects, "-s", target.base_config), tree, log)
-    config = objects / ".config"
     # Of the options of a choice, the last one counts.
     others = {n: v for n, v in requested([config]).items() if n not in wanted}
     config.write_text(render(others | wanted))
     run_logged(target.name, make_command(target, objects, "-s", "olddefconfig"), tree, log)
-    check_settings(wanted, config.read_text(), target.name)
+    if target.given:
+        check_guest(target.arch, read_settings(config.read_text()), f"of {tree}")
+        if lacking := refused(wanted, config.read_text()):
+            print(f"ferry-lab: {tree} refuses {', '.join(lacking)}", file=sys.stderr)
+    else:
+        check_settings(offered(target, wanted), config.read_text(), target.name)
     stamp.write_text(key)
+
+
+def offered(target: Target, wanted: dict[str, str]) -> dict[str, str]:
+    """What of WANTED the kernel has to grant: with a part of the series, its options may lack."""
+    own = requested([CONFIGS / "series.config"]) if target.only is not None else {}
+    return {name: value for name, value in wanted.items() if name not in own}
 
 
 def compile_kernel(target: Target, tree: Path, objects: Path, log: Path, jobs: int) -> None:
@@ -189,7 +257,9 @@ def compile_kernel(target: Target, tree: Path, objects: Path, log: Path, jobs: i
         require_space(1.5, f"building {target.name}")
     started = time.monotonic()
     with progress(target.name, done, target.steps) as feed:
-        command = make_command(target, objects, f"-j{jobs}", Path(target.image).name)
+        # Somebody's tree may have got options since it was configured.
+        goals = ["olddefconfig"] if target.given and target.base_config else []
+        command = make_command(target, objects, f"-j{jobs}", *goals, Path(target.image).name)
         run_logged(target.name, command, tree, log, feed)
     minutes, seconds = divmod(round(time.monotonic() - started), 60)
     print(f"ferry-lab: built {target.name} in {minutes} min {seconds} s", file=sys.stderr)
@@ -202,20 +272,17 @@ def compiled(kernel: Kernel, log: Path) -> Iterator[tuple[Path, Path]]:
     The caller holds the lock of its builds.
     """
     target = kernel.target
-    with prepared_tree(target, fetch(target.source)) as tree:
-        objects = make_directory(tree / f"objects-{target.name}")
-        configure(target, tree, objects, log, kernel.key)
-        compile_kernel(target, tree, objects, log, os.cpu_count() or 1)
-        yield tree, objects
+    key = key_of(target, "") if target.given else kernel.key
+    with prepared_tree(target) as tree:
+        yield tree, compile_in(target, tree, log, key)
 
 
-def keep(target: Target, key: str, objects: Path, version: str) -> Kernel:
+def keep(kernel: Kernel, objects: Path, version: str) -> None:
     """Copies what booting takes out of the objects."""
-    directory = cache_root() / "builds" / target.builds / key
-    about = {"target": target.name, "source": version, "compiler": compiler_version()}
-    with made_whole(directory) as partial:
+    target = kernel.target
+    about = {"target": target.name, "source": version, "compiler": compiler_version(target.arch)}
+    with made_whole(kernel.directory) as partial:
         for name in (target.image, *KEPT_FILES):
             shutil.copy2(objects / name, partial / Path(name).name)
         (partial / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     prune_builds(target.builds)
-    return Kernel(target, key, directory)

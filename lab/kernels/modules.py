@@ -7,10 +7,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import REPOSITORY
-from lab.cache import cache_root, locked, make_directory, new_log
+from lab import REPOSITORY, LabError
+from lab.cache import cache_root, locked, make_directory, new_log, read_if_there
 from lab.debian.stock import headers_of
 from lab.kernels.build import Kernel, compiled, make_command
+from lab.kernels.config import read_settings
+from lab.kernels.given import has_headers
 from lab.kernels.make import run_logged
 from lab.tested import last_tested
 
@@ -45,12 +47,11 @@ def build_module(kernel: Kernel, module: Module) -> Path:
         return built
     log = new_log(f"module-{name}")
     with locked(f"build-{name}"):
-        if kernel.target.stock:
-            stage = kernel.directory / "module"
-            command = ["make", "-C", str(headers_of(kernel.directory))]
-            make_it(kernel, module, stage, command, stage, log)
+        stage = kernel.directory / "module"
+        if headers := headers_for(kernel):
+            make_it(kernel, module, stage, ["make", "-C", str(headers)], stage, log)
         else:
-            stage = make_in_objects(kernel, module, log)
+            make_in_objects(kernel, module, stage, log)
         make_directory(built.parent)
         partial = built.with_name(f".{module.file}")
         shutil.copy2(stage / module.place / module.file, partial)
@@ -58,16 +59,42 @@ def build_module(kernel: Kernel, module: Module) -> Path:
     return built
 
 
-def make_in_objects(kernel: Kernel, module: Module, log: Path) -> Path:
-    """Builds against the objects of a kernel that the lab has built; where."""
+def headers_for(kernel: Kernel) -> Path | None:
+    """The headers of a kernel that was not compiled here."""
+    target = kernel.target
+    if target.stock:
+        return headers_of(kernel.directory)
+    if not target.given or target.given.is_dir():
+        return None
+    if not has_headers(target.modules):
+        folder = target.modules or f"lib/modules/{target.source.version}"
+        raise LabError(f"there are no headers to build a module with: {folder}/build leads to none")
+    return target.modules / "build"
+
+
+def lacking(kernel: Kernel, option: str, *, takes_module: bool = False) -> str:
+    """Why somebody's KERNEL does not do; "" if it has OPTION, and headers for a module."""
+    if not kernel.target.given:
+        return ""
+    settings = read_settings(read_if_there(kernel.directory / ".config"))
+    if settings and option and settings.get(option, "n") != "y":
+        return f"the kernel has no {option}"
+    try:
+        if takes_module:
+            headers_for(kernel)
+    except LabError as error:
+        return str(error)
+    return ""
+
+
+def make_in_objects(kernel: Kernel, module: Module, stage: Path, log: Path) -> None:
+    """Builds against the objects of a kernel that the lab has compiled."""
     target = kernel.target
     with compiled(kernel, log) as (tree, objects):
         command = make_command(target, objects, "-s")
         run_logged(module.file, [*command, "modules_prepare"], tree, log)
-        stage = objects / "ferry-module"
         # The kernel was built without a list of what it exports: modpost can only warn.
         make_it(kernel, module, stage, [*command, "KBUILD_MODPOST_WARN=1"], tree, log)
-    return stage
 
 
 def make_it(

@@ -134,7 +134,7 @@ def read_manifest(directory: Path = SERIES) -> list[Series]:
 
 
 def needed(wanted: Series, manifest: list[Series]) -> list[str]:
-    """The patches that those of WANTED apply after."""
+    """The patches that must be applied before WANTED."""
     names: set[str] = set()
     for row in reversed(manifest):
         if row.name in wanted.after or row.name in names:
@@ -142,12 +142,17 @@ def needed(wanted: Series, manifest: list[Series]) -> list[str]:
     return [patch for row in manifest if row.name in names for patch in row.patches]
 
 
-def inputs(patches: list[Patch]) -> Iterator[tuple[str, bytes]]:
-    """Everything that the series' effect on a tree depends on, by name."""
+def inputs(patches: list[Patch], leave_out: tuple[str, ...] = ()) -> Iterator[tuple[str, bytes]]:
+    """Everything that the series' effect on a tree depends on, by name.
+
+    LEAVE_OUT are beginnings of paths in the tree, whose whole files do not count.
+    """
     for patch in patches:
         for diff in patch.diffs:
             yield f"{patch.name} {diff.name}", diff.read_bytes()
         for target, here in patch.added.items():
+            if target.startswith(leave_out):
+                continue
             yield f"{patch.name} {target} {mode_of(here):o}", here.read_bytes()
 
 
@@ -246,12 +251,6 @@ def assemble(tree: Path, patches: list[Patch], base: str = "this tree") -> Files
         return {n: (p.read_bytes(), mode_of(p)) for n, p in paths.items() if p.is_file()}
 
 
-def commit(patch: Patch, directory: Path, base: str, who: tuple[str, str]) -> None:
-    apply(patch, directory, base, who)
-    git(directory, "add", "--all", "--force", ".")
-    git(directory, *COMMIT, f"{patch.message.rstrip()}\n", who=who)
-
-
 def mails(
     tree: Path,
     wanted: Series,
@@ -277,9 +276,10 @@ def mails(
         git(place, *COMMIT, "Debian's source\n")
         git(place, "tag", "source")
         for tag, names in (("base", before), ("end", wanted.patches)):
-            for name in names:
-                if name in there:
-                    commit(there[name], place, base, who)
+            for patch in (there[name] for name in names if name in there):
+                apply(patch, place, base, who)
+                git(place, "add", "--all", "--force", ".")
+                git(place, *COMMIT, f"{patch.message.rstrip()}\n", who=who)
             git(place, "tag", tag)
         if cover.exists():
             git(place, "config", "branch.series.description", cover.read_text())

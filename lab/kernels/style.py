@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's own style checks: checkpatch.pl over the patches, sparse over the sources."""
+"""The kernel's own style checks: checkpatch.pl over patches, sparse and W=1 over sources."""
 
 import fnmatch
 import itertools
@@ -46,12 +46,15 @@ class Judge:
         self.path = path
         self.used: set[Excuse] = set()
         try:
-            rows = tomllib.loads(path.read_text())["exception"]
-            self.excuses = [
-                Excuse(row["type"], files) for row in rows if row["why"] for files in row["files"]
-            ]
-        except (tomllib.TOMLDecodeError, KeyError) as error:
+            kinds = tomllib.loads(path.read_text())
+        except tomllib.TOMLDecodeError as error:
             raise LabError(f"{path}: {error}") from None
+        self.excuses = [
+            Excuse(kind, files)
+            for kind, rows in kinds.items()
+            for files, why in rows.items()
+            if why
+        ]
 
     def without_excuse(self, complaints: Iterable[re.Match[str]]) -> list[str]:
         left = []
@@ -72,20 +75,16 @@ class Judge:
 
 def checkpatch(base: Path, name: str, text: str) -> list[re.Match[str]]:
     """What checkpatch.pl of the tree BASE says of the patch NAME."""
-    with tempfile.NamedTemporaryFile("w", prefix="ferry-", suffix=".patch") as file:
-        file.write(text)
-        file.flush()
-        done = subprocess.run(
-            [
-                *("perl", "scripts/checkpatch.pl", "--strict", "--terse", "--showfile"),
-                *("--show-types", "-q", file.name),
-            ],
-            cwd=base,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+    options = ("--strict", "--terse", "--showfile", "--show-types", "-q", "-")
+    done = subprocess.run(
+        ["perl", "scripts/checkpatch.pl", *options],
+        cwd=base,
+        input=text,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     complaints = list(PATCHES.finditer(done.stdout))
     if done.returncode and not complaints:
         raise LabError(f"checkpatch.pl failed on {name}: {done.stdout.strip()}")
@@ -113,14 +112,15 @@ def added_sources(target: Target) -> set[str]:
 
 
 def check_sources(kernel: Kernel, judge: Judge) -> list[str]:
-    """What sparse says of the files that the series adds to KERNEL."""
+    """What sparse and W=1 say of the files that the series adds to KERNEL."""
     require_commands({"sparse": "sparse"})
     target = kernel.target
     log = new_log(f"sparse-{target.name}")
     added = added_sources(target)
     goals = sorted(f"{name[:-1]}o" for name in added if name.endswith(".c"))
     with locked(f"build-{target.name}"), compiled(kernel, log) as (tree, objects):
-        command = make_command(target, objects, "-s", "C=2", "CHECK=sparse", *goals)
+        # The robots of the kernel's lists build with W=1, too.
+        command = make_command(target, objects, "-s", "W=1", "C=2", "CHECK=sparse", *goals)
         run_logged("what sparse checks", command, tree, log)
     output = log.read_text(errors="replace")
     complaints = [c for c in SPARSE.finditer(output) if c["file"] in added]

@@ -2,7 +2,7 @@
 """The tests and benchmarks that run in guests: lab/tests.toml and lab/benches.toml."""
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,22 +26,29 @@ class Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(pattern=NAME)
-    # For sh, in the root of the repository.  $FERRY_BUILD is the build directory, and
+    # For sh, in the root of the repository.  $FERRY_BUILD is the build directory, or what stands
+    # for it on another machine (lab/programs.py), and
     # $FERRY_KSELFTEST, for tests, has the programs that the series adds to the kernel's;
-    # $FERRY_MODULE, for tests that ask for it, is ferry.ko.  A benchmark's comes after
+    # $FERRY_MODULE, for tests named module-*, is ferry.ko.  A benchmark's comes after
     # "ferry bench".
     command: str
     memory: str = "1G"
+    needs: str = ""  # an option: on somebody's kernel without it, this is left out
+
+
+def needs_module(name: str) -> bool:
+    """Whether a test takes ferry.ko."""
+    return name.startswith("module-")
 
 
 def usual_targets(test: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(target.name for target in (MODULE_TARGETS if test["module"] else DEFAULT_TARGETS))
+    targets = MODULE_TARGETS if needs_module(test["name"]) else DEFAULT_TARGETS
+    return tuple(target.name for target in targets)
 
 
 class GuestTest(Row):
     """A command that exits with 0 when it passes, and with 77 or 4 when it was skipped."""
 
-    module: bool = False  # needs ferry.ko
     targets: tuple[str, ...] = Field(default_factory=usual_targets)
     full: bool = False  # in the full run only
     debug: bool = True  # on -debug and -kcsan kernels, too
@@ -57,9 +64,11 @@ class GuestTest(Row):
 
 
 class Bench(Row):
-    """A run of `ferry bench`; x86 guests count instructions."""
+    """A run of `ferry bench`; emulated guests count instructions."""
 
     target: str = "x86-6.12"
+    also: tuple[str, ...] = ()  # on these targets as well, under the name NAME-TARGET
+    program: str = ""  # below $FERRY_BUILD, instead of it
     prepare: str = ""  # for sh, before it
     cpus: int = Field(default=1, ge=1)  # instructions are counted on one only
     module: bool = False  # with the test module of measure/guest-module
@@ -70,17 +79,27 @@ class Bench(Row):
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
-def one_each(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row for each word of its "each", which takes the place of {} in its texts."""
-    for word in row.pop("each", ["{}"]):
-        yield {k: v.replace("{}", word) if isinstance(v, str) else v for k, v in row.items()}
+def one_each(key: str, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row for each word between the braces of KEY; it takes the place of {} in the texts."""
+    before, _, rest = key.partition("{")
+    words, brace, after = rest.partition("}")
+    if not brace:
+        yield row | {"name": key}
+        return
+    for word in words.split(","):
+        texts = {k: v.replace("{}", word) if isinstance(v, str) else v for k, v in row.items()}
+        yield texts | {"name": before + word + after}
 
 
-def read_rows(path: Path, table: str, kind: type[AnyRow]) -> list[AnyRow]:
-    """The rows [[TABLE]] of PATH."""
+def read_rows(path: Path, kind: type[AnyRow]) -> list[AnyRow]:
+    """A row for each table of PATH and each name that the key of the table stands for."""
+    rows: dict[str, AnyRow] = {}
     try:
-        listed = tomllib.loads(path.read_text()).get(table, [])
-        rows = [kind(**row) for several in listed for row in one_each(several)]
+        for key, table in tomllib.loads(path.read_text()).items():
+            for row in one_each(key, table):
+                if row["name"] in rows:
+                    raise LabError(f"{path}: the name '{row['name']}' is there more than once")
+                rows[row["name"]] = kind(**row)
     except FileNotFoundError:
         return []
     except tomllib.TOMLDecodeError as error:
@@ -88,19 +107,12 @@ def read_rows(path: Path, table: str, kind: type[AnyRow]) -> list[AnyRow]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise LabError(f"{path}: [[{table}]] {where}: {first['msg']}") from None
-    reject_duplicates(path, [row.name for row in rows])
-    return rows
-
-
-def reject_duplicates(path: Path, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise LabError(f"{path}: the name '{name}' is there more than once")
+        raise LabError(f"{path}: [{key}] {where}: {first['msg']}") from None
+    return list(rows.values())
 
 
 def read_tests(path: Path = TESTS) -> list[GuestTest]:
-    tests = read_rows(path, "test", GuestTest)
+    tests = read_rows(path, GuestTest)
     for test in tests:
         for target in test.targets:
             find_target(target)
@@ -108,7 +120,14 @@ def read_tests(path: Path = TESTS) -> list[GuestTest]:
 
 
 def read_benches(path: Path = BENCHES) -> list[Bench]:
-    benches = read_rows(path, "bench", Bench)
+    benches = [each for bench in read_rows(path, Bench) for each in on_all_targets(bench)]
     for bench in benches:
         find_target(bench.target)
     return benches
+
+
+def on_all_targets(bench: Bench) -> Iterator[Bench]:
+    yield bench
+    for target in bench.also:
+        name = f"{bench.name}-{target}"
+        yield bench.model_copy(update={"name": name, "target": target, "also": ()})

@@ -39,7 +39,7 @@ def verdicts(kernel: Kernel, directory: Path, programs: list[str]) -> dict[str, 
 
 
 def differences(kernels: tuple[Kernel, Kernel], directory: Path) -> tuple[int, list[str]]:
-    """How many lines were compared, and those that differ each time."""
+    """How many lines were compared, and the lines that differ each time."""
     programs = programs_in(directory)
     count = 0
     lines: list[str] = []

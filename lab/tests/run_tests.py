@@ -16,10 +16,10 @@ from lab.guests.load import Meter, Usage, describe
 from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
 from lab.kernels.build import Kernel
-from lab.kernels.modules import FERRY, build_module
+from lab.kernels.modules import FERRY, build_module, lacking
 from lab.kernels.selftests import added_selftests, programs_in
 from lab.targets import Target
-from lab.tests.manifest import GuestTest
+from lab.tests.manifest import GuestTest, needs_module
 from lab.tests.session import AttributingWatcher, Result, Transcript, script
 
 CHECKED_FACTOR = 5  # the kernel's own checks take their time
@@ -46,26 +46,16 @@ class Session:
     def __post_init__(self) -> None:
         self.transcript = Transcript(self.tests, self.repeats)
 
-    def module_environment(self) -> dict[str, str]:
-        if not any(test.module for test in self.tests):
-            return {}
-        return {"FERRY_MODULE": str(build_module(self.kernel, FERRY))}
-
     def run(self) -> list[Result]:
         """The results of the tests that began; all others are still to be run."""
         first = self.tests[0]
+        environment = {"FERRY_BUILD": str(self.build), "FERRY_KSELFTEST": str(self.selftests)}
+        if any(needs_module(test.name) for test in self.tests):
+            environment["FERRY_MODULE"] = str(build_module(self.kernel, FERRY))
         outcome = run_in_guest(
             self.kernel,
             ["sh", "-c", script(self.tests)],
-            Options(
-                cpus=first.cpus,
-                memory=first.memory,
-                environment={
-                    "FERRY_BUILD": str(self.build),
-                    "FERRY_KSELFTEST": str(self.selftests),
-                }
-                | self.module_environment(),
-            ),
+            Options(cpus=first.cpus, memory=first.memory, environment=environment),
             out=self.take,
             err=self.take,
             watcher=self.watcher,
@@ -102,7 +92,7 @@ class Session:
             self.began = (time.monotonic(), self.meter.usage)
 
     def measure(self, result: Result) -> None:
-        """Notes how long the test that runs has taken, and what it got of the CPU."""
+        """Notes how long the test that runs has taken, and its share of the CPU."""
         began, usage = self.began
         self.meter.sample(0)
         result.seconds = time.monotonic() - began
@@ -164,12 +154,29 @@ def added_tests(target: Target, selftests: Path) -> list[GuestTest]:
     ]
 
 
+def without_missing(kernel: Kernel, tests: list[GuestTest], selftests: Path) -> list[GuestTest]:
+    """TESTS, but for those of what somebody's kernel comes without."""
+    if not kernel.target.given:
+        return tests
+
+    def reason(test: GuestTest) -> str:
+        kind, _, name = test.name.partition("-")
+        if kind == "kselftest" and not (selftests / name).exists():
+            return "the kernel comes without this selftest"
+        return lacking(kernel, test.needs, takes_module=needs_module(test.name))
+
+    reasons = {test.name: reason(test) for test in tests}
+    for name in filter(reasons.get, reasons):
+        print(f"{WORDS['skipped']} {kernel.target.name}/{name}: {reasons[name]}", flush=True)
+    return [test for test in tests if not reasons[test.name]]
+
+
 def run_tests(
     kernel: Kernel, tests: Sequence[GuestTest], build: Path, selftests: Path
 ) -> list[Result]:
-    """Runs TESTS in KERNEL; those that could not run have failed.
+    """Runs TESTS in KERNEL; a test that could not run has failed.
 
-    BUILD has ferry's programs, SELFTESTS those that the series adds to the kernel's.
+    BUILD has ferry's programs, SELFTESTS the kernel selftests that the series adds.
     """
     done: list[Result] = []
     key = lambda test: (test.cpus, test.memory, test.name if test.alone else "")  # noqa: E731

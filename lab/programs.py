@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The programs that tests of other machines run: compiled for them, with all libraries in."""
+
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
+
+from lab import REPOSITORY, LabError
+from lab.cache import cache_root, locked, make_directory
+from lab.kernels.make import make_environment
+from lab.targets import Target
+from lab.toolchain import FOREIGN, compiler, require_toolchain
+
+OPTIONS = "-std=gnu11 -O2 -Wall -Wextra -Werror -Wno-missing-field-initializers -fms-extensions"
+# The libraries of this machine are not those of another one.
+DEFINED = "-D_GNU_SOURCE -DNO_LIBRARIES"
+INCLUDES = ("include", "uapi", ".")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Its place below a build directory, and patterns of its sources."""
+
+    place: str
+    sources: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+PROGRAMS = (
+    Program(
+        "tests/lib/conformance/conformance",
+        (
+            "tests/lib/conformance/*.c",
+            "tests/lib/conformance/contract/*.c",
+            "lib/engine/*.c",
+        ),
+        ("run.c",),  # by cmocka, which Debian builds for the machine that it is installed on
+    ),
+    Program(
+        "tests/kernel/hostile",
+        (
+            "tests/kernel/*.c",
+            "tests/lib/conformance/run_plain.c",
+            "tests/lib/conformance/way.c",
+            "tests/lib/conformance/contract/filter.c",
+            "tests/lib/conformance/contract/suite.c",
+            "tests/lib/conformance/contract/tracer.c",
+            "tests/lib/conformance/contract/workload.c",
+            "lib/engine/*.c",
+        ),
+        ("pages_ahead.c", "watched.c"),
+    ),
+    Program("tests/kernel/storm", ("tests/kernel/storm/*.c", "lib/engine/*.c")),
+    Program(
+        "tests/lib/differential/differential",
+        ("tests/lib/differential/*.c", "lib/engine/*.c"),
+    ),
+    Program("measure/slots", ("measure/slots.c", "lib/engine/*.c")),
+)
+
+
+def programs_for(target: Target, build: Path) -> Path:
+    """The build directory for guests of TARGET: BUILD, or one with PROGRAMS for its machine."""
+    machine = FOREIGN.get(target.arch)
+    if not machine:
+        return build
+    require_toolchain(target.arch)
+    output = cache_root() / "programs" / machine.name
+    with locked(f"programs-{machine.name}"):
+        for program in PROGRAMS:
+            compile_program(program, target.arch, output)
+    return output
+
+
+def compile_program(program: Program, arch: str, output: Path) -> None:
+    """Compiles each source again: ccache knows those that have not changed."""
+    sources = [
+        path
+        for pattern in program.sources
+        for path in sorted(REPOSITORY.glob(pattern))
+        if path.name not in program.left_out
+    ]
+    place = output / program.place
+    objects = make_directory(output / "objects" / program.place)
+    includes = [f"-I{REPOSITORY / name}" for name in INCLUDES]
+
+    def compile_one(source: Path) -> Path:
+        made = objects / "-".join([*source.parent.parts[-2:], source.with_suffix(".o").name])
+        options = [*DEFINED.split(), *OPTIONS.split(), *includes]
+        command = [*options, "-c", str(source), "-o", str(made)]
+        run(arch, program, command)
+        return made
+
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        made = list(pool.map(compile_one, sources))
+    make_directory(place.parent)
+    run(arch, program, ["-static", *map(str, made), "-pthread", "-o", str(place)])
+
+
+def run(arch: str, program: Program, arguments: Sequence[str]) -> None:
+    done = subprocess.run(
+        ["nice", *compiler(arch).split(), *arguments],
+        env=make_environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise LabError(f"compiling {program.place} for {arch} failed: {done.stderr.strip()}")
