@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What most tests share: the build directory, and the command in it."""
 
+import fcntl
 import json
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +37,30 @@ def sanitized(build: Path) -> bool:
 @pytest.fixture(scope="session")
 def ferry_path(build: Path) -> Path:
     return build / "cli" / "ferry"
+
+
+@contextmanager
+def locked(kind: int) -> Iterator[None]:
+    """Holds a lock that all test programs of this user share."""
+    path = Path(tempfile.gettempdir(), f"ferry-tests-{os.getuid()}.lock")
+    with path.open("w") as file:
+        fcntl.flock(file, kind)
+        yield
+
+
+# A bench gives no verdict while a tracer watches every call on the machine.
+@pytest.fixture(scope="session")
+def watching() -> Iterator[None]:
+    """Held by what traces."""
+    with locked(fcntl.LOCK_SH):
+        yield
+
+
+@pytest.fixture(scope="session")
+def unwatched() -> Iterator[None]:
+    """Held by what needs verdicts."""
+    with locked(fcntl.LOCK_EX):
+        yield
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 (JSON is of any type)

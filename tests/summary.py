@@ -14,8 +14,9 @@ from pathlib import Path
 
 VERDICTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}  # others failed
 SLOWEST = 15
+TAIL = 12  # lines of a failed test's output: a CI log keeps its end, and may keep no more
 
-Test = tuple[float, str, str]  # seconds, name, verdict
+Test = tuple[float, str, str, str]  # seconds, name, verdict, output
 
 
 def log_of(source: Path) -> Path:
@@ -26,13 +27,15 @@ def meson_tests(build: Path) -> Iterator[Test]:
     for line in log_of(build).read_text().splitlines():
         test = json.loads(line)
         verdict = VERDICTS.get(test["result"], "failed")
-        yield test["duration"], f"{build.name}: {test['name'].rpartition(' / ')[2]}", verdict
+        name = f"{build.name}: {test['name'].rpartition(' / ')[2]}"
+        output = test.get("stdout", "") + test.get("stderr", "")
+        yield test["duration"], name, verdict, output
 
 
 def guest_tests(record: Path) -> Iterator[Test]:
     for test in json.loads(record.read_text()):
         again = f" ({test['starved']})" if test["starved"] else ""
-        yield test["seconds"], f"{test['target']}: {test['test']}{again}", test["verdict"]
+        yield test["seconds"], f"{test['target']}: {test['test']}{again}", test["verdict"], ""
 
 
 def duration(seconds: float) -> str:
@@ -54,12 +57,14 @@ def main() -> int:
         print(f"{duration(float(seconds))}  {name}")
     print(f"{duration(sum(float(seconds) for seconds, _ in steps))}  together")
     print("\nThe slowest tests:")
-    for took, name, _ in sorted(tests, reverse=True)[:SLOWEST]:
+    for took, name, _, _ in sorted(tests, reverse=True)[:SLOWEST]:
         print(f"{duration(took)}  {name}")
-    failed = sorted(name for _, name, verdict in tests if verdict == "failed")
+    failed = sorted((name, output) for _, name, verdict, output in tests if verdict == "failed")
     if failed:
-        print("\nFailed:", *failed, sep="\n  ")
-    counts = Counter(verdict for _, _, verdict in tests)
+        print("\nFailed:")
+    for name, output in failed:
+        print(f"  {name}", *output.splitlines()[-TAIL:], sep="\n    ")
+    counts = Counter(verdict for _, _, verdict, _ in tests)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "skipped"))
     print(f"\n{words}")
     return 1 if counts["failed"] or not counts["passed"] else 0

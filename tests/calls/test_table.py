@@ -71,3 +71,14 @@ def test_calls_of_the_series_have_the_numbers_of_its_header(calls: list[Call]) -
     defined = {n.lower(): int(nr) for n, nr in re.findall(r"FERRY_NR_(\w+)\s+(50\d)\b", text)}
     ours = {call.name: call.numbers[X86] for call in calls if (call.numbers[X86] or 0) >= 500}
     assert ours == defined
+
+
+def test_the_kernel_blocks_the_calls_of_the_table(calls: list[Call]) -> None:
+    """kernel/core/batch.c has its own list, and patches and the module block calls of flexsc."""
+    texts = [
+        (ROOT / "kernel" / name).read_text()
+        for name in ("core/batch.c", "series/0010-flexsc/any.diff")
+    ]
+    listed = re.findall(r"\bBLOCKED\((\w+)\)(?! \[)", "\n".join(texts))
+    expected = {call.name for call in calls if call.who.name == "IN_NO_BATCH"}
+    assert sorted(listed) == sorted(expected)

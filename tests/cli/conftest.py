@@ -36,7 +36,7 @@ def ferry(ferry_path: Path) -> Ferry:
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
             "timeout": 20,
-            "env": environment | extra | {"LC_ALL": "C"},  # type: ignore[operator]
+            "env": environment | {"LC_ALL": "C"} | extra,  # type: ignore[operator]
         }
         if "input" in more:
             del options["stdin"]

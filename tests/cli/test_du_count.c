@@ -51,23 +51,23 @@ static void *pass(take_block take, void *context, unsigned int depth, void *dire
 
 static void keep_largest(void *largest, const struct du_item *item)
 {
-	if (item->bytes > *(uint64_t *)largest)
-		*(uint64_t *)largest = item->bytes;
+	if (item->sum.amount > *(du_bytes *)largest)
+		*(du_bytes *)largest = item->sum.amount;
 }
 
 /* The largest number that ferry du would show after WALKED. */
-static uint64_t largest_after(void (*walked)(take_block take, void *context),
+static du_bytes largest_after(void (*walked)(take_block take, void *context),
 			      unsigned int max_depth)
 {
-	const struct du_options options = { .apparent = true, .max_depth = max_depth };
-	char *paths[] = { (char[]){ "." } };
+	const struct du_options options = { .counted = DU_SIZES, .max_depth = max_depth };
+	const struct du_arguments arguments = du_arguments_of(NULL, 0);
 	struct du_tree tree;
-	uint64_t largest = 0;
+	du_bytes largest = 0;
 
 	walk = walked;
 	du_tree_init(&tree);
-	assert_true(du_count(&tree, &options, paths, 1));
-	du_sum(&tree);
+	assert_true(du_count(&tree, &options, &arguments));
+	du_sum_up(&tree, false);
 	du_visit(&tree, keep_largest, &largest);
 	du_tree_free(&tree);
 	return largest;
@@ -91,6 +91,23 @@ static void walk_over_growing_file(take_block take, void *context)
 TEST(a_file_that_grows_counts_once)
 {
 	assert_int_equal(largest_after(walk_over_growing_file, UINT_MAX), 1000);
+}
+
+/* ---- sizes that a uint64_t cannot add ---- */
+
+static void walk_over_huge_files(take_block take, void *context)
+{
+	const struct statx directory = { .stx_ino = 1 };
+	const struct statx huge = { .stx_ino = 2, .stx_nlink = 1, .stx_size = UINT64_MAX };
+	void *root = pass(take, context, 0, NULL, ".", DT_DIR, &directory);
+
+	pass(take, context, 1, root, "a", DT_REG, &huge);
+	pass(take, context, 1, root, "b", DT_REG, &huge);
+}
+
+TEST(sums_do_not_wrap)
+{
+	assert_true(largest_after(walk_over_huge_files, UINT_MAX) == 2 * (du_bytes)UINT64_MAX);
 }
 
 /* ---- a directory that is mounted in itself ---- */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ferry run: what it prints, and what it exits with."""
+"""ferry run: its output and its exit status."""
 
 import json
 import os

@@ -34,7 +34,7 @@ def test_the_program_runs_with_the_library_and_its_status(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["-static"], "it is statically linked, and takes no library"),
+        (["-static"], "it is statically linked, so it takes no library"),
         (["-fsanitize=address"], "it was built with a sanitizer"),
     ],
 )

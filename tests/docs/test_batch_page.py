@@ -14,9 +14,9 @@ PRINT_SLOT = """
 #include <stddef.h>
 #include <stdio.h>
 #include <linux/batch.h>
-#define ROW(f, g) printf("%zu\\t%zu\\t%s\\t%s\\n", offsetof(struct ferry_slot, f), \\
-	sizeof(((struct ferry_slot *)0)->f), #f, #g)
-#define SAME(f, g) _Static_assert(offsetof(struct ferry_slot, f) == offsetof(syscall_t, g), #f)
+#define ROW(f, g) printf("%zu\\t%zu\\t%s\\t%s\\n", offsetof(struct batch_slot, f), \\
+	sizeof(((struct batch_slot *)0)->f), #f, #g)
+#define SAME(f, g) _Static_assert(offsetof(struct batch_slot, f) == offsetof(syscall_t, g), #f)
 SAME(nr, nr); SAME(jump_fail, jumpFail); SAME(jump_zero, jump0);
 SAME(jump_pos, jumpPos); SAME(argc, argc); SAME(arg, arg);
 int main(void)
@@ -28,10 +28,9 @@ int main(void)
 
 PRINT_BLOCKED = """
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <linux/ferry_blocked.h>
+#include <ferry/blocked.h>
 #define ROW(ctx, nr, name, reason) printf("%s\\t%ld\\t%s\\n", name, (long)(nr), reason);
-int main(void) { FERRY_BLOCKED_TABLE(ROW,) }
+int main(void) { SUBCALL_BLOCKED_TABLE(ROW,) }
 """
 
 
@@ -61,7 +60,7 @@ def test_the_page_gives_the_numbers_of_the_blocked_calls(compile_c: Compile) -> 
 
 
 def test_the_constants_that_the_page_names_exist() -> None:
-    folders = {"batch.h": INCLUDE, "ferry.h": UAPI, "ferry_blocked.h": UAPI}
+    folders = {"batch.h": INCLUDE, "ferry.h": UAPI, "subcall.h": UAPI}
     headers = "".join((folder / "linux" / name).read_text() for name, folder in folders.items())
     named = set(re.findall(r"\b(?:FERRY|BATCH)_[A-Z_]+\b", plain(without_comments("batch.2"))))
     assert named

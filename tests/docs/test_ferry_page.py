@@ -7,7 +7,23 @@ import subprocess
 import pytest
 from manual_page import PAGES, plain, sections, source
 
-COMMANDS = ["probe", "run", "check", "bench", "report", "du", "trace", "threads"]
+COMMANDS = ["probe", "run", "check", "bench", "report", "du", "trace", "threads", "cc", "c++"]
+OF_COMPILERS = {"--explain", "--crossing", "--llvm", "--help"}
+WITHOUT_LETTER = {
+    "du": {
+        "--exclude",
+        "--files0-from",
+        "--help",
+        "--inodes",
+        "--si",
+        "--sort",
+        "--time",
+        "--time-style",
+        "--version",
+    },
+    "cc": OF_COMPILERS,
+    "c++": OF_COMPILERS,
+}
 
 
 def output(environment: dict[str, str], *args: str) -> str:
@@ -25,7 +41,7 @@ def output(environment: dict[str, str], *args: str) -> str:
 
 def options(text: str) -> set[tuple[str, str]]:
     """Pairs of a short and a long option, as "-j, --json" gives them."""
-    return set(re.findall(r"(-[A-Za-z0-9]), (--[a-z-]+)", text))
+    return set(re.findall(r"(-[A-Za-z0-9]), (--[a-z0-9-]+)", text))
 
 
 def options_of_page(command: str) -> set[tuple[str, str]]:
@@ -42,13 +58,19 @@ def test_page_and_help_name_the_same_options(command: str, environment: dict[str
     shown = output(environment, command, "--help")
     assert options_of_page(command) == options(shown)
     longs = {long for _, long in options(shown)}
-    alone = {"--exclude", "--sort", "--help"} if command == "du" else set()
-    assert longs | alone == set(re.findall(r"(?<![\w-])--[a-z-]+", shown))
+    assert longs | WITHOUT_LETTER.get(command, set()) == set(
+        re.findall(r"(?<![\w-])--[a-z0-9-]+", shown)
+    )
 
 
 def test_the_page_names_the_options_of_du_without_a_letter() -> None:
     section = plain(sections("ferry.1", "SS")["ferry du"])
-    assert set(re.findall(r"^\.B (--[a-z]+)", section, re.M)) == {"--exclude", "--sort", "--help"}
+    assert set(re.findall(r"^\.B (--[a-z0-9-]+)", section, re.M)) == WITHOUT_LETTER["du"]
+
+
+def test_the_page_of_the_compiler_names_its_options() -> None:
+    section = plain(sections("ferry-cc.1")["OPTIONS"])
+    assert set(re.findall(r"^\.(?:B|BI|BR) (--[a-z]+)", section, re.M)) == OF_COMPILERS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -62,7 +84,7 @@ def test_the_synopsis_gives_the_usage_of_the_command(
 
 
 def test_the_page_describes_the_commands_that_there_are(environment: dict[str, str]) -> None:
-    listed = re.findall(r"^  (\w+) +\w", output(environment, "--help"), re.M)
+    listed = re.findall(r"^  (\S+) +\w", output(environment, "--help"), re.M)
     described = [title.removeprefix("ferry ") for title in sections("ferry.1", "SS")]
     assert listed == described == COMMANDS
 
@@ -79,6 +101,7 @@ def test_the_page_has_the_version_of_the_command(environment: dict[str, str]) ->
         "ferry.1",
         "ferry-bench.1",
         "ferry-bench.5",
+        "ferry-cc.1",
         "ferry-report.1",
         "ferry-threads.1",
         "ferry-trace.1",

@@ -66,7 +66,7 @@ def links(build: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("header", [name for name in HEADERS if functions(name)])
 def test_man_finds_every_public_name(header: str, links: dict[str, str]) -> None:
     names = functions(header) | structures(header).keys()
     names -= {"syscall"}  # syscall_t of batch(2)

@@ -12,11 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # These cannot carry a line of their own, or say more about the licence than one line would.
 WITHOUT_LICENCE = re.compile(
-    r"(bindings/python/)?LICENSES?(/.*)?"
+    r"(bindings/(python|rust)/)?LICENSES?(/.*)?"
+    r"|bindings/rust/(compare/)?Cargo\.lock"
     r"|debian/(changelog|copyright|source/format)"
     # They become parts of patches, as the kernel's own are.
     r"|kernel/selftests/(config|settings)"
-    r"|kernel/series/(cover(-[a-z]+)?|\d{4}-[a-z-]+/(files|message|any\.diff|[\d.]+\.diff))"
+    r"|kernel/series/(cover(-[a-z]+)?|\d{4}-[a-z0-9-]+/(files|message|any\.diff|[\d.]+\.diff))"
     r"|measure/results/[^/]+/[a-z]+\.json"
     r"|lab/new-call/(files|message|any\.diff)"
     # Input and expected output of tests, byte for byte

@@ -11,13 +11,13 @@
 TEST(address_space_may_run_out)
 {
 	const struct rlimit limit = { 1, 1 };
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_prlimit64, 0, RLIMIT_AS, &limit, NULL),
 		SLOT(SYS_mmap, 0, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		SLOT(SYS_brk, -1),
 		SLOT(SYS_getpid),
 	};
-	struct ferry_slot *lazy = new_page(); /* these pages are mapped, but not yet in memory */
+	struct batch_slot *lazy = new_page(); /* these pages are mapped, but not yet in memory */
 	long *rets = new_page();
 
 	expect_equal(run_batch(rets, calls, 4), 3);
@@ -74,7 +74,7 @@ static void write_too_many_results(void *arg)
 {
 	const unsigned long count = LIMIT / sizeof(long) * 2;
 	unsigned long done;
-	struct ferry_slot calls[512];
+	struct batch_slot calls[512];
 	long *rets;
 	size_t i;
 
@@ -109,7 +109,7 @@ static void read_too_much(void *arg)
 	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long rets[64];
 	size_t i;
 

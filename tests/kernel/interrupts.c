@@ -6,9 +6,8 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <ucontext.h>
 
-#include <ferry/loop.h>
+#include <ferry/batchcall.h>
 
 #include "tests/lib/conformance/contract/filter.h"
 #include "hostile.h"
@@ -28,37 +27,89 @@ static void catch_signal(int sig, int flags)
 	expect(!sigaction(sig, &action, NULL));
 }
 
+#if defined(__x86_64__)
+#define INSTRUCTION "syscall"
+#define NUMBER "rax"
+#define FIRST "rdi"
+#define SECOND "rsi"
+#define THIRD "rdx"
+#define FOURTH "r10"
+#define FIFTH "r8"
+#define SIXTH "r9"
+#define CHANGED "rcx", "r11", "cc", "memory"
+#elif defined(__aarch64__)
+#define INSTRUCTION "svc 0"
+#define NUMBER "x8"
+#define FIRST "x0"
+#define SECOND "x1"
+#define THIRD "x2"
+#define FOURTH "x3"
+#define FIFTH "x4"
+#define SIXTH "x5"
+#define CHANGED "cc", "memory"
+#elif defined(__riscv)
+#define INSTRUCTION "ecall"
+#define NUMBER "a7"
+#define FIRST "a0"
+#define SECOND "a1"
+#define THIRD "a2"
+#define FOURTH "a3"
+#define FIFTH "a4"
+#define SIXTH "a5"
+#define CHANGED "memory"
+#endif
+
 /* batch() by the bare instruction, to see what the kernel leaves in the registers. */
-static long run_checked(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+static long call_checked(struct batch_args *args)
 {
 	const unsigned long mark = 0x123456789abcdef;
-	const struct ferry_slot *rsi = calls;
-	long *rdi = rets;
-	unsigned long rdx = ncall;
-	register unsigned long r10 __asm__("r10") = 0;
-	register unsigned long r8 __asm__("r8") = sizeof(*calls);
-	register unsigned long r9 __asm__("r9") = mark;
-	unsigned long r10_after;
-	unsigned long r8_after;
-	unsigned long r9_after;
+	register unsigned long number __asm__(NUMBER) = FERRY_NR_BATCH;
+	register unsigned long first __asm__(FIRST) = (unsigned long)args;
+	register unsigned long second __asm__(SECOND) = sizeof(*args);
+	register unsigned long third __asm__(THIRD) = mark;
+	register unsigned long fourth __asm__(FOURTH) = mark + 1;
+	register unsigned long fifth __asm__(FIFTH) = mark + 2;
+	register unsigned long sixth __asm__(SIXTH) = mark + 3;
+	unsigned long after[7];
+
+	__asm__ volatile(INSTRUCTION
+			 : "+r"(number), "+r"(first), "+r"(second), "+r"(third), "+r"(fourth),
+			   "+r"(fifth), "+r"(sixth)
+			 :
+			 : CHANGED);
+	after[0] = first;
+	after[1] = number;
+	after[2] = second;
+	after[3] = third;
+	after[4] = fourth;
+	after[5] = fifth;
+	after[6] = sixth;
+	expect_equal(after[2], sizeof(*args));
+	expect_equal(after[3], mark);
+	expect_equal(after[4], mark + 1);
+	expect_equal(after[5], mark + 2);
+	expect_equal(after[6], mark + 3);
+#ifdef __x86_64__
+	expect(after[0] == (unsigned long)args);
+	return (long)after[1];
+#else
+	/* The result takes the place of the first argument, and not of the number. */
+	expect_equal(after[1], FERRY_NR_BATCH);
+	return (long)after[0];
+#endif
+}
+
+static long run_checked(long rets[], const struct batch_slot calls[], unsigned long ncall)
+{
+	struct batch_args args;
 	long result;
 
 	if (engine == FERRY_DEVICE)
 		return run_batch(rets, calls, ncall);
-	__asm__ volatile("syscall"
-			 : "=a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10), "+r"(r8),
-			   "+r"(r9)
-			 : "0"(FERRY_NR_BATCH)
-			 : "rcx", "r11", "cc", "memory");
-	r10_after = r10;
-	r8_after = r8;
-	r9_after = r9;
-	expect(rdi == rets);
-	expect(rsi == calls);
-	expect_equal(rdx, ncall);
-	expect_equal(r10_after, 0);
-	expect_equal(r8_after, sizeof(*calls));
-	expect_equal(r9_after, mark);
+	ferry_batch_begin(&args, rets, calls, ncall);
+	do
+		result = call_checked(&args);
+	while (!ferry_batch_is_over(&args, result) && ferry_batch_left(&args, &result));
 	return result;
 }
 
@@ -71,7 +122,7 @@ static int file;
 static long cell[SLOTS];
 static char text[SLOTS];
 
-static struct ferry_slot nth_slot(int i)
+static struct batch_slot nth_slot(int i)
 {
 	switch (i % KINDS) {
 	case 0:
@@ -79,7 +130,7 @@ static struct ferry_slot nth_slot(int i)
 	case 1:
 		return SLOT(SYS_pread64, file, &text[i], 1, i - 1);
 	case 2:
-		return SLOT(FERRY_NR_WDCPY, &cell[i], &cell[i - 1]);
+		return SLOT(BATCH_WDCPY, &cell[i], &cell[i - 1]);
 	case 3:
 		return SLOT(SYS_getpid);
 	case 4:
@@ -93,7 +144,7 @@ static struct ferry_slot nth_slot(int i)
 	}
 }
 
-static void make_program(struct ferry_slot calls[SLOTS])
+static void make_program(struct batch_slot calls[SLOTS])
 {
 	int i;
 
@@ -116,7 +167,7 @@ static void forget(long rets[SLOTS])
 
 TEST(a_signal_at_any_boundary_changes_no_result)
 {
-	struct ferry_slot calls[SLOTS];
+	struct batch_slot calls[SLOTS];
 	long kernels[SLOTS];
 	long loops[SLOTS];
 	char loop_text[SLOTS];
@@ -170,7 +221,7 @@ TEST(every_signal_is_handled_once)
 {
 	int rounds = times(2000, 100000);
 	pthread_t self = pthread_self();
-	struct ferry_slot calls[SLOTS];
+	struct batch_slot calls[SLOTS];
 	long want[SLOTS];
 	long rets[SLOTS];
 	pthread_t sender;
@@ -207,7 +258,7 @@ TEST(calls_that_wait_end_as_they_would_alone)
 	static const struct timespec moment = { 0, 200000 };
 	int rounds = times(50, 2000);
 	pthread_t self = pthread_self();
-	struct ferry_slot calls[WAITS];
+	struct batch_slot calls[WAITS];
 	struct pollfd nothing;
 	long rets[WAITS];
 	pthread_t sender;
@@ -245,7 +296,7 @@ static void sleep_confined(void *arg)
 {
 	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl };
 	struct filter filter;
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
 		SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program),
 		SLOT(SYS_write, ready[1], "r", 1),
@@ -287,51 +338,51 @@ TEST(a_sleep_goes_on_after_a_stop_without_another_batch)
 /* ---- handlers that tamper ---- */
 
 static struct random tamper_random;
+static struct batch_args *tampered;
 
-/* The saved registers hold the position at which the batch will continue. */
-static void tamper(int sig, siginfo_t *info, void *context)
+/* The arguments hold the state in which the batch will continue. */
+static void tamper(int sig)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	greg_t *position = &registers[REG_R10];
+	__u64 *words = (__u64 *)tampered;
+	const size_t count = sizeof(*tampered) / sizeof(*words);
 
 	(void)sig;
-	(void)info;
-	switch (random_below(&tamper_random, 5)) {
-	case 0:
-		*position = (greg_t)random_word(&tamper_random);
-		break;
-	case 1:
-		*position = FERRY_BATCH_RESUME | (greg_t)random_below(&tamper_random, 2L * SLOTS)
-							 << FERRY_RESUME_SHIFT;
-		break;
-	case 2:
-		*position |= FERRY_BATCH_RESTART;
-		break;
-	case 3:
-		registers[REG_RDX] = (greg_t)random_word(&tamper_random);
-		break;
-	default:
-		registers[REG_RDI] = (greg_t)random_word(&tamper_random);
-	}
+	if (random_percent(&tamper_random, 50))
+		words[random_below(&tamper_random, count)] = random_word(&tamper_random);
+	else
+		tampered->state = random_below(&tamper_random, BATCH_ANSWER + 2);
+	if (random_percent(&tamper_random, 20))
+		tampered->position = random_below(&tamper_random, 2L * SLOTS);
+	/* What it makes the kernel call is to be harmless to the test. */
+	tampered->slot.nr = SYS_getpid;
 }
 
 static void be_tampered_with(void *arg)
 {
-	const struct sigaction action = { .sa_sigaction = tamper, .sa_flags = SA_SIGINFO };
+	const struct sigaction action = { .sa_handler = tamper };
 	const struct guarded batch = guarded_new(SLOTS, AT_END);
-	int i;
+	const long nr = engine == FERRY_DEVICE ? SYS_ioctl : FERRY_NR_BATCH;
+	struct batch_args args;
+	int fd, i;
 
 	tamper_random = random_new(*(uint64_t *)arg);
+	tampered = &args;
+	fd = open(FERRY_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	expect(!sigaction(SIGUSR1, &action, NULL));
 	for (i = 0; i < SLOTS; i++)
 		batch.calls[i] = i % 8 == 3 ? SLOT(SYS_kill, getpid(), SIGUSR1) : SLOT(SYS_getpid);
-	for (i = 0; i < 20; i++)
-		run_batch(batch.rets, batch.calls, SLOTS);
+	for (i = 0; i < 20; i++) {
+		ferry_batch_begin(&args, batch.rets, batch.calls, SLOTS);
+		if (nr == SYS_ioctl)
+			ferry_batchcall_raw(nr, fd, (long)FERRY_IOC_BATCH, (long)&args);
+		else
+			ferry_batchcall_raw(nr, (long)&args, sizeof(args), 0);
+	}
 	expect_guards(__FILE__, __LINE__, &batch);
 }
 
-/* It may make its own batch continue elsewhere or die, but harm nothing else. */
-TEST(a_handler_that_moves_the_position_harms_only_itself)
+/* It may make its own batch continue elsewhere or fail, but harm nothing else. */
+TEST(a_handler_that_changes_the_state_harms_only_itself)
 {
 	uint64_t rounds = (uint64_t)times(100, 5000);
 	int status;

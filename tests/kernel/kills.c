@@ -12,7 +12,7 @@
 #define WAITS 9
 
 /* Every slot waits for ever; the first one to run is chosen. */
-static void make_waiting(struct ferry_slot calls[WAITS])
+static void make_waiting(struct batch_slot calls[WAITS])
 {
 	static const struct timespec long_time = { 100000, 0 };
 	static struct epoll_event event;
@@ -33,17 +33,17 @@ static void make_waiting(struct ferry_slot calls[WAITS])
 	calls[0] = SLOT(SYS_read, ends[0], &byte, 1);
 	calls[1] = SLOT(SYS_nanosleep, &long_time, NULL);
 	calls[2] = SLOT(SYS_futex, &none, FUTEX_WAIT, 0, NULL, NULL, 0);
-	calls[3] = SLOT(SYS_poll, &fds, 1, -1);
-	calls[4] = SLOT(SYS_epoll_wait, epoll, &event, 1, -1);
+	calls[3] = SLOT(SYS_ppoll, &fds, 1, NULL, NULL, 8);
+	calls[4] = SLOT(SYS_epoll_pwait, epoll, &event, 1, -1, NULL, 8);
 	calls[5] = SLOT(SYS_recvfrom, sockets[0], &byte, 1, 0, NULL, NULL);
 	calls[6] = SLOT(SYS_write, full[1], &byte, 1);
-	calls[7] = SLOT(SYS_pause);
+	calls[7] = SLOT(SYS_rt_sigtimedwait, &none, NULL, NULL, 8);
 	calls[8] = SLOT(SYS_rt_sigsuspend, &none, 8);
 }
 
 static void wait_from(void *arg)
 {
-	struct ferry_slot calls[WAITS];
+	struct batch_slot calls[WAITS];
 	long rets[WAITS];
 	int first = *(int *)arg;
 
@@ -93,7 +93,7 @@ static void *wait_in_thread(void *arg)
 
 static void *hurry(void *arg)
 {
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long rets[100];
 	int i;
 

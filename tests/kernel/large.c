@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Batches of 2^20 slots: the kernel allocates nothing for them, and they can be killed. */
+#include <ferry/batchcall.h>
+
 #include "hostile.h"
 
 #define MANY (1UL << 20)
 
-static struct ferry_slot *calls;
+static struct batch_slot *calls;
 static long *rets;
 
 static void make_arrays(void)
@@ -66,4 +68,27 @@ TEST(a_million_slots_can_be_killed_anywhere)
 		expect(!kill(pid, SIGKILL));
 		expect_killed_by(pid, SIGKILL);
 	}
+}
+
+TEST(a_batch_may_begin_beyond_what_an_int_counts)
+{
+	const unsigned long position = (1UL << 31) + 5;
+	struct batch_args args;
+
+	if (engine == FERRY_DEVICE)
+		suite_skip("is about the system call");
+	/* That far up, because nothing is mapped at the positions before. */
+	calls = mmap((void *)(1UL << 45), 2 * PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect(calls != MAP_FAILED && (unsigned long)calls > position * sizeof(*calls));
+	rets = (long *)((char *)calls + PAGE);
+	calls[0] = SLOT(SYS_getppid);
+	calls[1] = SLOT(-1);
+	ferry_batch_begin(&args, rets - position, calls - position, position + 2);
+	args.position = position;
+	args.last = position - 1;
+	expect_equal(ferry_batchcall_raw(FERRY_NR_BATCH, (long)&args, sizeof(args), 0),
+		     position + 1);
+	expect_equal(rets[0], getppid());
+	expect_equal(rets[1], -ENOSYS);
 }

@@ -18,16 +18,18 @@ enum ferry_engine engine = FERRY_SYSCALL;
 bool full_run;
 uint64_t seed;
 
-static long run_in_kernel(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+static long run_in_kernel(long rets[], const struct batch_slot calls[], unsigned long ncall,
 			  long flags, long size)
 {
-	return ferry_batchcall(rets, calls, ncall, flags, size);
+	(void)flags;
+	(void)size;
+	return ferry_batchcall(rets, calls, ncall);
 }
 
 static int probe_kernel(const char **why)
 {
 	*why = "this kernel does not have the batch system call";
-	return ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0, 0) < 0 ? -ENOSYS : 0;
+	return ferry_rawcall(FERRY_NR_BATCH, 0, 0, 0, 0, 0, 0) < 0 ? -ENOSYS : 0;
 }
 
 static const struct way kernel = { .name = "kernel", .run = run_in_kernel, .probe = probe_kernel };

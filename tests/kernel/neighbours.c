@@ -23,7 +23,7 @@ static void *run_workload(void *arg)
 static void *wait_for_ever(void *arg)
 {
 	char byte;
-	const struct ferry_slot call = SLOT(SYS_read, *(int *)arg, &byte, 1);
+	const struct batch_slot call = SLOT(SYS_read, *(int *)arg, &byte, 1);
 	long ret;
 
 	run_batch(&ret, &call, 1);

@@ -7,6 +7,7 @@
 #include <err.h>
 #include <liburing.h>
 #include <sys/klog.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 
@@ -243,8 +244,11 @@ static void touch_sparsely(void *arg)
 	alarm(0);
 	expect(write_file(sparse->above ? CHILD "/cgroup.procs" : CGROUP "/cgroup.procs", "0"));
 	expect_equal(multi_page_alloc(sparse->step), 0);
-	for (i = 0; i < pages; i += (size_t)sparse->step)
+	for (i = 0; i < pages; i += (size_t)sparse->step) {
 		map[i * PAGE] = 1;
+		/* Brings the counters of the cgroup up to date, which otherwise takes seconds. */
+		number_in(CGROUP "/memory.stat", "anon ");
+	}
 	for (i = 0; i < pages; i += (size_t)sparse->step)
 		expect_equal(map[i * PAGE], 1);
 	_exit(0);
@@ -301,6 +305,101 @@ static bool are_pages_ahead_clean(void)
 	expect_equal(multi_page_alloc(1), 0);
 	munmap(map, WINDOW * PAGE);
 	return clean > 0;
+}
+
+/* ---- a full page cache ---- */
+
+#define WATERMARKS "/proc/sys/vm/watermark_scale_factor"
+#define CACHED "/dev/shm/ferry-cached"
+#define CACHED_LOOP "/dev/shm/ferry-cached-loop"
+
+/* Pages of a loop device on a sparse file are page cache, and nothing else. */
+static void make_cacheable(size_t size)
+{
+	char command[200];
+
+	snprintf(command, sizeof(command),
+		 "truncate -s %zu " CACHED " && d=$(losetup -f --show " CACHED
+		 ") && ln -sf $d " CACHED_LOOP,
+		 size);
+	if (system(command) != 0)
+		suite_skip("no loop device can be made here");
+}
+
+/* Its page cache is kept while it is open: returns the descriptor. */
+static int fill_page_cache(void)
+{
+	static char buffer[1 << 20];
+	int fd = open(CACHED_LOOP, O_RDONLY | O_CLOEXEC);
+
+	expect(fd >= 0);
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		;
+	return fd;
+}
+
+static void remove_cacheable(void)
+{
+	expect_equal(system("losetup -d " CACHED_LOOP "; rm " CACHED_LOOP " " CACHED), 0);
+}
+
+/* Touches SIZE bytes. */
+static void expect_fewer_faults(size_t size)
+{
+	const size_t pages = size / PAGE;
+	char *map = map_pages(pages);
+	struct rusage before, after;
+	size_t i;
+
+	expect_equal(multi_page_alloc(64), 0);
+	getrusage(RUSAGE_SELF, &before);
+	for (i = 0; i < pages; i++)
+		map[i * PAGE] = 1;
+	getrusage(RUSAGE_SELF, &after);
+	expect_equal(multi_page_alloc(1), 0);
+	expect((size_t)(after.ru_minflt - before.ru_minflt) < pages / 8);
+	munmap(map, size);
+}
+
+static void touch_beside_cache(void *arg)
+{
+	(void)arg;
+	enter_cgroup();
+	fill_page_cache();
+	expect(number_in(CGROUP "/memory.stat", "file ") > (long)(LIMIT / 4 * 3));
+	expect_fewer_faults(8 * MiB);
+	_exit(0);
+}
+
+TEST(page_cache_up_to_the_limit_leaves_room)
+{
+	if (!are_pages_ahead_clean())
+		suite_skip("this CPU does not maintain the dirty bit");
+	make_cacheable(2 * LIMIT);
+	make_cgroup("memory.max");
+	reap(child_start(touch_beside_cache, NULL), 0);
+	expect_equal(number_in(CGROUP "/memory.events", "oom "), 0);
+	remove_cacheable();
+	remove_cgroup();
+}
+
+TEST(a_full_page_cache_leaves_room)
+{
+	const long total = number_in("/proc/meminfo", "MemTotal:");
+	int cache;
+
+	if (!are_pages_ahead_clean())
+		suite_skip("this CPU does not maintain the dirty bit");
+	alarm(0);
+	make_cacheable((size_t)total * 1280); /* bytes: 1.25 times as much */
+	/* kswapd starts when a tenth of the memory is free, and ends at two tenths. */
+	expect(write_file(WATERMARKS, "1000"));
+	cache = fill_page_cache();
+	expect(number_in("/proc/meminfo", "MemFree:") < total / 2);
+	expect_fewer_faults(384 * MiB);
+	close(cache);
+	expect(write_file(WATERMARKS, "10"));
+	remove_cacheable();
 }
 
 TEST(pages_ahead_are_dropped_at_a_limit)

@@ -10,12 +10,12 @@
 #define PALETTE 256
 #define RUNNERS 2
 #define WRITERS 2
-#define WORDS (sizeof(struct ferry_slot) / sizeof(long))
+#define WORDS (sizeof(struct batch_slot) / sizeof(long))
 #define MARK 0x1111L
 
 static struct guarded shared;
 static union {
-	struct ferry_slot slot;
+	struct batch_slot slot;
 	long word[WORDS];
 } palette[PALETTE];
 static long explained[64];
@@ -40,13 +40,13 @@ static unsigned char any_argc(struct random *random)
 	if (random_percent(random, 40))
 		return (unsigned char)random_below(random, 7);
 	if (random_percent(random, 80))
-		return (unsigned char)(FERRY_ARGC_FORWARD | random_below(random, 7));
+		return (unsigned char)(BATCH_ARGC_FORWARD | random_below(random, 7));
 	return (unsigned char)random_below(random, 256);
 }
 
 static void fill_palette(struct random *random)
 {
-	struct ferry_slot *slot;
+	struct batch_slot *slot;
 	int i;
 	int k;
 
@@ -54,12 +54,12 @@ static void fill_palette(struct random *random)
 		slot = &palette[i].slot;
 		slot->nr = numbers[random_below(random, ARRAY_SIZE(numbers))];
 		if (random_percent(random, 25))
-			slot->nr = FERRY_NR_WDCPY;
+			slot->nr = BATCH_WDCPY;
 		slot->jump_fail = any_jump(random);
 		slot->jump_zero = any_jump(random);
 		slot->jump_pos = any_jump(random);
 		slot->argc = any_argc(random);
-		for (k = 0; k < FERRY_MAX_ARGS; k++)
+		for (k = 0; k < BATCH_MAX_ARGS; k++)
 			slot->from[k] = (unsigned char)random_below(random, 4);
 		slot->reserved = random_percent(random, 5);
 		/* A word copy moves only first words: others would turn pointers into numbers. */
@@ -195,12 +195,12 @@ TEST(all_results_can_be_explained_while_slots_and_results_are_rewritten)
 #define PAGES 3
 #define LONG_BATCH ((PAGES - 1) * PAGE / sizeof(long))
 
-static struct ferry_slot *fleeting_calls;
+static struct batch_slot *fleeting_calls;
 static long *fleeting_rets;
 
 static unsigned long calls_size(void)
 {
-	return LONG_BATCH * sizeof(struct ferry_slot);
+	return LONG_BATCH * sizeof(struct batch_slot);
 }
 
 static void write_calls(void)

@@ -17,6 +17,7 @@ from pathlib import Path
 BUILD = Path(os.environ.get("FERRY_BUILD", Path(__file__).parents[2] / "build"))
 KSELFTEST = Path(os.environ.get("FERRY_KSELFTEST", "/nonexistent"))
 CONFORMANCE = BUILD / "tests/lib/conformance/conformance"
+HOSTILE = BUILD / "tests/kernel/hostile"
 PAGES_AHEAD = BUILD / "tests/kernel/pages_ahead"
 
 # For one process, in seconds.  Its tests have limits of their own.
@@ -42,6 +43,10 @@ def selftest(program: str, name: str) -> Repeated:
     return Repeated(name, [KSELFTEST / program, "-t", name])
 
 
+def hostile(engine: str, name: str) -> Repeated:
+    return Repeated(name, [HOSTILE, "--engine", engine, "--only", name])
+
+
 # It chooses process IDs, which are lost to others that start processes meanwhile.
 ALONE = ["a_result_may_look_like_a_restart"]
 ANYWHERE = [
@@ -61,11 +66,30 @@ ANYWHERE = [
     "a_filter_may_trap_the_restart_of_a_call",
     "a_filter_that_comes_during_a_call_does_not_end_the_batch",
     "an_interrupted_restart_of_a_call_is_restarted",
+    "a_call_is_restarted_in_a_child_of_the_handler_too",
+    "a_batch_in_a_handler_does_not_change_the_call_that_is_restarted",
+    "a_batch_that_a_handler_leaves_does_not_change_the_call_that_is_restarted",
+    "an_interrupted_batch_within_a_page_makes_no_call_but_its_own",
+    "many_calls_may_be_interrupted_at_once",
+    "calls_that_wait_go_on_after_a_stop",
+]
+BESIDE_THE_LOOP = [
+    "a_mask_for_one_call_ends_with_that_call",
+    "queued_signals_keep_their_order_when_a_slot_unblocks_them",
+    "batches_nest_in_handlers_as_deep_as_these",
+    "a_handler_of_sigcont_ends_the_call",
+    "a_handler_of_sigcont_with_sa_restart_does_not_end_the_call",
+    "a_handler_may_stop_the_program_as_shells_expect",
+    "an_odd_answer_of_a_filter_is_the_result",
+    "an_answer_that_looks_like_a_restart_is_no_other_result_under_signals",
+    "a_supervisor_gives_fails_and_continues_slots_under_signals",
+    "a_slot_may_ask_to_be_traced",
+    "calls_that_wait_go_on_after_a_tracer_has_interrupted_them",
+    "no_slot_follows_the_one_that_kills_its_control_group",
 ]
 WITH_THE_SERIES = [
-    selftest("batch_abi", "number_183_goes_on_after_signals"),
-    selftest("batch_abi", "the_upper_half_of_a_number_is_ignored"),
-    selftest("batch_raw", "a_register_that_a_tracer_changes_stays_changed"),
+    selftest("batch_raw", "only_64_bit_calls_are_made"),
+    hostile("syscall", "a_supervisor_is_asked_about_the_same_batch_after_each_signal"),
     selftest("multi_page_alloc", "take_no_more_faults_after_a_read"),
     selftest("multi_page_alloc", "are_inherited_by_fork_and_cleared_by_exec"),
     Repeated("pages_ahead_reach_no_limit", [PAGES_AHEAD, "--only", "pages_ahead_reach_no_limit"]),
@@ -119,6 +143,7 @@ def main(arguments: list[str]) -> int:
     names = arguments[2:]
     alone = [conformance(engine, name) for name in ALONE]
     others = [conformance(engine, name) for name in ANYWHERE]
+    others += [hostile(engine, name) for name in BESIDE_THE_LOOP]
     others += WITH_THE_SERIES if engine == "syscall" else []
     if names:
         alone = [test for test in alone if test.name in names]

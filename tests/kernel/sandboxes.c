@@ -24,7 +24,7 @@ struct outcome {
 /* One program under some filters. */
 struct trial {
 	enum ferry_engine engine;
-	struct ferry_slot calls[SLOTS];
+	struct batch_slot calls[SLOTS];
 	struct filter filters[MOST_FILTERS];
 	int nfilters;
 	int file;
@@ -34,7 +34,7 @@ struct trial {
 static const int numbers[] = { SYS_getpid, SYS_getppid, SYS_getuid,  SYS_write,
 			       SYS_lseek,  SYS_close,	SYS_pread64, SYS_sched_yield };
 
-static struct ferry_slot any_slot(struct random *random, int file)
+static struct batch_slot any_slot(struct random *random, int file)
 {
 	static char byte;
 	int nr = numbers[random_below(random, ARRAY_SIZE(numbers))];
@@ -92,13 +92,27 @@ static void make_trial(struct trial *trial, struct random *random)
 	}
 }
 
+#if defined(__x86_64__)
+#define REGISTERS gregs
+#define RESULT REG_RAX
+#define THIRD REG_RDX
+#elif defined(__aarch64__)
+#define REGISTERS regs
+#define RESULT 0
+#define THIRD 2
+#elif defined(__riscv)
+#define REGISTERS __gregs
+#define RESULT REG_A0
+#define THIRD (REG_A0 + 2)
+#endif
+
 /* The result of a call that traps depends on what the handler sees. */
 static void answer_trap(int sig, siginfo_t *info, void *context)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
 
 	(void)sig;
-	registers[REG_RAX] = 100000 + info->si_syscall + registers[REG_RDX];
+	machine->REGISTERS[RESULT] = 100000 + info->si_syscall + machine->REGISTERS[THIRD];
 }
 
 static void run_trial(void *arg)

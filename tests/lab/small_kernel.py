@@ -35,6 +35,8 @@ bzImage: $(OBJECTS)
 	cat $(OBJECTS) > $(O)/arch/x86/boot/bzImage
 	echo "$(LOCALVERSION)" >> $(O)/arch/x86/boot/bzImage
 	touch $(O)/System.map
+	mkdir -p $(O)/include/config
+	echo 9.9.1 > $(O)/include/config/kernel.release
 
 $(O)/%.o: %.c
 	@echo "  CC      $*.o"

@@ -16,7 +16,7 @@ from lab.command_line import main, make_parser
 from lab.targets import DEFAULT_TARGETS, TARGETS
 
 COMMANDS = ["fetch", "build", "boot", "shell", "show", "test", "bench", "series"]
-COMMANDS += ["new-call", "style", "clean"]
+COMMANDS += ["steps", "new-call", "style", "clean"]
 PAGE = (ROOT / "man" / "ferry-lab.1").read_text().replace("\\-", "-")
 COMMAND = ROOT / "lab" / "ferry-lab"
 ALONE = "import sys; sys.path.append(sys.argv.pop(1)); import runpy; runpy.run_module('lab')"
@@ -132,13 +132,19 @@ def test_fish_completes_what_bash_does() -> None:
         (["build", "vax-4.3"], "there is no target 'vax-4.3'; the targets are x86-6.12,"),
         (["build", "uml-7.2"], "there is no target 'uml-7.2' (did you mean 'uml-7.3'?); the"),
         (["boot", "vax-4.3", "--", "true"], "there is no target 'vax-4.3'"),
+        (["boot", "--", "true"], "no target given"),
+        (["boot", "--source", "/etc", "--", "true"], "--source /etc: this is not a kernel's"),
+        (["bench", "--kernel-image", "/etc/passwd"], "--kernel-image /etc/passwd: this is neither"),
+        (["boot", "--modules", "lab", "uml-7.3", "--", "true"], "--modules needs --kernel-image"),
+        (["test", "--source", ".", "--no-series"], "--kernel-image, --source and --patch or"),
+        (["test", "--source", ".", "--record"], "--record is for kernels of the series only"),
         (["boot", "uml-7.3"], "no command given; usage: ferry-lab boot TARGET -- COMMAND..."),
         (["fetch", "1.0"], "unknown version '1.0'; the versions are 6.12, 7.3"),
         (["series", "1.0", "-o", "x"], "there is no series for '1.0'"),
         (["bench", "none"], "there is no benchmark 'none'"),
         (["build", "--patch", "nowhere", "x86-7.3"], "--patch nowhere: there is no such directory"),
         (["build", "--patch", ".", "debian-6.1"], "debian-6.1 is Debian's own kernel"),
-        (["test", "--record", "--no-series"], "--record notes what the series alone passes"),
+        (["test", "--record", "--no-series"], "--record is for kernels of the series only"),
         (["new-call", "Hello"], "'Hello' cannot be the name of a call"),
         (["new-call", "hello", "--number", "500"], "the number 500 is not free"),
         (["new-call", "lab"], "lab exists already; -o names another directory"),

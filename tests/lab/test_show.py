@@ -2,6 +2,7 @@
 """ferry-lab show: what it prints of a guest's documents."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ Each call in the batch saves a crossing: 2.4 us here, where it is a switch betwe
 DOCUMENTS = {"batch": BATCH, "apps": APPS, "flexsc": FLEXSC}
 # In place of the guest's ferry: writes the document of its bench.
 FERRY = """#!/bin/sh
-echo "table of $2"
+echo "table of $2 on $(nproc)"
 while [ "$1" != --json ]; do bench=$2; shift; [ -n "$name" ] || name=$bench; done
 cp "${0%/*}/$name.json" "$2"
 """
@@ -76,7 +77,7 @@ def programs(tmp_path: Path, fake_guest: Kernel, monkeypatch: pytest.MonkeyPatch
     for name, document in DOCUMENTS.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
     (fake_guest.directory / "behaviour").write_text("run_command\n")
-    monkeypatch.setattr(show, "PREPARE", "true")
+    monkeypatch.setattr(show, "PREPARE", {})
     monkeypatch.setattr(show, "build", lambda _: fake_guest)
     return folder.parent
 
@@ -86,8 +87,9 @@ def test_each_job_is_a_line(programs: Path, capsys: pytest.CaptureFixture[str]) 
     printed = capsys.readouterr().out
     assert TABLE in printed
     assert printed.startswith("Linux 7.3.4-ferry-tiny with ferry's patches")
+    both = min(2, len(os.sched_getaffinity(0)))
     assert (programs / "kernel-results" / "guest.log").read_text() == (
-        "table of batch\ntable of apps\ntable of flexsc\n"
+        f"table of batch on 1\ntable of apps on 1\ntable of flexsc on {both}\n"
     )
 
 

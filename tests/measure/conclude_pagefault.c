@@ -7,7 +7,9 @@
 
 void conclude_pagefault(struct run *run, const json_t *request)
 {
-	static const enum way ways[] = { BASE, CLEAR, POPULATE, LARGE_PAGES };
+	static const enum way ways[] = {
+		BASE, CLEAR, POPULATE, LARGE_PAGES, PREFAULT, PREFAULT_HERE
+	};
 	json_t *touches = json_object_get(request, "touches");
 	struct pagefault *pagefault = keep(1, sizeof(*pagefault));
 	size_t i;

@@ -24,7 +24,7 @@ SHORT = {
     "dispatch": ["--trials", "4", "--calls", "2000"],
     "chain": ["--trials", "4"],
     "apps": ["--pairs", "7"],
-    "files": ["--pairs", "7", "--app", "stat,read,walk,small,du"],
+    "files": ["--pairs", "7", "--app", "stat,read,hash,walk,small,du"],
     "flexsc": [
         "--trials",
         "4",
@@ -40,6 +40,11 @@ SHORT = {
     "pagefault": ["--trials", "4", "--memory", "16"],
     "threads": ["--pairs", "6", "--calls", "200", "--app", "echo,queue,python", "--threads", "16"],
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def gives_verdicts(unwatched: None) -> None:
+    """No test of ferry trace runs at the same time."""
 
 
 @pytest.fixture(scope="session")

@@ -60,7 +60,7 @@ def refused(done: Result, *words: str) -> None:
         (["pagefault", "--sizes", "4,513"], ["--sizes", "513", "512"]),
         (["pagefault", "--calls", "1"], ["pagefault takes no --calls"]),
         (["threads", "--app", "perl"], ["--app", "'perl'"]),
-        (["threads", "--threads", "3"], ["--threads", "1, 4, 16 and 64"]),
+        (["threads", "--threads", "3"], ["--threads", "1, 4, 16, 64 and 256"]),
         (["crossing", "--memory", "64"], ["crossing takes no --memory"]),
         (["batch", "--work", "1"], ["batch", "--work"]),
         (["crossing", "--trials", "0"], ["--trials", "'0'", "from 1 to"]),

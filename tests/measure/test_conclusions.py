@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No conclusion within the noise: made-up trials, and what ferry bench concludes from them."""
+"""No conclusion within the noise: made-up trials, and ferry bench's conclusions from them."""
 
 import json
 import subprocess
@@ -201,7 +201,7 @@ class TestAgainst:
 
 
 class TestWatched:
-    """While every system call is watched, there is no verdict."""
+    """While every system call is watched, the run gives no verdict."""
 
     def test_nothing_is_concluded(self, conclude: Conclude, rng: np.random.Generator) -> None:
         engines = {"loop": batches(rng, 100), "device": batches(rng, 40)}
@@ -213,7 +213,7 @@ class TestWatched:
 
     @pytest.mark.parametrize(
         ("first", "second", "watched"),
-        [  # measured on Linux 6.18: a call, and what user dispatch adds to it; the same filtered
+        [  # measured on Linux 6.18: a call, the cost of user dispatch on top; the same filtered
             ([82.3, 21.6], [123.1, 13.4], False),
             ([82.5, 27.1], [123.5, 13.3], False),
             ([248.2, 8.1], [282.0, 7.2], True),  # ftrace
@@ -332,3 +332,19 @@ def test_a_probability_is_corrected_for_the_number_of_comparisons(
     alone = stats.binomtest(int((ratios < 1).sum()), len(ratios)).pvalue
     assert first["ratio"]["p"] == pytest.approx(10 * alone, rel=1e-9)
     assert first["significant"]
+
+
+def test_what_threads_gain_when_memory_is_mapped_ahead(conclude: Conclude) -> None:
+    touches = [
+        [least + i for i in range(9)] for least in (700.0, 500.0, 600.0, 900.0, 300.0, 603.0)
+    ]
+    document = conclude("pagefault", touches=touches)
+    figures = {each["what"]: each["value"] for each in document["figures"]}
+    against = "against MADV_POPULATE_WRITE"
+    assert figures[f"prefault {against}"] == pytest.approx(2, rel=0.01)
+    assert figures[f"prefault_here {against}"] == pytest.approx(0.995, rel=0.01)
+    assert "idle CPUs, is 1.99 times as fast as MADV_POPULATE_WRITE" in findings(document)
+    assert "On one CPU, where it maps alone, that is 1.00" in findings(document)
+    # Without the row that it is compared with, nothing is said.
+    document = conclude("pagefault", touches=touches[:2])
+    assert "ferry_prefault()" not in findings(document)

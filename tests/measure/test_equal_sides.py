@@ -47,7 +47,7 @@ def busy(rng: np.random.Generator, trials: int, sides: int) -> Floats:
 NOISES: list[Noise] = [quiet, drifting, busy]
 
 
-# ---- a run of each bench in which all that is compared takes as long, and what it claims ----
+# ---- a run of each bench whose sides take equally long, and its claims ----
 
 
 def columns(times: Floats) -> list[list[float]]:

@@ -118,6 +118,9 @@ def test_the_findings_of_flexsc_are_those_of_its_cells(documents: Documents) -> 
         lost = [c["work_ns"] for c in cells if c["significant"] and c["ratio"] < 1]
         ahead = [cell["ratio"] > 1 for cell in cells]
         text = " ".join(found["text"] for found in document["findings"] if found["about"] == call)
+        if document["withheld"]:  # a test beside this one traces
+            assert not text and not won and not lost
+            continue
         assert ("wins at no W" in text) == (not won)
         assert (f"is W = {listed(won)} ns" in text) == bool(won)
         assert (f"plain calls win at W = {listed(lost)} ns" in text) == bool(lost)
@@ -191,14 +194,16 @@ def test_faults_and_memory_of_touches_are_those_of_their_way(
         mapped, way = touch["mapped_pages"], touch["way"]
         assert touch["touched"] <= mapped <= pages
         if touch["access"] == "write":
-            assert touch["resident_bytes"] == pytest.approx(mapped * page, abs=some * page)
+            # A helper has a stack, and memory of its own for malloc().
+            near = (128 if way == "prefault" else some) * page
+            assert touch["resident_bytes"] == pytest.approx(mapped * page, abs=near)
             wasted = (mapped - touch["touched"]) * page
-            assert touch["wasted_bytes"] == pytest.approx(wasted, abs=some * page)
+            assert touch["wasted_bytes"] == pytest.approx(wasted, abs=near)
         elif way == "base":
             assert touch["resident_bytes"] < some * page
         if way == "base":
             assert mapped == touch["touched"] <= touch["faults"] < touch["touched"] + some
-        elif way in ("populate", "map_populate"):
+        elif way in ("populate", "prefault", "prefault_here", "map_populate"):
             assert mapped == pages
             assert touch["exceptions"] is None or touch["exceptions"] < some
         elif way == "ahead" and touch["order"] == "sequential":
@@ -286,7 +291,9 @@ def test_one_engine_has_nothing_to_be_compared_with(ferry: Ferry) -> None:
     assert document["ratios"] == []
 
 
-@pytest.mark.parametrize("call", ["getppid", "read", "write", "fstat", "lstat", "statx"])
+@pytest.mark.parametrize(
+    "call", ["getppid", "read", "write", "openat", "close", "fstat", "lstat", "statx"]
+)
 def test_every_call_runs_on_every_engine(ferry: Ferry, call: str) -> None:
     done = ferry("batch", "--call", call, "--trials", "2", "--sizes", "1,64", "--slots", "8")
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,14 +18,27 @@ def test_both_sides_run_the_same_program(documents: dict[str, Any]) -> None:
         carried, plain = row["commands"]
         assert carried[1] == "threads"
         assert carried[2:-1] == plain[:-1]  # the last word is the port
-        assert len(row["requests_per_s"]) == 2
-        assert min(row["requests_per_s"]) > 0
+        for figures in (row["requests_per_s"], row["p99_ns"]):
+            assert len(figures) == 2
+            assert min(figures) > 0
 
 
 def test_the_loads_that_are_asked_for_are_measured(ferry: Ferry) -> None:
     done = ferry(*SHORT, "--app", "echo", "--threads", "1,64")
     sides = [row["side"] for row in json.loads(done.stdout)["comparisons"]]
     assert sides == ["carried, 1 of 1", "carried, 1 of 64", "carried, 64 of 64"]
+
+
+@pytest.mark.parametrize(
+    ("app", "program"), [("memcached", "memcached"), ("slapd", "slapd"), ("apache", "apache2")]
+)
+def test_a_server_of_the_distribution_serves(app: str, program: str, ferry: Ferry) -> None:
+    done = ferry(*SHORT, "--app", app, "--threads", "16")
+    if f"{program} is not installed" in done.stderr:
+        pytest.skip(f"{program} is not installed")
+    (row,) = json.loads(done.stdout)["comparisons"]
+    assert row["available"], row["reason"]
+    assert min(row["p99_ns"]) > 0
 
 
 def test_a_program_that_is_missing_is_named(

@@ -3,6 +3,7 @@
 
 Each root has only what Debian itself, apt, TLS certificates and make take.  The sources are a
 clone of this repository's last commit.  Kernels and downloads of the lab come from its cache.
+A step whose inputs have passed within KEPT_DAYS is not repeated.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from types import FrameType
 from typing import NoReturn
 
 from downloads import packages, python_packages
-from roots import CODENAMES, fresh_root, in_root, running
+from roots import CODENAMES, KEPT_DAYS, fresh_root, in_root, running
 
 from lab import REPOSITORY, LabError
 from lab.cache import cache_root, make_directory
@@ -36,6 +37,16 @@ COMPILERS = (
     " --no-install-recommends $(./setup --list run debian-{release}) g++ clang meson &&"
     " tests/setup/compilers"
 )
+# Inputs of steps, as paths in the repository.
+SET_UP = ("setup", "packages.txt", "tests/setup")
+BUILT = (
+    *SET_UP,
+    *("meson.build", "meson_options.txt", "include", "uapi", "calls", "lib", "common", "cli"),
+    *("measure", "trace", "compiler", "examples", "man", "tests/lib/headers"),
+)
+INSTALLED = (*BUILT, "Makefile", "README.md", "requirements.txt", "lab", "report", "bindings")
+MODULE = (*SET_UP, "Makefile", "requirements.txt", "requirements-check.txt", "lab", "kernel")
+INPUTS = {"names": SET_UP, "compilers": BUILT, "install": INSTALLED, "module": MODULE}
 STEPS = {
     "names": ("all packages of setup exist", NAMES),
     "compilers": ("the release's own GCC and Clang do not warn", COMPILERS),
@@ -117,17 +128,53 @@ def run_step(release: str, name: str, root: Path) -> Step:
     return step
 
 
+def inputs_of(name: str, clone: Path) -> str:
+    """Changes with every committed change of the step's inputs; empty when it has none."""
+    objects = [f"HEAD:{path}" for path in INPUTS.get(name, ())]
+    if not objects:
+        return ""
+    found = subprocess.run(
+        ["git", "-C", clone, "rev-parse", *objects],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return found.stdout
+
+
+def record_of(release: str, name: str) -> Path:
+    return make_directory(cache_root() / "fresh") / f"debian-{release}-{name}.passed"
+
+
+def has_passed(release: str, name: str) -> bool:
+    record = record_of(release, name)
+    inputs = inputs_of(name, REPOSITORY)
+    if not inputs or read(record) != inputs:
+        return False
+    return time.time() - record.stat().st_mtime < KEPT_DAYS * 86400
+
+
 def run_release(release: str, names: Sequence[str]) -> list[Step]:
     """The steps one after the other in one root, up to the first that fails."""
     steps: list[Step] = []
     with fresh_root(release) as root:
-        clone = ["git", "clone", "-q", "--no-hardlinks", str(REPOSITORY), f"{root}{FOLDER}"]
-        subprocess.run(clone, check=True)
+        clone = root / FOLDER[1:]
+        subprocess.run(["git", "clone", "-q", "--no-hardlinks", REPOSITORY, clone], check=True)
         for name in names:
             steps.append(run_step(release, name, root))
             if steps[-1].status:
                 break
+            record_of(release, name).write_text(inputs_of(name, clone))
     return steps
+
+
+def run_new(release: str, names: Sequence[str]) -> list[Step]:
+    """The steps whose inputs have not passed."""
+    new = [name for name in names if not has_passed(release, name)]
+    for name in names:
+        if name not in new:
+            print(f"debian-{release}: {STEPS[name][0]}: passed before, with the same inputs")
+    return run_release(release, new) if new else []
 
 
 def warn_of_changes() -> None:
@@ -159,7 +206,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGHUP, end)
     warn_of_changes()
-    steps = [step for release in args.release for step in run_release(release, args.steps)]
+    steps = [step for release in args.release for step in run_new(release, args.steps)]
     print()
     for release in args.release:
         mine = [step for step in steps if step.release == release]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""After make install in a minimal root: the README's example, and what the commands say there."""
+"""After make install in a minimal root: the README's example, and the commands' output there."""
 
 import subprocess
 import tempfile
@@ -10,7 +10,7 @@ from readme import block, compile_line
 BPF = "install the packages libbpf-dev and clang"
 SAYS = {
     "/usr/local/bin/ferry probe": BPF,
-    "/usr/local/bin/ferry trace --once true": BPF,
+    "/usr/local/bin/ferry trace true": BPF,
     "lab/ferry-lab --help": "ferry-lab show",
 }
 

@@ -80,7 +80,9 @@ def missing_headers(source: Path) -> Iterator[str]:
         for name in re.findall(r'^#include "(.*)"', text, re.M):
             if not (path.parent / name).exists():
                 yield name
-        for name in re.findall(r"^#include <((?:uapi/)?linux/ferry\S*)>", text, re.M):
+        for name in re.findall(
+            r"^#include <((?:uapi/)?(?:linux|asm)/(?:ferry|flexsc|subcall)\S*)>", text, re.M
+        ):
             places = (source, source / "kernel/module/compat")
             if not any((place / name).exists() for place in places):
                 yield name

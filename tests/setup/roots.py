@@ -148,7 +148,7 @@ def network() -> list[tuple[str, str]]:
 
 
 def environment() -> list[str]:
-    """Of a shell inside: as for a new user, and what it takes to reach the outside."""
+    """Of a shell inside: as for a new user, with what it needs to reach the network."""
     made = {
         "HOME": "/root",
         "LANG": "C.UTF-8",

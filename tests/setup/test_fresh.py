@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from downloads import packages, python_packages
-from fresh import Step, skipped_tests
+from fresh import INPUTS, STEPS, Step, has_passed, inputs_of, record_of, skipped_tests
 from roots import environment, own_directory, owned, running, sources, sweep
 
 import lab.debian.mirrors
@@ -52,6 +52,50 @@ def test_skipped_tests_are_named(tmp_path: Path) -> None:
     results = [{"name": "flexsc", "result": "OK"}, {"name": "tracer", "result": "SKIP"}]
     (logs / "testlog.json").write_text("".join(f"{json.dumps(result)}\n" for result in results))
     assert skipped_tests(tmp_path) == ["build-asan: tracer"]
+
+
+def commit_all(clone: Path) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.invalid")
+    subprocess.run(["git", "-C", clone, "add", "."], check=True)
+    subprocess.run(["git", "-C", clone, *who, "commit", "-q", "-m", "all"], check=True)
+
+
+def test_a_step_is_repeated_when_an_input_changed_or_the_record_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FERRY_CACHE", str(tmp_path / "cache"))
+    clone = tmp_path / "clone"
+    monkeypatch.setattr("fresh.REPOSITORY", clone)
+    for path in INPUTS["names"]:
+        (clone / path).mkdir(parents=True)
+        (clone / path / "file").write_text("old")
+    subprocess.run(["git", "init", "-q", clone], check=True)
+    commit_all(clone)
+    assert not has_passed("12", "names")
+    record_of("12", "names").write_text(inputs_of("names", clone))
+    assert has_passed("12", "names")
+    assert not has_passed("13", "names")
+    (clone / "other").write_text("an input of other steps")
+    commit_all(clone)
+    assert has_passed("12", "names")
+    os.utime(record_of("12", "names"), (0, 0))
+    assert not has_passed("12", "names")
+    os.utime(record_of("12", "names"))
+    (clone / "setup" / "file").write_text("new")
+    commit_all(clone)
+    assert not has_passed("12", "names")
+
+
+def test_inputs_exist() -> None:
+    assert set(INPUTS) <= set(STEPS)
+    for name in INPUTS:
+        assert inputs_of(name, Path(__file__).parents[2])
+
+
+def test_a_whole_check_is_always_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FERRY_CACHE", str(tmp_path))
+    record_of("12", "check").write_text("")
+    assert not has_passed("12", "check")
 
 
 def test_sources_are_this_machines_mirrors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

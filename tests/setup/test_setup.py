@@ -22,6 +22,8 @@ shell           bash
 [check] testing
 fonts           /no/such/folder/*.ttf /usr/*/env
 browser         no-such-browser  ubuntu-24.04=browser-bin debian-13=navigator
+[machines] other machines
+emulator        no-such-emulator
 [packages] packaging
 wrapper         no-such-wrapper
 """
@@ -80,6 +82,7 @@ def machine(tmp_path: Path) -> Machine:
         ("run", []),
         ("run-kernel", ["shell"]),
         ("check", ["shell", "fonts", "browser"]),
+        ("machines", ["shell", "fonts", "browser", "emulator"]),
         ("packages", ["wrapper"]),
     ],
 )

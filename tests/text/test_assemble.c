@@ -8,11 +8,11 @@
 
 #include "support.h"
 
-#define FORWARD FERRY_ARGC_FORWARD
+#define FORWARD BATCH_ARGC_FORWARD
 
 static const struct {
 	const char *text;
-	struct ferry_slot slot; /* the last one of the program */
+	struct batch_slot slot; /* the last one of the program */
 } slots[] = {
 	/* calls */
 	{ "getpid()", { .nr = SYS_getpid } },
@@ -56,7 +56,7 @@ TEST(a_slot_is_what_its_text_says)
 		struct image *image = assemble(slots[i].text);
 
 		assert_memory_equal(image_slot(image, image_slot_count(image) - 1), &slots[i].slot,
-				    sizeof(struct ferry_slot));
+				    sizeof(struct batch_slot));
 		image_free(image);
 	}
 }

@@ -104,7 +104,7 @@ TEST(every_named_call_can_be_written_by_its_name)
 	int found = 0;
 	int nr;
 
-	for (nr = 0; nr < FERRY_BLOCKED_LIMIT; nr++) {
+	for (nr = 0; nr < SUBCALL_NR_LIMIT; nr++) {
 		if (!known_call(nr))
 			continue;
 		assert_int_equal(call_number(span(known_call(nr)->name)), nr);

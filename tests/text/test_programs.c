@@ -46,7 +46,7 @@ TEST(no_program_draws_a_warning)
 	assert_true(count >= 7);
 }
 
-/* A loaded program that has run, and what it wrote. */
+/* A loaded program that has run, and its output. */
 struct run {
 	struct image *image;
 	struct loaded loaded;

@@ -48,7 +48,7 @@ static void read_all(int directory, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		files[i] = (struct ferry_file){ .data = data[i], .room = ROOM };
+		files[i] = (struct ferry_file){ .buffer = data[i], .room = ROOM };
 	if (ferry_read_files(directory, names, count, 0, files, NULL, NULL))
 		errx(1, "some files cannot be read");
 }

@@ -2,6 +2,7 @@
 """What the tests of ferry trace share: running it, and the program that is hard to trace."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,11 @@ import pytest
 Trace = Callable[..., Any]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def traces(watching: None) -> None:
+    """No test of ferry bench runs at the same time."""
+
+
 @pytest.fixture(scope="session")
 def deeds(build: Path) -> Path:
     return build / "tests" / "trace" / "deeds"
@@ -20,7 +26,7 @@ def deeds(build: Path) -> Path:
 @pytest.fixture(scope="session")
 def may_trace(ferry_path: Path) -> None:
     done = subprocess.run(
-        [ferry_path, "trace", "--method", "ptrace", "--once", "true"],
+        [ferry_path, "trace", "--method", "ptrace", "true"],
         capture_output=True,
         text=True,
         check=False,
@@ -59,7 +65,7 @@ def method(request: pytest.FixtureRequest, without_bpf: str) -> str:
 def trace(ferry_path: Path, method: str) -> Trace:
     """Traces a command once, by each method; the document of --json."""
 
-    def run(*command: str | Path, options: tuple[str, ...] = ("--once",)) -> Any:  # noqa: ANN401
+    def run(*command: str | Path, options: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
         done = subprocess.run(
             [ferry_path, "trace", "--json", "--method", method, *options, *command],
             stdin=subprocess.DEVNULL,
@@ -72,6 +78,22 @@ def trace(ferry_path: Path, method: str) -> Trace:
         return report
 
     return run
+
+
+BPF_PROGRAMS = 6  # that are attached at least: not every kernel lets page faults be counted
+
+
+def is_bpf_program(file: Path) -> bool:
+    try:
+        link = os.readlink(file)
+    except FileNotFoundError:  # closed meanwhile
+        return False
+    return "bpf" in link and "link" in link
+
+
+def has_attached(pid: int) -> bool:
+    """Whether a tracer counts with BPF."""
+    return sum(map(is_bpf_program, Path(f"/proc/{pid}/fd").iterdir())) >= BPF_PROGRAMS
 
 
 def refused(ferry_path: Path, arguments: list[str], reason: str) -> None:

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -244,6 +245,20 @@ static void ask_for_time(void)
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
 }
 
+static void ask_for_own_time(void)
+{
+	struct timespec now;
+
+	syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
+}
+
+static void ask_about_descriptor(void)
+{
+	struct stat status;
+
+	syscall(SYS_newfstatat, 0, "", &status, AT_EMPTY_PATH);
+}
+
 /* ---- what predictions.py compares ---- */
 
 static void read_time(void)
@@ -310,6 +325,10 @@ int main(int argc, char *argv[])
 		turn(fork_once);
 	else if (!strcmp(deed, "time"))
 		turn(ask_for_time);
+	else if (!strcmp(deed, "own_time"))
+		turn(ask_for_own_time);
+	else if (!strcmp(deed, "about_descriptor"))
+		turn(ask_about_descriptor);
 	else if (!strcmp(deed, "time_by_vdso"))
 		turn(read_time);
 	else if (!strcmp(deed, "touch"))

@@ -147,7 +147,7 @@ def spent_ns(command: list[str], engine: str, elapsed: bool) -> float:
 
 def predicted(ferry: Path, pair: Pair) -> tuple[float, float]:
     """The saving and its error in ns; 0 and 0 where there is nothing to gain."""
-    options = [] if pair.saving == "faults" else ["--once"]
+    options = ["--twice"] if pair.saving == "faults" else []
     # For the program alone: ferry trace measures what the other engines save.
     program = ["env", "FERRY_ENGINE=loop", *pair.now]
     done = subprocess.run(

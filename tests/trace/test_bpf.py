@@ -8,9 +8,10 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import Trace, counts
+from conftest import Trace, counts, has_attached
 
 MEMORY = 64 << 10  # KiB
 
@@ -35,26 +36,46 @@ def test_ten_thousand_children_are_counted_in_little_memory(
 
 
 def test_the_sample_is_that_of_ptrace(bpf: None, deeds: Path, ferry_path: Path) -> None:
-    reports = []
-    for method in ("bpf", "ptrace"):
+    """Where the ring had room for all of it: a machine may be too busy for the tracer."""
+
+    def report_of(method: str) -> Any:  # noqa: ANN401
         done = subprocess.run(
-            [ferry_path, "trace", "--json", "-m", method, "-1", deeds, "read_file", "17000"],
+            [ferry_path, "trace", "--json", "-m", method, deeds, "read_file", "17000"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
         )
-        reports.append(json.loads(done.stdout))
-    by_bpf, by_ptrace = reports
-    assert by_bpf["sequences"] == by_ptrace["sequences"], json.dumps(reports)
+        return json.loads(done.stdout)
+
+    by_bpf = next(
+        (report for _ in range(5) if not (report := report_of("bpf"))["lost_calls"]), None
+    )
+    if not by_bpf:
+        pytest.skip("this machine is too busy: each sample lost calls")
+    by_ptrace = report_of("ptrace")
+    assert by_bpf["sequences"] == by_ptrace["sequences"], json.dumps([by_bpf, by_ptrace])
 
 
 @pytest.mark.parametrize("method", ["bpf"], indirect=True)
 def test_a_single_run_has_times_less_what_tracing_cost(trace: Trace, deeds: Path) -> None:
-    report = trace(deeds, "time", "200000", options=())
+    report = trace(deeds, "time", "200000")
     times, tracing = report["time"], report["tracing_ns"]
     assert 0 < tracing["value"] < report["traced_ns"]
     assert times["wall_ns"] == pytest.approx(report["traced_ns"] - tracing["value"])
     assert times["page_faults"] < 1000
+
+
+@pytest.mark.parametrize("method", ["bpf"], indirect=True)
+def test_tracing_is_subtracted_where_no_tick_was_in_the_kernel(trace: Trace) -> None:
+    """What the kernel divides by ticks is all user time for most programs this short."""
+    for _ in range(4):
+        assert trace("true")["tracing_ns"]["value"] > 0
+
+
+@pytest.mark.parametrize("method", ["bpf"], indirect=True)
+def test_page_faults_are_counted(trace: Trace, build: Path, tmp_path: Path) -> None:
+    report = trace(build / "tests" / "trace" / "waste", "faults", tmp_path)
+    assert report["time"]["page_faults"] > 50 * report["total"]
 
 
 def test_what_the_ring_has_no_room_for_is_lost_to_the_sample_only(
@@ -80,11 +101,35 @@ def test_what_the_ring_has_no_room_for_is_lost_to_the_sample_only(
     assert counts(report)["clock_gettime"] == (300000, 0)
 
 
+def test_the_tracer_takes_precedence_and_the_program_does_not(
+    bpf: None, deeds: Path, ferry_path: Path
+) -> None:
+    """Or the ring is full before it is read, on a busy machine."""
+    if os.geteuid():
+        pytest.skip("it takes CAP_SYS_NICE")
+    tracer = subprocess.Popen(
+        [ferry_path, "trace", "-m", "bpf", deeds, "serve"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert tracer.stderr
+    assert tracer.stderr.readline() == b"ready\n"
+    server = int(Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()[0])
+    while (
+        priority := os.getpriority(os.PRIO_PROCESS, tracer.pid)
+    ) != -20 and tracer.poll() is None:
+        time.sleep(0.01)
+    ordinary = os.getpriority(os.PRIO_PROCESS, server)
+    os.kill(server, signal.SIGUSR1)
+    tracer.communicate(timeout=60)
+    assert (priority, ordinary) == (-20, os.getpriority(os.PRIO_PROCESS, 0))
+
+
 def test_a_process_that_is_traced_already_can_be_counted(
     bpf: None, may_trace: None, deeds: Path, ferry_path: Path
 ) -> None:
     tracer = subprocess.Popen(
-        [ferry_path, "trace", "-m", "ptrace", "-1", deeds, "serve"],
+        [ferry_path, "trace", "-m", "ptrace", deeds, "serve"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -94,7 +139,9 @@ def test_a_process_that_is_traced_already_can_be_counted(
     counter = subprocess.Popen(
         [ferry_path, "trace", "--json", "-m", "bpf", "-p", server], stdout=subprocess.PIPE
     )
-    time.sleep(2)
+    while not has_attached(counter.pid) and counter.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.3)
     os.kill(int(server), signal.SIGUSR1)
     report = json.loads(counter.communicate(timeout=20)[0])
     assert counts(report)["getppid"][0] > 0
@@ -108,7 +155,7 @@ def refusal(ferry_path: Path, *before: str) -> str:
     """What a tracer says that is started like this; its report must come by ptrace."""
     if not shutil.which(before[0]):
         pytest.skip(f"{before[0]} is not installed")
-    command = [*before, str(ferry_path), "trace", "--once", "--json"]
+    command = [*before, str(ferry_path), "trace", "--json"]
     done = subprocess.run(
         [*command, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

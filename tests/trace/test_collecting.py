@@ -7,11 +7,13 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Trace, counts, refused
+from conftest import Trace, counts, has_attached, refused
 
 ROW = re.compile(r" *[\d.]+ +[\d.]+ +\d+ +(\d+) +(\d+)? +(\w+)$", re.M)
 
@@ -100,7 +102,6 @@ def test_a_small_limit_of_file_sizes_does_not_end_the_report(ferry_path: Path) -
         "sh",
         ferry_path,
         "trace",
-        "-1",
         "true",
     ]
     done = subprocess.run(limited, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -118,7 +119,7 @@ def test_stops_and_signals_work_as_without_a_tracer(
 ) -> None:
     assert trace(deeds, "stop")["status"] == 0
     done = subprocess.run(
-        [ferry_path, "trace", "--method", method, "--once", deeds, "signals"],
+        [ferry_path, "trace", "--method", method, deeds, "signals"],
         capture_output=True,
         check=True,
     )
@@ -131,7 +132,7 @@ def test_a_program_that_traces_can_do_so_or_is_named(
     failed = method == "ptrace"
     assert counts(trace(deeds, "trace"))["ptrace"] == (1, failed)
     done = subprocess.run(
-        [ferry_path, "trace", "--method", method, "--once", deeds, "trace"],
+        [ferry_path, "trace", "--method", method, deeds, "trace"],
         capture_output=True,
         check=True,
     )
@@ -142,11 +143,13 @@ def test_a_program_that_traces_can_do_so_or_is_named(
 
 
 @pytest.fixture
-def server(deeds: Path) -> subprocess.Popen[bytes]:
+def server(deeds: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen([deeds, "serve"], stdout=subprocess.PIPE)
     assert process.stdout
     assert process.stdout.readline() == b"ready\n"
-    return process
+    yield process
+    process.kill()
+    process.wait()
 
 
 def tracer_of(pid: int) -> int:
@@ -155,36 +158,42 @@ def tracer_of(pid: int) -> int:
     return int(found[1])
 
 
-BPF_PROGRAMS = 4  # that are attached
-
-
-def is_bpf_program(file: Path) -> bool:
-    try:
-        link = os.readlink(file)
-    except FileNotFoundError:  # closed meanwhile
-        return False
-    return "bpf" in link and "link" in link
-
-
-def count_bpf_programs(pid: int) -> int:
-    """How many a process has attached."""
-    return sum(map(is_bpf_program, Path(f"/proc/{pid}/fd").iterdir()))
-
-
-def attach(ferry_path: Path, server: subprocess.Popen[bytes], method: str) -> subprocess.Popen[str]:
+def attach(
+    ferry_path: Path, server: subprocess.Popen[bytes], method: str, *options: str
+) -> subprocess.Popen[str]:
     """A tracer of the server that is at work."""
     tracer = subprocess.Popen(
-        [ferry_path, "trace", "--json", "--method", method, "-p", str(server.pid)],
+        [ferry_path, "trace", "--json", "--method", method, "-p", str(server.pid), *options],
         stdout=subprocess.PIPE,
         text=True,
     )
     for _ in range(3000):
-        attached = count_bpf_programs(tracer.pid) == BPF_PROGRAMS
+        attached = has_attached(tracer.pid)
         if attached if method == "bpf" else tracer_of(server.pid) == tracer.pid:
             time.sleep(0.3)
             return tracer
         time.sleep(0.01)
     pytest.fail(f"process {server.pid} is not traced")
+
+
+def test_more_signals_do_not_lose_the_report(
+    server: subprocess.Popen[bytes], ferry_path: Path, method: str
+) -> None:
+    """As from `timeout -s INT`, which sends one to the process and one to its group."""
+    tracer = attach(ferry_path, server, method)
+    while tracer.poll() is None:
+        tracer.send_signal(signal.SIGINT)
+        time.sleep(0.001)
+    assert tracer.returncode == 0
+    assert counts(json.loads(tracer.communicate(timeout=20)[0]))["getppid"]
+
+
+def test_ends_after_the_duration(server: subprocess.Popen[bytes], ferry_path: Path) -> None:
+    tracer = attach(ferry_path, server, "ptrace", "--duration", "1")
+    report = json.loads(tracer.communicate(timeout=20)[0])
+    assert tracer.returncode == 0
+    assert report["goes_on"]
+    assert server.poll() is None
 
 
 def test_attaches_and_leaves_the_process_as_it_was(
@@ -202,6 +211,39 @@ def test_attaches_and_leaves_the_process_as_it_was(
     server.send_signal(signal.SIGUSR1)
     assert server.communicate(timeout=20)[0] == b"done\n"
     assert server.returncode == 0
+
+
+def test_several_processes_are_traced(
+    server: subprocess.Popen[bytes], deeds: Path, ferry_path: Path, method: str
+) -> None:
+    other = subprocess.Popen([deeds, "serve"], stdout=subprocess.PIPE)
+    assert other.stdout
+    assert other.stdout.readline() == b"ready\n"
+    tracer = attach(ferry_path, server, method, "--pid", str(other.pid))
+    tracer.send_signal(signal.SIGINT)
+    report = json.loads(tracer.communicate(timeout=20)[0])
+    other.send_signal(signal.SIGUSR1)
+    other.communicate(timeout=20)
+    assert report["threads"] == 2
+
+
+def test_children_that_exist_already_are_traced(deeds: Path, ferry_path: Path, method: str) -> None:
+    """As the workers of a server whose master does nothing."""
+    parent = subprocess.Popen(
+        ["sh", "-c", f"{deeds} serve & wait"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert parent.stdout
+    assert parent.stdout.readline() == b"ready\n"
+    tracer = attach(ferry_path, parent, method)
+    tracer.send_signal(signal.SIGINT)
+    report = json.loads(tracer.communicate(timeout=20)[0])
+    child = int(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text())
+    os.kill(child, signal.SIGUSR1)
+    parent.communicate(timeout=20)
+    assert report["threads"] == 2
+    assert counts(report)["getppid"][0] > 0
 
 
 def test_a_name_with_control_characters_reaches_no_terminal(ferry_path: Path, method: str) -> None:
@@ -332,7 +374,7 @@ def test_input_that_is_gone_leaves_no_second_run(
     ferry_path: Path, command: str, reason: str | None
 ) -> None:
     done = subprocess.run(
-        [ferry_path, "trace", "--json", "--method", "ptrace", command],
+        [ferry_path, "trace", "--json", "--method", "ptrace", "--twice", command],
         input=b"text",
         capture_output=True,
         check=True,
@@ -351,7 +393,7 @@ def test_both_runs_read_their_input_from_where_it_was(ferry_path: Path, tmp_path
         for command in ["true"], ["tee", "-a", str(copy)]:
             assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == len("first\n")
             subprocess.run(
-                [ferry_path, "trace", "--method", "ptrace", *command],
+                [ferry_path, "trace", "--method", "ptrace", "--twice", *command],
                 stdin=file,
                 capture_output=True,
                 timeout=60,
@@ -360,8 +402,29 @@ def test_both_runs_read_their_input_from_where_it_was(ferry_path: Path, tmp_path
     assert copy.read_text() == "second\nsecond\n"
 
 
-def test_shares_add_up_to_the_time_of_the_second_run(trace: Trace, deeds: Path) -> None:
-    report = trace(deeds, "time", "100000", options=())
+def test_a_program_runs_once(trace: Trace, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    report = trace("sh", "-c", f"echo x >> {log}")
+    assert log.read_text() == "x\n"
+    assert (report["time"]["missing"] is None) == (report["method"] == "bpf")
+
+
+def test_the_second_run_ignores_no_signal_that_the_first_does_not(
+    ferry_path: Path, may_trace: None, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    script = f"grep SigIgn /proc/self/status >> {log}"
+    command = [str(ferry_path), "trace", "--method", "ptrace", "--twice", "sh", "-c", script]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    first, second = (int(line.split()[1], 16) for line in log.read_text().splitlines())
+    ordinary = (1 << 31) - 1  # the C library's own signals come after these
+    assert second & ordinary == first & ordinary
+
+
+def test_shares_add_up_to_the_time_of_the_second_run(trace: Trace) -> None:
+    # Long enough for its time to be divided, with enough calls to be slowed down.
+    loop = "import os\nfor i in range(3 * 10**6): pass\nfor i in range(20000): os.getppid()"
+    report = trace(sys.executable, "-c", loop, options=("--twice",))
     times = report["time"]
     parts = [times[f"{name}_ns"]["value"] for name in ("user", "crossings", "kernel")]
     assert sum(parts) == pytest.approx(times["cpu_ns"])
@@ -378,7 +441,7 @@ def test_what_does_not_exist_is_named(ferry_path: Path) -> None:
         (["-p", "x"], "'x' is not the number of a process"),
         (["-m", "x", "true"], "'x' is not a method: they are auto, bpf and ptrace"),
         (["-m", "bpf", "-n", "1", "true"], "--program needs the method ptrace"),
-        ([], "no command and no --pid"),
+        ([], "no command, no --pid and no --cgroup"),
         (["-p", "1", "ls"], "unexpected argument 'ls'"),
     ):
         refused(ferry_path, arguments, reason)
@@ -406,7 +469,7 @@ def test_a_process_that_proc_does_not_show_is_not_absent(
 
 def test_busy_cpus_are_named(ferry_path: Path, may_trace: None) -> None:
     """A call that works on all CPUs cannot show what it saves while others keep them busy."""
-    command = ["--method", "ptrace", "--once", "ls", "-l", "/etc"]
+    command = ["--method", "ptrace", "ls", "-l", "/etc"]
     loops = [
         subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
     ]

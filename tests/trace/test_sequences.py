@@ -141,6 +141,15 @@ def test_traps_for_the_time_could_be_left_to_the_vdso(trace: Trace, deeds: Path)
     assert saving(trace(deeds, "calls"), "vdso")["missing"]
 
 
+def test_a_clock_that_the_vdso_does_not_read_saves_nothing(trace: Trace, deeds: Path) -> None:
+    assert saving(trace(deeds, "own_time"), "vdso")["missing"]
+
+
+def test_a_descriptor_is_no_path_to_look_up(trace: Trace, deeds: Path) -> None:
+    found = saving(trace(deeds, "about_descriptor"), "files")
+    assert found["missing"] or found["calls"] < 100
+
+
 def test_tiny_writes_could_be_few_large_ones(trace: Trace, deeds: Path, tmp_path: Path) -> None:
     found = saving(trace(deeds, "write_little", tmp_path / "file"), "buffers")
     assert found["calls"] == pytest.approx(999, abs=10)

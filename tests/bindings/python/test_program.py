@@ -2,6 +2,7 @@
 """Program: built, checked and run."""
 
 import errno
+import mmap
 import os
 import socket
 import threading
@@ -19,8 +20,7 @@ def reader(path: Path, buffer: bytearray) -> ferry.Program:
     program = ferry.Program()
     fd = program.call("openat", AT_FDCWD, path, os.O_RDONLY)
     program.jump_to(fd, ferry.ON_FAIL, ferry.END)
-    read = program.call("read", 0, buffer, len(buffer))
-    program.forward(read, 0, fd)
+    read = program.call("read", fd, buffer, len(buffer))
     program.parameter(read, 2, 0)
     program.forward(program.call("close", 0), 0, fd)
     return program
@@ -127,7 +127,6 @@ def test_mistakes() -> None:
     for mistake in (
         lambda: program.call(1 << 20),
         lambda: program.forward(slot, 0, slot),
-        lambda: program.forward(slot + 1, 0, slot),
         lambda: program.parameter(slot, 1, 0),
         lambda: program.jump_to(slot, 0, "later"),
         lambda: program.label(""),
@@ -135,6 +134,51 @@ def test_mistakes() -> None:
         with pytest.raises(ValueError, match="not valid"):
             mistake()
     assert len(program) == 1 and program.run()[1][0] == os.getpid()
+
+
+def test_a_slot_is_no_number(tree: Path) -> None:
+    """The number of a slot, as an argument, would be an open descriptor: the wrong one."""
+    program, other = ferry.Program(), ferry.Program()
+    fd = program.call("openat", AT_FDCWD, tree / "a", os.O_RDONLY)
+    assert repr(fd) == "<slot 0>" and fd.number == 0
+    with pytest.raises(TypeError):
+        os.fstat(fd)  # type: ignore[arg-type]
+    for mistake in (
+        lambda: program.forward(fd, 0, 0),  # type: ignore[arg-type]
+        lambda: program.jump_to(0, ferry.ON_FAIL, ferry.END),  # type: ignore[arg-type]
+        lambda: program.parameter(0, 0, 0),  # type: ignore[arg-type]
+        lambda: program.call(fd, 0),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match="slot"):
+            mistake()
+    with pytest.raises(ValueError, match="another program"):
+        other.call("close", fd)
+    assert len(program) == 1 and len(other) == 0
+
+
+def test_a_slot_forwards_itself(tree: Path) -> None:
+    program = ferry.Program()
+    fd = program.call("openat", AT_FDCWD, tree / "a", os.O_RDONLY)
+    read = program.call("pread64", fd, bytearray(8), np.int64(8), 1)
+    again = program.call("lseek", fd, read, os.SEEK_SET)
+    program.call("close", fd)
+    results = program.run()[1]
+    assert (results[read.number], results[again.number]) == (4, 4)
+    for _ in range(252):
+        program.call("getpid")
+    with pytest.raises(ValueError, match="at most"):
+        program.call("close", fd)
+    assert len(program) == 256
+
+
+def test_a_copy_from_an_address_that_a_call_returns() -> None:
+    word = np.zeros(1, np.int64)
+    program = ferry.Program()
+    place = program.call("mmap", 0, 4096, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANON, -1, 0)
+    program.copy(word, place)
+    program.call("munmap", place, 4096)
+    word[0] = 1
+    assert program.run()[1][1:].tolist() == [0, 0] and not word[0]
 
 
 def test_a_program_that_runs_does_not_change() -> None:
@@ -150,7 +194,7 @@ def test_a_program_that_runs_does_not_change() -> None:
             program.call("getpid")
         release.send(b"x")
         thread.join()
-    assert program.call("getpid") == 2
+    assert program.call("getpid").number == 2
 
 
 def test_an_empty_program() -> None:

@@ -202,7 +202,8 @@ def test_the_next_files_are_read_meanwhile(tree: Path) -> None:
     many = ["a"] * 100_000
     with ferry.files.open_reader(tree, many, memory=65536) as reader:
         assert any(is_read_meanwhile() for _ in reader)
-    with ferry.files.open_reader(tree, many, memory=65536, threads=1) as reader:
+    one = ferry.call.make_options(1, None, None)
+    with ferry.files.open_reader(tree, many, memory=65536, options=one) as reader:
         assert not any(is_read_meanwhile() for _ in islice(reader, 5))
 
 

@@ -87,7 +87,7 @@ def test_the_source_distribution(tmp_path: Path) -> None:
         pytest.skip("this is no git checkout, from which Meson makes distributions")
     program = "import mesonpy, sys; mesonpy.build_sdist(sys.argv[1])"
     run(sys.executable, "-c", program, tmp_path, folder=SOURCE)
-    [archive] = tmp_path.glob("ferry-*.tar.gz")
+    [archive] = tmp_path.glob("libferry-*.tar.gz")
     with tarfile.open(archive) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
     assert {"PKG-INFO", "LICENSE", "ferry-library/lib/files/walk.c"} <= names

@@ -41,11 +41,11 @@ static int enable_audit(void)
 
 static void run_audited(void *fd)
 {
-	const struct ferry_slot slot = SLOT(SYS_getpid);
+	const struct batch_slot slot = SLOT(SYS_getpid);
 	long ret = UNTOUCHED;
-	struct ferry_batch_args args = device_args(&ret, &slot, 1);
+	struct batch_args args = device_args(&ret, &slot, 1);
 
-	expect_device_refuses(*(int *)fd, &args, 0);
+	expect_device_refuses(*(int *)fd, &args, 0, BATCH_BEGIN);
 	expect_equal(ferry_batch_on(FERRY_DEVICE, &ret, &slot, 1, 0, 0), 0);
 	expect_equal(ret, getpid());
 }

@@ -19,36 +19,36 @@ static inline int device_open(void)
 }
 
 /** The return value of the module, without -1 and errno. */
-static inline long device_run(int fd, struct ferry_batch_args *args)
+static inline long device_run(int fd, struct batch_args *args)
 {
 	return ferry_rawcall(SYS_ioctl, fd, (long)FERRY_IOC_BATCH, (long)args, 0, 0, 0);
 }
 
-/** Fails unless the module leaves the batch to user space from slot I on. */
-static inline void expect_device_refuses(int fd, struct ferry_batch_args *args, long i)
+/** Fails unless the module leaves the batch to user space from slot I on, in STATE. */
+static inline void expect_device_refuses(int fd, struct batch_args *args, long i, long state)
 {
 	expect_equal(device_run(fd, args), -EOPNOTSUPP);
-	expect_equal(args->flags, FERRY_BATCH_RESUME | i << FERRY_RESUME_SHIFT);
+	expect_equal(args->position, i);
+	expect_equal(args->state, state);
 }
 
 /** The arguments of the batch calls[0 .. ncall - 1]. */
-static inline struct ferry_batch_args device_args(long rets[], const struct ferry_slot calls[],
-						  unsigned long ncall)
+static inline struct batch_args device_args(long rets[], const struct batch_slot calls[],
+					    unsigned long ncall)
 {
-	return (struct ferry_batch_args){
+	return (struct batch_args){
 		.rets = (unsigned long)rets,
 		.calls = (unsigned long)calls,
 		.ncall = ncall,
-		.size = sizeof(*calls),
 	};
 }
 
 /** Fails unless FD runs a batch of this process. */
 static inline void expect_device_runs(int fd)
 {
-	const struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_getppid) };
+	const struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_getppid) };
 	long rets[2] = { UNTOUCHED, UNTOUCHED };
-	struct ferry_batch_args args = device_args(rets, calls, 2);
+	struct batch_args args = device_args(rets, calls, 2);
 
 	expect_equal(device_run(fd, &args), 1);
 	expect_equal(rets[0], getpid());

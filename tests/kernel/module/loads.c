@@ -40,9 +40,9 @@ static void fail(const char *what)
 
 static void run_batches(int fd, struct counts *counts)
 {
-	const struct ferry_slot calls[] = { { .nr = SYS_getpid }, { .nr = SYS_getuid } };
+	const struct batch_slot calls[] = { { .nr = SYS_getpid }, { .nr = SYS_getuid } };
 	long rets[2] = { -1, -1 };
-	struct ferry_batch_args args = {
+	struct batch_args args = {
 		.rets = (unsigned long)rets,
 		.calls = (unsigned long)calls,
 		.ncall = 2,
@@ -50,7 +50,7 @@ static void run_batches(int fd, struct counts *counts)
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		args.flags = 0;
+		args.position = args.state = 0;
 		if (ioctl(fd, FERRY_IOC_BATCH, &args) != 1 || rets[0] != getpid())
 			__atomic_add_fetch(&counts->bad, 1, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&counts->batches, 1, __ATOMIC_RELAXED);

@@ -12,7 +12,7 @@ volatile sig_atomic_t signals_seen;
 
 void expect_library_runs(void)
 {
-	const struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_getppid) };
+	const struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_getppid) };
 	long rets[2] = { UNTOUCHED, UNTOUCHED };
 
 	expect_equal(ferry_batch_on(FERRY_DEVICE, rets, calls, 2, 0, 0), 1);

@@ -9,15 +9,15 @@
 
 static void break_out_raw(void *fd)
 {
-	const struct ferry_slot slot = SLOT(SYS_mkdir, FORBIDDEN, 0700);
+	const struct batch_slot slot = SLOT(SYS_mkdir, FORBIDDEN, 0700);
 	long ret = UNTOUCHED;
-	struct ferry_batch_args args = device_args(&ret, &slot, 1);
+	struct batch_args args = device_args(&ret, &slot, 1);
 	struct filter filter;
 
 	filter_one(&filter, SYS_mkdir, SECCOMP_RET_KILL_PROCESS);
 	filter_install(&filter);
-	expect_device_refuses(*(int *)fd, &args, 0);
-	expect_device_refuses(*(int *)fd, &args, 0);
+	expect_device_refuses(*(int *)fd, &args, 0, BATCH_BEGIN);
+	expect_device_refuses(*(int *)fd, &args, 0, BATCH_BEGIN);
 	expect_equal(ret, UNTOUCHED);
 }
 
@@ -34,17 +34,17 @@ TEST(every_slot_of_a_filtered_task_is_refused)
 static void confine_itself(void *fd)
 {
 	struct filter filter;
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
 		SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program),
 		SLOT(SYS_mkdir, FORBIDDEN, 0700),
 		SLOT(SYS_getpid),
 	};
 	long rets[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
-	struct ferry_batch_args args = device_args(rets, calls, 4);
+	struct batch_args args = device_args(rets, calls, 4);
 
 	filter_one(&filter, SYS_mkdir, SECCOMP_RET_KILL_PROCESS);
-	expect_device_refuses(*(int *)fd, &args, 2);
+	expect_device_refuses(*(int *)fd, &args, 2, BATCH_CALL);
 	expect_equal(rets[1], 0);
 	expect_equal(rets[2], UNTOUCHED);
 }

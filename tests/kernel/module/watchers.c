@@ -10,11 +10,11 @@
 
 static void expect_refused(int fd)
 {
-	const struct ferry_slot slot = SLOT(SYS_getpid);
+	const struct batch_slot slot = SLOT(SYS_getpid);
 	long ret = UNTOUCHED;
-	struct ferry_batch_args args = device_args(&ret, &slot, 1);
+	struct batch_args args = device_args(&ret, &slot, 1);
 
-	expect_device_refuses(fd, &args, 0);
+	expect_device_refuses(fd, &args, 0, BATCH_BEGIN);
 	expect_equal(ret, UNTOUCHED);
 	expect_library_runs();
 }
@@ -46,7 +46,7 @@ TEST(a_traced_task_is_refused)
 static void sleep_in_batch(void *arg)
 {
 	const struct timespec time = { 0, 700000000 };
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_getpid),
 		SLOT(SYS_nanosleep, &time, NULL),
 		SLOT(SYS_getppid),

@@ -77,7 +77,7 @@ static void *work(void *arg)
 
 /* ---- a thread whose slots and results go away ---- */
 
-static struct ferry_slot *fleeting; /* two pages */
+static struct batch_slot *fleeting; /* two pages */
 static _Thread_local sigjmp_buf after_fault;
 
 static void on_fault(int signal)
@@ -88,7 +88,7 @@ static void on_fault(int signal)
 
 static void *work_on_fleeting_memory(void *arg)
 {
-	const unsigned long ncall = 2 * PAGE / sizeof(struct ferry_slot);
+	const unsigned long ncall = 2 * PAGE / sizeof(struct batch_slot);
 
 	(void)arg;
 	while (!atomic_load(&shared->stop)) {

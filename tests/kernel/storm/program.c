@@ -39,14 +39,14 @@ void program_open(struct program *program)
 
 /* ---- making ---- */
 
-static struct ferry_slot slot(long nr, long a, long b, long c, long d)
+static struct batch_slot slot(long nr, long a, long b, long c, long d)
 {
-	struct ferry_slot made = { .nr = (short)nr, .argc = 4, .arg = { a, b, c, d } };
+	struct batch_slot made = { .nr = (short)nr, .argc = 4, .arg = { a, b, c, d } };
 
 	return made;
 }
 
-static struct ferry_slot any_call(const struct program *program, struct random *random)
+static struct batch_slot any_call(const struct program *program, struct random *random)
 {
 	static const long values[] = { 0, 1, -1, -ENOSYS, -4095, -4096, LONG_MAX, LONG_MIN, 4242 };
 	static const short refused[] = { -1,
@@ -84,7 +84,7 @@ static struct ferry_slot any_call(const struct program *program, struct random *
 	case 11:
 		return slot(SYS_futex, (long)&futex_word, FUTEX_WAIT_PRIVATE, 0, (long)&a_moment);
 	default:
-		return slot(FERRY_NR_WDCPY, (long)&program->words[random_below(random, WORDS)],
+		return slot(BATCH_WDCPY, (long)&program->words[random_below(random, WORDS)],
 			    (long)&program->rets[random_below(random, SLOTS)], 0, 0);
 	}
 }
@@ -100,7 +100,7 @@ void program_make(struct program *program, struct random *random)
 
 	program->ncall = 1 + random_below(random, SLOTS);
 	for (i = 0; i < program->ncall; i++) {
-		struct ferry_slot *made = &program->calls[i];
+		struct batch_slot *made = &program->calls[i];
 
 		*made = any_call(program, random);
 		made->jump_fail = any_jump(random);
@@ -108,7 +108,7 @@ void program_make(struct program *program, struct random *random)
 		made->jump_pos = any_jump(random);
 		if (made->nr != SYS_lseek || !random_percent(random, 50))
 			continue;
-		made->argc |= FERRY_ARGC_FORWARD;
+		made->argc |= BATCH_ARGC_FORWARD;
 		made->from[1] = (unsigned char)random_below(random, 6);
 	}
 	for (i = 0; i <= SLOTS; i++)
@@ -130,7 +130,7 @@ static bool is_one_of(long result, long a, long b, long c)
 	return result == a || result == b || result == c;
 }
 
-static bool event_result(struct program *program, const struct ferry_slot *call, long result)
+static bool event_result(struct program *program, const struct batch_slot *call, long result)
 {
 	bool was_set = program->is_set;
 
@@ -138,17 +138,17 @@ static bool event_result(struct program *program, const struct ferry_slot *call,
 	return result == (was_set || program->is_set ? (long)sizeof(one) : -EAGAIN);
 }
 
-static bool lseek_result(const struct ferry_slot *call, const struct state *state, long i,
+static bool lseek_result(const struct batch_slot *call, const struct state *state, long i,
 			 long result)
 {
-	long d = call->argc & FERRY_ARGC_FORWARD ? call->from[1] : 0;
+	long d = call->argc & BATCH_ARGC_FORWARD ? call->from[1] : 0;
 
 	if (d > i)
 		return result == -EINVAL;
 	return result == (d ? state->rets[i - d] : call->arg[1]);
 }
 
-static bool word_copy_result(const struct program *program, const struct ferry_slot *call,
+static bool word_copy_result(const struct program *program, const struct batch_slot *call,
 			     struct state *state, long result)
 {
 	long to = (const long *)call->arg[0] - program->words;
@@ -161,7 +161,7 @@ static bool word_copy_result(const struct program *program, const struct ferry_s
 /* Whether slot I can have had RESULT. */
 static bool is_possible(struct program *program, struct state *state, long i, long result)
 {
-	const struct ferry_slot *call = &program->calls[i];
+	const struct batch_slot *call = &program->calls[i];
 
 	switch (call->nr) {
 	case SYS_getpid:
@@ -181,14 +181,14 @@ static bool is_possible(struct program *program, struct state *state, long i, lo
 		return is_one_of(result, -EAGAIN, -EINTR, -EAGAIN);
 	case SYS_futex:
 		return is_one_of(result, -ETIMEDOUT, -EINTR, -ETIMEDOUT);
-	case FERRY_NR_WDCPY:
+	case BATCH_WDCPY:
 		return word_copy_result(program, call, state, result);
 	default:
 		return result == -ENOSYS;
 	}
 }
 
-static short jump_of(const struct ferry_slot *call, long result)
+static short jump_of(const struct batch_slot *call, long result)
 {
 	if (!result)
 		return call->jump_zero;

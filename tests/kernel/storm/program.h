@@ -22,7 +22,7 @@
 
 /* A thread's program, and what only its batches use. */
 struct program {
-	struct ferry_slot calls[SLOTS];
+	struct batch_slot calls[SLOTS];
 	long rets[SLOTS + 1];
 	long words[WORDS]; /* what word copies write */
 	unsigned long ncall;

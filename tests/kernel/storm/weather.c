@@ -58,6 +58,8 @@ static void answer(int signal, siginfo_t *info, void *context)
 	caller->uc_mcontext.gregs[REG_RAX] = FILTERED_RESULT;
 #elif defined(__aarch64__)
 	caller->uc_mcontext.regs[0] = FILTERED_RESULT;
+#elif defined(__riscv)
+	caller->uc_mcontext.__gregs[REG_A0] = FILTERED_RESULT;
 #endif
 }
 

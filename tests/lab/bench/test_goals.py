@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.bench.goals import Record, goal_table, goals_of, number
+from lab.bench.goals import ALSO, Record, goal_table, goals_of, number
 from lab.tests.manifest import read_benches
 
 
@@ -30,7 +30,7 @@ def line(engine: str, slot: float, crossing: float = 400.0, call: str = "within"
     return {"call": call, "label": call, "engine": engine, "fit": fit, "overhead": None}
 
 
-@pytest.mark.parametrize(("slot", "met"), [(70.0, True), (70.5, False)])
+@pytest.mark.parametrize(("slot", "met"), [(65.0, True), (65.5, False)])
 def test_a_slot_is_within_its_bound_or_not(slot: float, met: bool) -> None:
     series = [line("syscall", slot), line("loop", 200.0)]
     assert judged(slope={"series": series}) == {"unimplemented, within the table, per slot": met}
@@ -42,8 +42,8 @@ def test_other_slots_may_cost_more() -> None:
 
 def test_overhead_is_judged_where_it_is_known() -> None:
     series = [
-        line("syscall", 3409.0, call="statx") | {"overhead": 54.0},
-        line("raw", 3509.0, call="statx") | {"overhead": 154.0},
+        line("syscall", 3399.0, call="statx") | {"overhead": 44.0},
+        line("raw", 3509.0, call="statx") | {"overhead": 144.0},
         line("syscall", 1282.0, call="write"),
     ]
     assert judged(overhead={"series": series}) == {"statx in a batch, beyond its handler": True}
@@ -198,15 +198,38 @@ def test_many_names_are_judged_by_what_they_take_beyond_the_handler() -> None:
 
 
 def test_the_table_says_what_is_not_met() -> None:
-    lines = goal_table(goals_of({"slope": {"series": [line("syscall", 71.0)]}})).splitlines()
+    lines = goal_table(goals_of({"slope": {"series": [line("syscall", 66.0)]}})).splitlines()
     assert lines == [
         "GOAL                                       MEASURED  WANTED      MET",
-        "unimplemented, within the table, per slot        71  at most 70  NO",
+        "unimplemented, within the table, per slot        66  at most 65  NO",
     ]
 
 
 def test_goals_are_of_benchmarks_that_there_are() -> None:
     names = {bench.name for bench in read_benches()}
     judged_ones = {"slope", "overhead", "total", "mdu", "call", "call-base", "uml", "flexsc-uml"}
-    judged_ones |= {"files-x86-6.12", "files-uml-7.3"}
+    judged_ones |= {"files-x86-6.12", "files-uml-7.3", "writes", "arm64", "riscv64"}
+    judged_ones |= {
+        f"{name}-{t}" for name in ("slope", "overhead", "total", "writes") for t in ALSO
+    }
     assert judged_ones | {"pagefault", "pagefault-base", "pagefault-uml"} == names
+
+
+def test_another_target_is_judged_like_the_first() -> None:
+    (target,) = ALSO
+    (goal,) = goals_of({f"slope-{target}": {"series": [line("syscall", 66.0)]}})
+    assert goal.what == f"{target}: unimplemented, within the table, per slot"
+    assert not goal.met
+
+
+# ---- other machines ----
+
+
+@pytest.mark.parametrize("machine", ["arm64", "riscv64"])
+@pytest.mark.parametrize(("batch", "met"), [(100.0, True), (100.1, False)])
+def test_a_call_saves_enough_on_other_machines_or_not(
+    machine: str, batch: float, met: bool
+) -> None:
+    calls = [{"call": "fstat", "loop": 225.0, "batch": batch}]
+    found = judged(**{machine: {"calls": calls}})
+    assert found == {f"{machine}, fstat, saved per call": met}

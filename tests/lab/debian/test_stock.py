@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Stock kernels: the order in which the initrd loads modules, and its format."""
 
+import gzip
 import lzma
 import os
 import shutil
@@ -11,7 +12,7 @@ import pytest
 
 from lab import LabError
 from lab.debian import initrd
-from lab.debian.initrd import in_order, read_module, write_initrd
+from lab.debian.initrd import dependencies, in_order, read_module, write_initrd
 from lab.debian.stock import headers_of, point_to
 
 
@@ -42,9 +43,38 @@ def test_a_missing_module_is_named(modules: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_modules_are_decompressed(tmp_path: Path) -> None:
-    (tmp_path / "a.ko.xz").write_bytes(lzma.compress(b"code"))
-    (tmp_path / "b.ko").write_bytes(b"code")
-    assert read_module(tmp_path / "a.ko.xz") == read_module(tmp_path / "b.ko") == b"code"
+    contents = {
+        "a.ko": b"code",
+        "b.ko.xz": lzma.compress(b"code"),
+        "c.ko.gz": gzip.compress(b"code"),
+    }
+    if shutil.which("zstd"):
+        packed = subprocess.run(["zstd", "-c"], input=b"code", stdout=subprocess.PIPE, check=True)
+        contents["d.ko.zst"] = packed.stdout
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        assert read_module(tmp_path / name) == b"code"
+
+
+def test_modules_need_a_list_or_the_usual_folder(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="modules.dep is missing, and the folder is not in lib/modu"):
+        dependencies(tmp_path)
+
+
+@pytest.mark.skipif(not shutil.which("depmod"), reason="kmod is not installed")
+def test_a_list_of_modules_is_made_where_a_package_was_unpacked(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "modules" / "6.6.1"
+    source = tmp_path / "empty.c"
+    source.touch()
+    for name in ("one", "two"):
+        (folder / "kernel").mkdir(parents=True, exist_ok=True)
+        command = ["gcc", "-c", str(source), "-o", str(folder / "kernel" / f"{name}.ko")]
+        subprocess.run(command, check=True)
+    (folder / "modules.order").write_text("kernel/one.ko\nkernel/two.ko\n")
+    (folder / "modules.builtin").touch()
+    before = sorted(tmp_path.rglob("*"))
+    assert dependencies(folder).splitlines() == ["kernel/one.ko:", "kernel/two.ko:"]
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.skipif(not shutil.which("busybox"), reason="busybox is not installed")

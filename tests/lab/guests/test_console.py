@@ -7,7 +7,7 @@ from lab.guests.console import Watcher
 
 BAD = [
     "[   12.345678] BUG: unable to handle page fault for address: ffff888000000000",
-    "[    1.000000] WARNING: CPU: 1 PID: 77 at kernel/ferry/batch.c:12 ferry_run+0x10/0x20",
+    "[    1.000000] WARNING: CPU: 1 PID: 77 at kernel/subcall/batch.c:12 batch_run+0x10/0x20",
     "[    1.000000] Oops: Oops: 0000 [#1] PREEMPT SMP NOPTI",
     "[    1.000000] BUG: KASAN: slab-out-of-bounds in ferry_run+0x10/0x20",
     "[    1.000000] WARNING: possible circular locking dependency detected",
@@ -16,7 +16,9 @@ BAD = [
     "[   30.000000] rcu: INFO: rcu_sched detected stalls on CPUs/tasks: { 1 }",
     "[   60.000000] kmemleak: 3 new suspicious memory leaks (see /sys/kernel/debug/kmemleak)",
     "[   60.000000] kmemleak: unreferenced object 0xffff888003a4c000 (size 64):",
-    "[    1.000000] UBSAN: array-index-out-of-bounds in kernel/ferry/batch.c:40:7",
+    "[    1.000000] Oops: general protection fault, probably for non-canonical address 0x8",
+    "[    1.000000] general protection fault: 0000 [#1] SMP",
+    "[    1.000000] UBSAN: array-index-out-of-bounds in kernel/subcall/batch.c:40:7",
     "[    1.000000] BUG: Bad rss-counter state mm:00000000e1b1d0a5 type:MM_ANONPAGES val:2",
     "[    1.000000] Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000000b",
     "[    1.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [batch:99]",
@@ -30,6 +32,7 @@ GOOD = [
     "[    0.000000] Kernel command line: root=/dev/root ro console=ttyS0 panic=-1",
     "[    0.000000] kmemleak: Kernel memory leak detector initialized (mem pool available: 1)",
     "[    0.000000] kmemleak: Automatic memory scanning thread started",
+    "[    1.000000] traps: batch[554] general protection fault ip:56538c1fe00f sp:7ffd3fa7a220",
     "[    0.000000] Spectre V2 : Mitigation: Retpolines",
     "[    5.000000] Out of memory: Killed process 77 (hog) total-vm:1048576kB",
     "[    0.000000] rcu: Hierarchical RCU implementation.",
@@ -69,10 +72,12 @@ def rcu_complaint(reason: str) -> bytes:
 
 def test_a_complaint_of_rcu_is_told_with_its_reason() -> None:
     watcher = Watcher()
-    watcher.feed(rcu_complaint("kernel/ferry/batch.c:12 suspicious rcu_dereference_check() usage!"))
+    watcher.feed(
+        rcu_complaint("kernel/subcall/batch.c:12 suspicious rcu_dereference_check() usage!")
+    )
     assert watcher.findings == [
         "WARNING: suspicious RCU usage: "
-        "kernel/ferry/batch.c:12 suspicious rcu_dereference_check() usage!"
+        "kernel/subcall/batch.c:12 suspicious rcu_dereference_check() usage!"
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Building, with a toy kernel: what is built again and what is not, and what can go wrong."""
+"""Building, with a toy kernel: what is built again, what is kept, and what can go wrong."""
 
 import os
 import shutil
@@ -155,7 +155,7 @@ def test_the_key_depends_on_all_inputs(
     elif what == "series":
         write_patch(toy / "series", "0001-toy", any_diff=ADD_LINE)
     elif what == "compiler":
-        monkeypatch.setattr(building, "compiler_version", lambda: "gcc 99\n")
+        monkeypatch.setattr(building, "compiler_version", lambda _arch: "gcc 99\n")
     else:
         target = replace(TARGET, name="toy-other")
     assert building.key_of(target, version) != before
@@ -186,13 +186,26 @@ def test_the_series_selftests_are_built_once(toy: Path, cache: Path) -> None:
     kernel = building.build(TARGET)
     assert list(build_selftests(kernel).iterdir()) == []
     makefile = "all:\n\techo $(KHDR_INCLUDES) > $(OUTPUT)/a"
-    files = {"tools/testing/selftests/ferry/Makefile": makefile}
+    files = {"tools/testing/selftests/subcall/Makefile": makefile}
     install_package(make_package(toy / "second", "9.9.2-1", **files), cache)
     kernel = building.build(TARGET)
     program = build_selftests(kernel) / "a"
     assert program.read_text().endswith("objects-headers/usr/include\n")
     made = program.stat().st_mtime_ns
     assert (build_selftests(kernel) / "a").stat().st_mtime_ns == made
+
+
+def test_a_changed_selftest_builds_no_kernel(
+    toy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(series, "REPOSITORY", toy)
+    place = "tools/testing/selftests/subcall"
+    write_patch(toy / "series", "0001-toy", files=f"{place}/Makefile <- Makefile\n")
+    for text in ("first", "second"):
+        (toy / "Makefile").write_text(f"all:\n\techo {text} > $(OUTPUT)/a")
+        kernel = building.build(TARGET)
+        assert (build_selftests(kernel) / "a").read_text() == f"{text}\n"
+        assert bool(compiled(cache)) == (text == "first")
 
 
 def test_a_module_that_does_not_build_names_the_version_and_the_line(
@@ -369,6 +382,7 @@ def test_runs_at_the_same_time_take_turns(cache: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        assert other.stderr and "waiting for another run" in other.stderr.readline()
+        waiting = f"waiting for another run that works on it (process {os.getpid()}, "
+        assert other.stderr and waiting in other.stderr.readline()
         assert other.poll() is None
     assert other.communicate(timeout=20)[0] == "mine\n"

@@ -4,7 +4,14 @@
 import pytest
 
 from lab import LabError
-from lab.kernels.config import check_settings, fragments, read_settings, render, requested
+from lab.kernels.config import (
+    check_guest,
+    check_settings,
+    fragments,
+    read_settings,
+    render,
+    requested,
+)
 from lab.targets import TARGETS, Target
 
 
@@ -39,7 +46,7 @@ def test_the_fragments_of_each_target_are_there(target: Target) -> None:
     paths = fragments(target)
     assert [path.name for path in paths] == list(target.fragments)
     wanted = requested(paths)
-    assert ("CONFIG_FERRY_BATCH" in wanted) == target.series
+    assert ("CONFIG_SUBCALL_BATCH" in wanted) == target.series
     assert ("CONFIG_KASAN" in wanted) == target.name.endswith("-debug")
     assert ("CONFIG_KCSAN" in wanted) == target.name.endswith("-kcsan")
 
@@ -48,3 +55,11 @@ def test_no_fragment_says_something_twice() -> None:
     for path in {path for target in TARGETS.values() for path in fragments(target)}:
         names = [line.partition("=")[0] for line in path.read_text().splitlines() if "=" in line]
         assert len(names) == len(set(names)), path
+
+
+@pytest.mark.parametrize(
+    ("arch", "option"), [("um", "HOSTFS"), ("x86", "VIRTIO_PCI"), ("riscv", "VIRTIO_MMIO")]
+)
+def test_each_machine_has_its_options_of_a_guest(arch: str, option: str) -> None:
+    with pytest.raises(LabError, match=f"CONFIG_{option} is n.*'ARCH={arch} .*guest-.*' adds them"):
+        check_guest(arch, {}, "of toy")

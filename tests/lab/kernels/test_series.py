@@ -10,6 +10,8 @@ from conftest import write_patch
 
 from lab import LabError
 from lab.kernels import series
+from lab.kernels.steps import steps
+from lab.targets import find_target
 
 AUTHOR = ("A Tester", "tester@example.org")
 MANIFEST = """
@@ -188,6 +190,23 @@ def test_every_real_patch_is_mailed() -> None:
     assert {"batch", "flexsc"} <= names
     covers = {path.name.removeprefix("cover-") for path in series.SERIES.glob("cover-*")}
     assert {"batch", "flexsc"} <= covers <= names
+
+
+def test_a_step_has_the_patches_that_it_needs_and_no_others() -> None:
+    target = find_target("uml-7.3")
+    found = {name: step.only for name, step in steps(target, ["batch", "batch-um"])}
+    batch = next(row.patches for row in series.read_manifest() if row.name == "batch")
+    assert [*found.values()][: len(batch)] == [
+        tuple(batch[:count]) for count in range(1, len(batch) + 1)
+    ]
+    assert found["batch-um: 0015-um"] == ("0009-um-words", *batch, "0015-um")
+
+
+def test_steps_name_the_series() -> None:
+    with pytest.raises(LabError, match="there is no series 'none'; the series are um-words, "):
+        list(steps(find_target("uml-7.3"), ["none"]))
+    with pytest.raises(LabError, match="debian-6.12 has no series"):
+        list(steps(find_target("debian-6.12"), []))
 
 
 def test_an_author_has_a_name_and_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

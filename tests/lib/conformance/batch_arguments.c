@@ -21,7 +21,7 @@ static void expect_refused(unsigned long ncall, long flags, long size)
 /* Of a batch whose FLAGS and SIZE are not defined, the header runs as many slots as of any. */
 static void expect_undefined(unsigned long ncall, long flags, long size)
 {
-	struct ferry_slot call = SLOT(SYS_getpid);
+	struct batch_slot call = SLOT(SYS_getpid);
 	long ret = UNTOUCHED;
 
 	if (checks_flags_and_size()) {
@@ -39,7 +39,7 @@ TEST(unknown_flags_give_einval)
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		expect_undefined(1, flags[i], 0);
-		expect_undefined(1, flags[i], sizeof(struct ferry_slot));
+		expect_undefined(1, flags[i], sizeof(struct batch_slot));
 		expect_undefined(0, flags[i], 0);
 	}
 }
@@ -59,7 +59,7 @@ TEST(sizes_but_0_and_64_give_einval)
 
 TEST(sizes_0_and_64_run)
 {
-	struct ferry_slot call = SLOT(SYS_getpid);
+	struct batch_slot call = SLOT(SYS_getpid);
 	long ret = UNTOUCHED;
 
 	expect_equal(way_run(&ret, &call, 1, 0, 0), 0);
@@ -72,17 +72,17 @@ TEST(sizes_0_and_64_run)
 
 TEST(the_query_answers_version_and_features)
 {
-	const long answer = 2 | (1 | 2) << 8;
+	const long answer = 3 | (1 | 2) << 8;
 
 	expect_equal(way_run(NULL, NULL, 0, FERRY_BATCH_QUERY, 0), answer);
-	expect_equal(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD)
-						 << FERRY_FEATURE_SHIFT,
+	expect_equal(BATCH_VERSION | (BATCH_FEATURE_WDCPY | BATCH_FEATURE_FORWARD)
+					     << BATCH_FEATURE_SHIFT,
 		     answer);
 }
 
 TEST(a_query_with_anything_else_gives_einval)
 {
-	struct ferry_slot call = SLOT(SYS_getppid);
+	struct batch_slot call = SLOT(SYS_getppid);
 	long ret = UNTOUCHED;
 
 	if (!checks_flags_and_size())
@@ -98,7 +98,7 @@ TEST(a_query_with_anything_else_gives_einval)
 
 TEST(arrays_too_long_to_address_give_einval)
 {
-	expect_refused(FERRY_MAX_SLOTS + 1, 0, 0);
+	expect_refused(BATCH_MAX_SLOTS + 1, 0, 0);
 	expect_refused(1UL << 57, 0, 0);
 	expect_refused(1UL << 58, 0, 0); /* times 64 is 0 in a word */
 	expect_refused((1UL << 58) + 1, 0, 0);

@@ -12,7 +12,7 @@ static char secret[] = "/tmp/conformance.XXXXXX";
 static void drop_rights(void *arg)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct ferry_slot calls[103];
+	struct batch_slot calls[103];
 	long results[103];
 	int i;
 
@@ -60,7 +60,7 @@ TEST(a_slot_that_drops_rights_binds_the_next)
 static void send_as_two(void *arg)
 {
 	const int *fds = arg;
-	struct ferry_slot calls[41];
+	struct batch_slot calls[41];
 	long results[41];
 	char text[CMSG_SPACE(sizeof(struct ucred))];
 	char byte;

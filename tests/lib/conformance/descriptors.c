@@ -8,7 +8,7 @@
 
 static void expect_lowest_numbers(void)
 {
-	struct ferry_slot calls[14];
+	struct batch_slot calls[14];
 	long results[14];
 	int i;
 
@@ -19,7 +19,7 @@ static void expect_lowest_numbers(void)
 	calls[10] = SLOT(SYS_close, 5);
 	calls[11] = SLOT(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY);
 	calls[12] = SLOT(SYS_fcntl, 0, F_DUPFD, 7);
-	calls[13] = SLOT(SYS_dup2, 0, 14);
+	calls[13] = SLOT(SYS_dup3, 0, 14, 0);
 	results[10] = 0;
 	results[11] = 5;
 	results[12] = 13;
@@ -48,7 +48,7 @@ TEST(new_descriptors_get_the_lowest_free_numbers)
 /* A program that closes all unknown descriptors, as daemons do. */
 static void close_all_within_a_batch(void *arg)
 {
-	struct ferry_slot calls[101];
+	struct batch_slot calls[101];
 	long results[101];
 	int null;
 	int i;
@@ -99,7 +99,7 @@ TEST(an_engine_does_not_touch_a_file_at_a_number_that_it_once_used)
 static void allow_no_descriptor(void *arg)
 {
 	const struct rlimit none = { 0, 0 };
-	struct ferry_slot calls[] = { SLOT(SYS_dup, 0),
+	struct batch_slot calls[] = { SLOT(SYS_dup, 0),
 				      SLOT(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY),
 				      SLOT(SYS_write, -1, "x", 1), SLOT(SYS_getpid) };
 
@@ -125,7 +125,7 @@ TEST(batches_run_without_a_free_descriptor)
 static void leave_one_descriptor(void *arg)
 {
 	const struct rlimit five = { 5, 5 };
-	struct ferry_slot calls[] = { SLOT(SYS_dup, 0), SLOT(SYS_close, 4), SLOT(SYS_dup, 0),
+	struct batch_slot calls[] = { SLOT(SYS_dup, 0), SLOT(SYS_close, 4), SLOT(SYS_dup, 0),
 				      SLOT(SYS_dup, 0), SLOT(SYS_close, 4) };
 	int null;
 

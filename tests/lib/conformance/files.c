@@ -18,7 +18,7 @@ static const long odd_counts[] = {
 TEST(counts_are_whole_words)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct ferry_slot calls[4 * ARRAY_SIZE(odd_counts)];
+	struct batch_slot calls[4 * ARRAY_SIZE(odd_counts)];
 	long results[ARRAY_SIZE(calls)];
 	static char byte;
 	size_t i;
@@ -42,7 +42,7 @@ TEST(offsets_are_whole_words_and_negative_ones_refused)
 					LONG_MIN, LONG_MAX, 1L << 32, (1L << 32) - 1,
 					1L << 40, -4096 };
 	int file = disk_file();
-	struct ferry_slot calls[2 * ARRAY_SIZE(offsets)];
+	struct batch_slot calls[2 * ARRAY_SIZE(offsets)];
 	long results[ARRAY_SIZE(calls)];
 	char byte;
 	size_t i;
@@ -65,8 +65,8 @@ TEST(offsets_are_whole_words_and_negative_ones_refused)
 
 /* One odd call among 100 good ones; its result must be the same as when made alone. */
 struct odd_one {
-	struct ferry_slot good;
-	struct ferry_slot odd;
+	struct batch_slot good;
+	struct batch_slot odd;
 	int at;
 };
 
@@ -74,7 +74,7 @@ static void run_odd_one(void *arg)
 {
 	const struct odd_one *one = arg;
 	const __s64 *odd = one->odd.arg;
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long results[100];
 	int i;
 
@@ -88,7 +88,7 @@ static void run_odd_one(void *arg)
 }
 
 /* Each in a child, because an engine may back off after a run that fell short. */
-static void expect_odd_one(struct ferry_slot good, int arg, long value)
+static void expect_odd_one(struct batch_slot good, int arg, long value)
 {
 	static const int places[] = { 0, 1, 50, 98, 99 };
 	struct odd_one one = { good, good, 0 };
@@ -131,7 +131,7 @@ TEST(the_upper_half_of_a_descriptor_argument_is_ignored)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const long high = 1L << 32;
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long results[40];
 	size_t i;
 
@@ -154,7 +154,7 @@ TEST(the_upper_half_of_a_descriptor_argument_is_ignored)
 /* A run of 40 calls NR on FD must give ERROR each. */
 static void expect_refusals(short nr, int fd, void *buffer, size_t size, long offset, long error)
 {
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long results[40];
 	size_t i;
 
@@ -221,7 +221,7 @@ TEST(a_bad_buffer_fails_only_its_own_slot)
 	int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	unsigned char *map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long results[100];
 	unsigned char byte;
 	int i;
@@ -252,7 +252,7 @@ TEST(a_descriptor_closed_within_a_run_is_gone_behind_it)
 {
 	int file = memory_file();
 	int kept = fcntl(file, F_DUPFD_CLOEXEC, 100);
-	struct ferry_slot calls[80];
+	struct batch_slot calls[80];
 	long results[80];
 	int i;
 
@@ -272,7 +272,7 @@ TEST(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it)
 	int first = memory_file();
 	int second = memory_file();
 	int fd = dup(first);
-	struct ferry_slot calls[81];
+	struct batch_slot calls[81];
 	long results[81];
 	int i;
 
@@ -280,7 +280,7 @@ TEST(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it)
 		calls[i] = SLOT(SYS_write, fd, "x", 1);
 		results[i] = 1;
 	}
-	calls[30] = SLOT(SYS_dup2, second, fd);
+	calls[30] = SLOT(SYS_dup3, second, fd, 0);
 	results[30] = fd;
 	expect_run(calls, 81, results);
 	expect_equal(lseek(first, 0, SEEK_END), 30);
@@ -293,7 +293,7 @@ TEST(a_descriptor_replaced_within_a_run_leads_elsewhere_behind_it)
 TEST(status_flags_changed_within_a_run_hold_behind_it)
 {
 	int file = memory_file();
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long results[64];
 	char got[8];
 	int i;
@@ -322,7 +322,7 @@ TEST(seeks_within_a_run_move_what_follows)
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
 		unsigned char got[64];
-		struct ferry_slot calls[64];
+		struct batch_slot calls[64];
 		long results[64];
 		int i;
 
@@ -353,7 +353,7 @@ TEST(descriptors_of_one_description_share_its_offset)
 {
 	int file = disk_file();
 	int twin = dup(file);
-	struct ferry_slot calls[90];
+	struct batch_slot calls[90];
 	long results[90];
 	unsigned char got[90];
 	int i;
@@ -376,7 +376,7 @@ TEST(writes_with_o_append_go_to_the_end)
 
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
-		struct ferry_slot calls[70];
+		struct batch_slot calls[70];
 		long results[70];
 		unsigned char got[145];
 		int i;
@@ -402,7 +402,7 @@ TEST(a_read_finds_what_an_earlier_slot_wrote)
 
 	for (kind = 0; kind < FILE_KINDS; kind++) {
 		int file = file_kinds[kind]();
-		struct ferry_slot calls[200];
+		struct batch_slot calls[200];
 		long results[200];
 		unsigned char got[100];
 		int i;
@@ -423,7 +423,7 @@ TEST(a_read_finds_what_an_earlier_slot_wrote)
 TEST(files_that_are_not_cached_are_read_in_order)
 {
 	int file = disk_file();
-	struct ferry_slot calls[65];
+	struct batch_slot calls[65];
 	long results[65];
 	static unsigned char got[64 * 512];
 	int i;
@@ -451,7 +451,7 @@ TEST(vectors_are_read_and_written_whole)
 	unsigned char got[3][8];
 	struct iovec out[] = { { (void *)pattern(16), 5 }, { (void *)(pattern(16) + 5), 11 } };
 	struct iovec in[] = { { got[0], 8 }, { got[1], 0 }, { got[2], 8 } };
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_writev, file, out, 2),	      SLOT(SYS_pwritev, file, out, 2, 16, 0),
 		SLOT(SYS_preadv, file, in, 3, 16, 0), SLOT(SYS_preadv2, file, in, 3, 0, 0, 0),
 		SLOT(SYS_writev, file, out, -1),      SLOT(SYS_readv, file, NULL, 1),
@@ -479,7 +479,7 @@ static void write_beyond_the_limit(void *arg)
 	const struct rlimit limit = { 100, 100 };
 	struct sigaction action = { .sa_handler = count_signal };
 	int file = *(int *)arg;
-	struct ferry_slot calls[60];
+	struct batch_slot calls[60];
 	long results[60];
 	int i;
 
@@ -510,7 +510,7 @@ static void write_beyond_the_limit_unprepared(void *arg)
 {
 	const struct rlimit limit = { 10, 10 };
 	int file = *(int *)arg;
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long rets[40];
 	int i;
 
@@ -536,7 +536,7 @@ TEST(calls_other_than_reads_and_writes_run_in_between)
 	int file = disk_file();
 	struct stat status;
 	struct statx extended;
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_write, file, pattern(64), 64),
 		SLOT(SYS_fsync, file),
 		SLOT(SYS_ftruncate, file, 10),
@@ -564,7 +564,7 @@ TEST(direct_io_gives_the_results_of_separate_calls)
 			0600);
 	unsigned char *pages =
 		mmap(NULL, 20 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ferry_slot calls[30];
+	struct batch_slot calls[30];
 	long results[30];
 	int i;
 

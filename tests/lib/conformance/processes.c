@@ -53,7 +53,7 @@ static void write_elsewhere(void *arg)
 {
 	int fd = *(int *)arg;
 	int own = memory_file();
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long results[64];
 	int i;
 

@@ -19,7 +19,7 @@ static void for_each_length(void (*fn)(int n))
 		fn(lengths[i]);
 }
 
-static struct ferry_slot calls[LONGEST];
+static struct batch_slot calls[LONGEST];
 static long results[LONGEST];
 static unsigned char got[LONGEST * 16];
 

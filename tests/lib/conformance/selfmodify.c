@@ -3,7 +3,7 @@
 #include "contract/suite.h"
 
 /* A file that contains SLOTS. */
-static int file_of(const struct ferry_slot slots[], size_t count)
+static int file_of(const struct batch_slot slots[], size_t count)
 {
 	int file = disk_file();
 
@@ -13,7 +13,7 @@ static int file_of(const struct ferry_slot slots[], size_t count)
 
 TEST(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with)
 {
-	const struct ferry_slot over = jumping(SLOT(-1, 1, 2, 3), -1, -1, -1);
+	const struct batch_slot over = jumping(SLOT(-1, 1, 2, 3), -1, -1, -1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(4, AT_END);
 	const long results[] = { 64, UNTOUCHED, UNTOUCHED, 3 };
@@ -30,7 +30,7 @@ TEST(a_read_over_its_own_slot_keeps_the_jumps_it_was_fetched_with)
 
 TEST(a_read_over_a_later_slot_is_honoured)
 {
-	const struct ferry_slot over = jumping(result_of(77), 0, 0, 1);
+	const struct batch_slot over = jumping(result_of(77), 0, 0, 1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(5, AT_END);
 	const long results[] = { 64, 1, 77, UNTOUCHED, 4 };
@@ -47,7 +47,7 @@ TEST(a_read_over_a_later_slot_is_honoured)
 
 TEST(a_read_over_a_header_alone_is_honoured)
 {
-	const struct ferry_slot over = jumping(SLOT(SYS_getpid), 0, 0, -1);
+	const struct batch_slot over = jumping(SLOT(SYS_getpid), 0, 0, -1);
 	int file = file_of(&over, 1);
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 8, getpid(), UNTOUCHED };
@@ -62,7 +62,7 @@ TEST(a_read_over_a_header_alone_is_honoured)
 
 TEST(a_program_can_be_read_from_a_pipe)
 {
-	struct ferry_slot rest[63];
+	struct batch_slot rest[63];
 	struct guarded batch = guarded_new(64, AT_END);
 	long results[64];
 	int ends[2];
@@ -94,7 +94,7 @@ static void rewrite_slot(void *arg)
 	const struct rewriting *rewriting = arg;
 	const unsigned long at = rewriting->at;
 	const unsigned long target = rewriting->target;
-	const struct ferry_slot over = SLOT(-9);
+	const struct batch_slot over = SLOT(-9);
 	int file = rewriting->new_file();
 	struct guarded batch = guarded_new(120, AT_END);
 	static unsigned char buffer[120];
@@ -262,7 +262,7 @@ TEST(a_slot_may_change_where_the_run_behind_it_ends)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct guarded batch = guarded_new(1 + RUN, AT_END);
-	struct ferry_slot write_and_end = jumping(SLOT(SYS_write, null, "x", 1), -1, -1, -1);
+	struct batch_slot write_and_end = jumping(SLOT(SYS_write, null, "x", 1), -1, -1, -1);
 	long results[1 + RUN] = { 0 };
 	int i;
 

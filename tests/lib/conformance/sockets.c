@@ -18,7 +18,7 @@ static void close_pair(const int fds[2])
 TEST(bytes_flow_through_stream_sockets)
 {
 	unsigned char got[200] = { 0 };
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long results[100];
 	int fds[2];
 	int i;
@@ -40,7 +40,7 @@ TEST(bytes_flow_through_stream_sockets)
 TEST(datagrams_keep_their_bounds)
 {
 	unsigned char got[3][10] = { 0 };
-	struct ferry_slot calls[7];
+	struct batch_slot calls[7];
 	int fds[2];
 
 	pair_of(SOCK_DGRAM, fds);
@@ -59,7 +59,7 @@ TEST(datagrams_keep_their_bounds)
 TEST(recvfrom_obeys_its_flags)
 {
 	unsigned char got[4][8] = { 0 };
-	struct ferry_slot calls[20];
+	struct batch_slot calls[20];
 	long results[20];
 	int fds[2];
 	int i;
@@ -88,7 +88,7 @@ TEST(recvfrom_obeys_its_flags)
 TEST(sends_and_receives_fail_as_they_do_alone)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct ferry_slot calls[20];
+	struct batch_slot calls[20];
 	long results[20];
 	char byte = 0;
 	int fds[2];
@@ -116,7 +116,7 @@ TEST(sends_and_receives_fail_as_they_do_alone)
 TEST(a_full_nonblocking_socket_gives_eagain)
 {
 	static unsigned char block[4096];
-	struct ferry_slot calls[300];
+	struct batch_slot calls[300];
 	long results[300];
 	long rets[300];
 	int fds[2];
@@ -168,7 +168,7 @@ static void write_to_broken(void *arg)
 {
 	struct sigaction action = { .sa_handler = count_signal };
 	int fd = *(int *)arg;
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long results[64];
 	int i;
 
@@ -187,7 +187,7 @@ static void write_in_turns(void *arg)
 	struct sigaction action = { .sa_handler = count_signal };
 	int fd = *(int *)arg;
 	int file = memory_file();
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long results[64];
 	int counts[32];
 	int i;
@@ -208,7 +208,7 @@ static void write_in_turns(void *arg)
 static void write_once(void *arg)
 {
 	int fd = *(int *)arg;
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long rets[40];
 	int i;
 
@@ -220,7 +220,7 @@ static void write_once(void *arg)
 static void send_without_signal(void *arg)
 {
 	int fd = *(int *)arg;
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long results[40];
 	int i;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads: many at once, many in sequence, and what they leave behind. */
+/* Threads: many at once, many in sequence, and their remains. */
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
@@ -48,7 +48,7 @@ static void *run_own_files(void *arg)
 {
 	long mark = (long)arg;
 	int file = memory_file();
-	struct ferry_slot calls[128];
+	struct batch_slot calls[128];
 	long rets[128];
 	long values[64];
 	long got[64];
@@ -197,7 +197,7 @@ static void unshare_descriptors(void *arg)
 {
 	int other = memory_file();
 	int file = *(int *)arg;
-	struct ferry_slot calls[48];
+	struct batch_slot calls[48];
 	long results[48];
 	int i;
 
@@ -207,7 +207,7 @@ static void unshare_descriptors(void *arg)
 		results[i] = 1;
 	}
 	calls[16] = SLOT(SYS_unshare, CLONE_FILES);
-	calls[17] = SLOT(SYS_dup2, other, file);
+	calls[17] = SLOT(SYS_dup3, other, file, 0);
 	results[16] = 0;
 	results[17] = file;
 	expect_run(calls, 48, results);
@@ -236,7 +236,7 @@ TEST(a_thread_may_unshare_its_descriptors)
 
 static int batch_of_cancelled = -1;
 
-/* Raw calls are no cancellation points, and so is no batch: the thread ends after it. */
+/* Neither a raw call nor a batch is a cancellation point: the thread ends after it. */
 static void *run_cancelled(void *arg)
 {
 	(void)arg;

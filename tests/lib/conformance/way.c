@@ -4,7 +4,7 @@
 
 #include "contract/suite.h"
 
-static long on_header(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+static long on_header(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 		      long size)
 {
 	int before = errno;
@@ -55,7 +55,7 @@ int way_probe(const char **why)
 	return way->probe ? way->probe(why) : ferry_engine_probe(way->engine, why);
 }
 
-long way_run(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+long way_run(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 	     long size)
 {
 	if (way->run)
@@ -63,13 +63,13 @@ long way_run(long rets[], const struct ferry_slot calls[], unsigned long ncall, 
 	return ferry_batch_on(way->engine, rets, calls, ncall, flags, size);
 }
 
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
-	return way_run(rets, calls, ncall, 0, sizeof(struct ferry_slot));
+	return way_run(rets, calls, ncall, 0, sizeof(struct batch_slot));
 }
 
 bool word_copy_may_fault(void)
 {
-	/* The kernel's engines return -EFAULT; those that may loop in user space do not. */
+	/* The kernel's engines return -EFAULT; engines that may loop in user space do not. */
 	return strcmp(way->name, "syscall") != 0 && strcmp(way->name, "device") != 0;
 }

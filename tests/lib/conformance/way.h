@@ -28,7 +28,7 @@ struct way {
 	const char *name;
 	enum ferry_engine engine;
 	/* Where it is no engine's: as ferry_batch_on() and ferry_engine_probe(). */
-	long (*run)(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+	long (*run)(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 		    long size);
 	int (*probe)(const char **why);
 };
@@ -46,11 +46,11 @@ const char *way_name(size_t i);
 int way_probe(const char **why);
 
 /** Runs a batch as batch(2) does, with its flags and its size. */
-long way_run(long rets[], const struct ferry_slot calls[], unsigned long ncall, long flags,
+long way_run(long rets[], const struct batch_slot calls[], unsigned long ncall, long flags,
 	     long size);
 
 /** Runs a batch with flags 0 and the size of a slot. */
-long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 /** Whether the way under test may raise SIGSEGV if a word copy's pointer is bad. */
 bool word_copy_may_fault(void);

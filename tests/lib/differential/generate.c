@@ -8,8 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ferry/blocked.h>
 #include <limits.h>
-#include <linux/ferry_blocked.h>
+#include <linux/subcall.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -64,8 +65,8 @@ struct call {
 	short nr;
 	unsigned char weight;
 	bool makes_descriptor;
-	enum kind kinds[FERRY_MAX_ARGS];
-	long fixed[FERRY_MAX_ARGS]; /* of the FIXED arguments */
+	enum kind kinds[BATCH_MAX_ARGS];
+	long fixed[BATCH_MAX_ARGS]; /* of the FIXED arguments */
 };
 
 #define CALL(call) .nr = SYS_##call, .name = "SYS_" #call
@@ -90,7 +91,9 @@ static const struct call table[] = {
 	{ CALL(ftruncate), .weight = 3, .kinds = { FD, OFFSET } },
 	{ CALL(fstat), .weight = 3, .kinds = { FD, STAT } },
 	{ CALL(dup), .weight = 4, .makes_descriptor = true, .kinds = { FD } },
+#ifdef SYS_dup2
 	{ CALL(dup2), .weight = 3, .makes_descriptor = true, .kinds = { FD, NEW } },
+#endif
 	{ CALL(dup3), .weight = 2, .makes_descriptor = true, .kinds = { FD, NEW, FIXED },
 	  .fixed = { 0, 0, O_CLOEXEC } },
 	{ CALL(fcntl), .weight = 2, .makes_descriptor = true, .kinds = { FD, FIXED, NEW },
@@ -110,7 +113,7 @@ static const struct call table[] = {
 	  .kinds = { WINDOW, WINDOW_SIZE, PROTECTION, MAP_FLAGS, FIXED, FIXED },
 	  .fixed = { 0, 0, 0, 0, -1, 0 } },
 	{ CALL(munmap), .weight = 1, .kinds = { WINDOW, WINDOW_SIZE } },
-	{ .nr = FERRY_NR_WDCPY, .name = "FERRY_NR_WDCPY", .weight = 20, .kinds = { TO, FROM } },
+	{ .nr = BATCH_WDCPY, .name = "BATCH_WDCPY", .weight = 20, .kinds = { TO, FROM } },
 	{ .nr = -1, .name = "-1", .weight = 5, .kinds = { ANY, ANY, ANY, ANY, ANY, ANY } },
 };
 
@@ -130,7 +133,7 @@ const char *call_name(short nr)
 
 static const short refused[] = {
 #define NUMBER(ctx, number, text, reason) number,
-	FERRY_BLOCKED_TABLE(NUMBER, )
+	SUBCALL_BLOCKED_TABLE(NUMBER, )
 #undef NUMBER
 		- 3,
 	-4,
@@ -197,7 +200,7 @@ static long safe_head(struct random *random)
 	static const short numbers[] = {
 		SYS_getpid, SYS_getppid, -1, SYS_getpid, 511, -7, SYS_getppid, SYS_restart_syscall
 	};
-	struct ferry_slot slot = { .nr = numbers[random_below(random, LENGTH(numbers))] };
+	struct batch_slot slot = { .nr = numbers[random_below(random, LENGTH(numbers))] };
 	long word;
 
 	if (random_percent(random, 40))
@@ -254,13 +257,13 @@ void pool_fill(unsigned char pool[])
 		snprintf((char *)(pool + (NAME_AT(i) - POOL_AT)), 16, "file%d", i);
 }
 
-void images_fill(struct ferry_slot images[])
+void images_fill(struct batch_slot images[])
 {
 	struct random random = { 2 };
 	unsigned long i;
 
 	for (i = 0; i < IMAGES; i++) {
-		struct ferry_slot slot = { .arg = { FD_ANY_RESULT } };
+		struct batch_slot slot = { .arg = { FD_ANY_RESULT } };
 		long head = safe_head(&random);
 
 		memcpy(&slot, &head, sizeof(head));
@@ -268,7 +271,7 @@ void images_fill(struct ferry_slot images[])
 		if (random_percent(&random, 50))
 			slot.nr = SYS_lseek;
 		if (random_percent(&random, 30)) {
-			slot.argc = FERRY_ARGC_FORWARD;
+			slot.argc = BATCH_ARGC_FORWARD;
 			slot.from[1] = (unsigned char)random_below(&random, 10);
 			slot.reserved = random_percent(&random, 10);
 		}
@@ -347,7 +350,7 @@ static long some_word(struct maker *make)
 }
 
 /* Both arguments of a word copy, because the target depends on what is read. */
-static void word_copy(struct maker *make, struct ferry_slot *slot)
+static void word_copy(struct maker *make, struct batch_slot *slot)
 {
 	slot->arg[1] = some_word(make);
 	slot->arg[0] = (long)(BUFFERS_AT + below(make, 600));
@@ -464,7 +467,7 @@ static short some_jump(struct maker *make)
 	return small_jump(&make->random);
 }
 
-static void add_jumps(struct maker *make, struct ferry_slot *slot)
+static void add_jumps(struct maker *make, struct batch_slot *slot)
 {
 	if (percent(make, 50))
 		return;
@@ -490,12 +493,12 @@ static unsigned char some_distance(struct maker *make)
 	return (unsigned char)(d <= make->i || percent(make, 20) ? d : make->i);
 }
 
-static void add_forwarding(struct maker *make, const struct call *call, struct ferry_slot *slot)
+static void add_forwarding(struct maker *make, const struct call *call, struct batch_slot *slot)
 {
 	int k;
 
-	slot->argc |= FERRY_ARGC_FORWARD;
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+	slot->argc |= BATCH_ARGC_FORWARD;
+	for (k = 0; k < BATCH_MAX_ARGS; k++) {
 		if (!percent(make, 50))
 			continue;
 		if (call && call->kinds[k] == FREED)
@@ -511,16 +514,16 @@ static void add_forwarding(struct maker *make, const struct call *call, struct f
 }
 
 /* Bytes that are ignored without bit 7. */
-static void add_noise(struct maker *make, struct ferry_slot *slot)
+static void add_noise(struct maker *make, struct batch_slot *slot)
 {
 	int k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
+	for (k = 0; k < BATCH_MAX_ARGS; k++)
 		slot->from[k] = (unsigned char)below(make, 256);
 	slot->reserved = (unsigned char)below(make, 256);
 }
 
-static void add_rest(struct maker *make, const struct call *call, struct ferry_slot *slot)
+static void add_rest(struct maker *make, const struct call *call, struct batch_slot *slot)
 {
 	add_jumps(make, slot);
 	if (percent(make, 15))
@@ -528,13 +531,13 @@ static void add_rest(struct maker *make, const struct call *call, struct ferry_s
 	else if (percent(make, 10))
 		add_noise(make, slot);
 	if (percent(make, 2))
-		slot->argc = (unsigned char)((slot->argc & FERRY_ARGC_FORWARD) |
+		slot->argc = (unsigned char)((slot->argc & BATCH_ARGC_FORWARD) |
 					     (7 + (percent(make, 50) ? 0 : below(make, 121))));
 }
 
 /* ---- slots ---- */
 
-static void put(struct maker *make, const struct call *call, const struct ferry_slot *slot)
+static void put(struct maker *make, const struct call *call, const struct batch_slot *slot)
 {
 	make->calls[make->i] = call;
 	make->program->slots[make->i++] = *slot;
@@ -554,17 +557,17 @@ static const struct call *some_call(struct maker *make)
 	return &table[i];
 }
 
-static struct ferry_slot slot_of(struct maker *make, const struct call *call)
+static struct batch_slot slot_of(struct maker *make, const struct call *call)
 {
-	struct ferry_slot slot = { .nr = call->nr };
+	struct batch_slot slot = { .nr = call->nr };
 	int k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+	for (k = 0; k < BATCH_MAX_ARGS; k++) {
 		slot.arg[k] = argument(make, call, k);
 		if (call->kinds[k] != NONE)
 			slot.argc = (unsigned char)(k + 1);
 	}
-	if (call->nr == FERRY_NR_WDCPY)
+	if (call->nr == BATCH_WDCPY)
 		word_copy(make, &slot);
 	return slot;
 }
@@ -572,7 +575,7 @@ static struct ferry_slot slot_of(struct maker *make, const struct call *call)
 static void put_call(struct maker *make)
 {
 	const struct call *call = some_call(make);
-	struct ferry_slot slot = slot_of(make, call);
+	struct batch_slot slot = slot_of(make, call);
 
 	add_rest(make, call, &slot);
 	put(make, call, &slot);
@@ -580,10 +583,10 @@ static void put_call(struct maker *make)
 
 static void put_refused(struct maker *make)
 {
-	struct ferry_slot slot = { .nr = PICK(make, refused) };
+	struct batch_slot slot = { .nr = PICK(make, refused) };
 	int k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
+	for (k = 0; k < BATCH_MAX_ARGS; k++)
 		slot.arg[k] = PICK(make, values);
 	slot.argc = (unsigned char)below(make, 7);
 	add_rest(make, NULL, &slot);
@@ -599,7 +602,7 @@ static void put_overwriter(struct maker *make, bool images)
 	unsigned long to = slot_ahead(make);
 	unsigned long room = make->count - to;
 	unsigned long slots = 1 + below(make, room < 4 ? room : 4);
-	struct ferry_slot slot = {
+	struct batch_slot slot = {
 		.nr = images ? SYS_pread64 : SYS_read,
 		.argc = images ? 4 : 3,
 		.arg = { images ? FD_IMAGES : FD_ZEROES, (long)(SLOTS_AT + 64 * to),
@@ -651,13 +654,13 @@ static void put_run(struct maker *make, unsigned long length)
 	long count = percent(make, 80) ? (long)(1 + below(make, 32)) : some_count(make);
 	long step = (long)below(make, 12);
 	unsigned int oddness = percent(make, 40) ? 0 : (unsigned int)below(make, 20);
-	struct ferry_slot common = { 0 }; /* the jumps of all of them */
+	struct batch_slot common = { 0 }; /* the jumps of all of them */
 	unsigned long n;
 
 	if (percent(make, 30))
 		add_jumps(make, &common);
 	for (n = 0; n < length && make->i < make->count; n++) {
-		struct ferry_slot slot = slot_of(make, call);
+		struct batch_slot slot = slot_of(make, call);
 
 		slot.arg[0] = fd;
 		slot.jump_fail = common.jump_fail;
@@ -691,19 +694,19 @@ static unsigned long some_length(struct maker *make, unsigned long max)
 
 /*
  * Makes some word copies write arguments of later slots that may have any value, except
- * those of calls without arguments: zeroes over the number would make such a call a read.
+ * the first of a call without arguments: zeroes over the number would make it a read.
  */
 static void aim_word_copies(struct maker *make)
 {
-	struct ferry_slot *slots = make->program->slots;
+	struct batch_slot *slots = make->program->slots;
 	unsigned long i;
 
 	for (i = 0; i + 1 < make->count; i++) {
 		unsigned long target =
 			i + 1 + below(make, make->count - i - 1 < 16 ? make->count - i - 1 : 16);
-		unsigned long k = below(make, FERRY_MAX_ARGS);
+		unsigned long k = below(make, BATCH_MAX_ARGS);
 
-		if (slots[i].nr != FERRY_NR_WDCPY || !percent(make, 60) || !make->calls[target])
+		if (slots[i].nr != BATCH_WDCPY || !percent(make, 60) || !make->calls[target])
 			continue;
 		if (make->calls[target]->kinds[k] == ANY ||
 		    !holds_anything(make->calls[target]->kinds[k]))

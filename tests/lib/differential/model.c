@@ -87,7 +87,7 @@ static long copy_word(const __s64 args[])
 }
 
 /* Replaces arguments of SLOT, which is slot I, by results.  Returns 0, or the error. */
-static long forward(struct ferry_slot *slot, unsigned long i, const long rets[], enum bug bug)
+static long forward(struct batch_slot *slot, unsigned long i, const long rets[], enum bug bug)
 {
 	int k;
 
@@ -110,7 +110,7 @@ static long forward(struct ferry_slot *slot, unsigned long i, const long rets[],
 	return 0;
 }
 
-static void forward_carelessly(struct ferry_slot *slot, unsigned long i, const long rets[])
+static void forward_carelessly(struct batch_slot *slot, unsigned long i, const long rets[])
 {
 	int k;
 
@@ -120,33 +120,33 @@ static void forward_carelessly(struct ferry_slot *slot, unsigned long i, const l
 }
 
 /* The result of SLOT, a copy of slot I. */
-static long run_slot(struct ferry_slot *slot, unsigned long i, const long rets[], enum bug bug)
+static long run_slot(struct batch_slot *slot, unsigned long i, const long rets[], enum bug bug)
 {
 	unsigned int argc = slot->argc & 0x7f;
 	long refusal = 0;
 
 	if (argc > 6 && !(argc == 7 && bug == ARGC_7_ACCEPTED))
 		return -ENOSYS;
-	if (bug == NUMBER_CHECKED_BEFORE_FORWARDING && slot->nr < 0 && slot->nr != FERRY_NR_WDCPY)
+	if (bug == NUMBER_CHECKED_BEFORE_FORWARDING && slot->nr < 0 && slot->nr != BATCH_WDCPY)
 		return -ENOSYS;
 	if (slot->argc & 0x80)
 		refusal = forward(slot, i, rets, bug);
-	else if (bug == FORWARDED_WITHOUT_BIT_7 && slot->nr != FERRY_NR_WDCPY)
+	else if (bug == FORWARDED_WITHOUT_BIT_7 && slot->nr != BATCH_WDCPY)
 		forward_carelessly(slot, i, rets);
 	if (refusal)
 		return refusal;
-	if (slot->nr == FERRY_NR_WDCPY)
+	if (slot->nr == BATCH_WDCPY)
 		return copy_word(slot->arg);
 	if (slot->nr < 0 || slot->nr > 1000 || is_blocked(slot->nr, bug))
 		return bug == UNKNOWN_NUMBER_GIVES_EINVAL ? -EINVAL : -ENOSYS;
 	return call(slot->nr, slot->arg);
 }
 
-static short jump_of(const struct ferry_slot *slot, long result, enum bug bug)
+static short jump_of(const struct batch_slot *slot, long result, enum bug bug)
 {
 	const long last_failure = bug == FAILURE_REACHES_4096 ? -4096 : -4095;
 
-	if (slot->nr == FERRY_NR_WDCPY && bug == JUMP_OF_WORD_COPY_IGNORED)
+	if (slot->nr == BATCH_WDCPY && bug == JUMP_OF_WORD_COPY_IGNORED)
 		return 0;
 	if (result < 0 && result >= last_failure)
 		return slot->jump_fail;
@@ -155,16 +155,16 @@ static short jump_of(const struct ferry_slot *slot, long result, enum bug bug)
 	return slot->jump_pos;
 }
 
-static bool in_a_run(const struct ferry_slot calls[], unsigned long i, unsigned long end)
+static bool in_a_run(const struct batch_slot calls[], unsigned long i, unsigned long end)
 {
 	return i + 1 < end && calls[i].nr == calls[i + 1].nr &&
 	       calls[i].arg[0] == calls[i + 1].arg[0] && calls[i].nr >= 0;
 }
 
-long model_run(enum bug bug, long rets[], const struct ferry_slot calls[], unsigned long ncall,
+long model_run(enum bug bug, long rets[], const struct batch_slot calls[], unsigned long ncall,
 	       unsigned long readable)
 {
-	static struct ferry_slot at_start[MAX_SLOTS];
+	static struct batch_slot at_start[MAX_SLOTS];
 	unsigned long end = ncall < readable ? ncall : readable;
 	long last = ncall ? -EFAULT : 0;
 	unsigned long i = 0;
@@ -172,7 +172,7 @@ long model_run(enum bug bug, long rets[], const struct ferry_slot calls[], unsig
 	if (bug == SLOTS_READ_AT_THE_START)
 		calls = memcpy(at_start, calls, end * sizeof(*calls));
 	while (i < end) {
-		struct ferry_slot slot;
+		struct batch_slot slot;
 		long result;
 		short jump;
 

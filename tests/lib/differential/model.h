@@ -35,7 +35,7 @@ const char *bug_name(enum bug bug);
  * Runs a batch whose first READABLE slots can be read; returns like batch().
  * The pointers of word copies must be valid.
  */
-long model_run(enum bug bug, long rets[], const struct ferry_slot calls[], unsigned long ncall,
+long model_run(enum bug bug, long rets[], const struct batch_slot calls[], unsigned long ncall,
 	       unsigned long readable);
 
 #endif /* MODEL_H */

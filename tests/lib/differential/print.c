@@ -13,7 +13,7 @@ static void print_argument(unsigned long value, FILE *out)
 		unsigned long size;
 		const char *name;
 	} areas[] = {
-		{ SLOTS_AT, MAX_SLOTS * sizeof(struct ferry_slot), "SLOTS_AT" },
+		{ SLOTS_AT, MAX_SLOTS * sizeof(struct batch_slot), "SLOTS_AT" },
 		{ RETS_AT, 2 * PAGE, "RETS_AT" },
 		{ BUFFERS_AT, BUFFERS_SIZE, "BUFFERS_AT" },
 		{ STAT_AT, PAGE, "STAT_AT" },
@@ -31,9 +31,9 @@ static void print_argument(unsigned long value, FILE *out)
 	fprintf(out, value + 65536 < 131072 ? "%ld" : "%#lx", value);
 }
 
-static void print_arguments(const struct ferry_slot *slot, FILE *out)
+static void print_arguments(const struct batch_slot *slot, FILE *out)
 {
-	int last = FERRY_MAX_ARGS - 1;
+	int last = BATCH_MAX_ARGS - 1;
 	int k;
 
 	while (last >= 0 && !slot->arg[last])
@@ -47,27 +47,27 @@ static void print_arguments(const struct ferry_slot *slot, FILE *out)
 	}
 }
 
-static void print_operands(const struct ferry_slot *slot, FILE *out)
+static void print_operands(const struct batch_slot *slot, FILE *out)
 {
 	int any = 0;
 	int k;
 
-	for (k = 0; k < FERRY_MAX_ARGS; k++)
+	for (k = 0; k < BATCH_MAX_ARGS; k++)
 		any |= slot->from[k];
-	if (slot->argc & FERRY_ARGC_FORWARD)
-		fprintf(out, ", .argc = FERRY_ARGC_FORWARD | %u", slot->argc & 0x7f);
+	if (slot->argc & BATCH_ARGC_FORWARD)
+		fprintf(out, ", .argc = BATCH_ARGC_FORWARD | %u", slot->argc & 0x7f);
 	else if (slot->argc)
 		fprintf(out, ", .argc = %u", slot->argc);
 	if (any) {
 		fputs(", .from = { ", out);
-		for (k = 0; k < FERRY_MAX_ARGS; k++)
-			fprintf(out, "%u%s", slot->from[k], k < FERRY_MAX_ARGS - 1 ? ", " : " }");
+		for (k = 0; k < BATCH_MAX_ARGS; k++)
+			fprintf(out, "%u%s", slot->from[k], k < BATCH_MAX_ARGS - 1 ? ", " : " }");
 	}
 	if (slot->reserved)
 		fprintf(out, ", .reserved = %u", slot->reserved);
 }
 
-static void print_slot(unsigned long i, const struct ferry_slot *slot, FILE *out)
+static void print_slot(unsigned long i, const struct batch_slot *slot, FILE *out)
 {
 	const char *name = call_name(slot->nr);
 
@@ -95,7 +95,7 @@ void program_print(const struct program *program, FILE *out)
 		"/* ncall = %lu; see tests/lib/differential/world.h for addresses and descriptors "
 		"*/\n",
 		program->ncall);
-	fprintf(out, "struct ferry_slot calls[%lu] = {\n", program->count);
+	fprintf(out, "struct batch_slot calls[%lu] = {\n", program->count);
 	for (i = 0; i < program->count; i++)
 		print_slot(i, &program->slots[i], out);
 	fputs("};\n", out);

@@ -13,7 +13,7 @@
 struct program {
 	unsigned long count; /* slots that exist */
 	unsigned long ncall; /* ncall; if it is more, the slots beyond cannot be read */
-	struct ferry_slot slots[MAX_SLOTS];
+	struct batch_slot slots[MAX_SLOTS];
 };
 
 /* The name of call NR in C, or NULL if programs do not call it by name. */

@@ -43,18 +43,18 @@ static void drop(struct program *program, unsigned long first, unsigned long n)
 	int k;
 
 	for (i = 0; i < program->count; i++) {
-		struct ferry_slot *slot = &program->slots[i];
+		struct batch_slot *slot = &program->slots[i];
 
 		slot->jump_fail = shorter_jump(slot->jump_fail, i, first, n);
 		slot->jump_zero = shorter_jump(slot->jump_zero, i, first, n);
 		slot->jump_pos = shorter_jump(slot->jump_pos, i, first, n);
-		for (k = 0; k < FERRY_MAX_ARGS; k++) {
+		for (k = 0; k < BATCH_MAX_ARGS; k++) {
 			slot->from[k] = shorter_distance(slot->from[k], i, first, n);
 			slot->arg[k] = moved(slot->arg[k], first, n);
 		}
 	}
 	memmove(&program->slots[first], &program->slots[first + n],
-		(program->count - first - n) * sizeof(struct ferry_slot));
+		(program->count - first - n) * sizeof(struct batch_slot));
 	program->count -= n;
 	program->ncall = program->ncall > n ? program->ncall - n : 0;
 	/* Unreadable slots begin at a page boundary; without one, ncall is the number of slots. */
@@ -98,7 +98,7 @@ static bool blank_slot(struct program *program, unsigned long i, fails_fn fails,
 {
 	struct program smaller = *program;
 
-	smaller.slots[i] = (struct ferry_slot){ .nr = -1 };
+	smaller.slots[i] = (struct batch_slot){ .nr = -1 };
 	return take(program, &smaller, fails, context);
 }
 
@@ -128,7 +128,7 @@ static bool clear_operands(struct program *program, unsigned long i, fails_fn fa
 	smaller = *program;
 	smaller.slots[i].argc = 0;
 	cleared |= take(program, &smaller, fails, context);
-	for (k = 0; k < FERRY_MAX_ARGS; k++) {
+	for (k = 0; k < BATCH_MAX_ARGS; k++) {
 		smaller = *program;
 		smaller.slots[i].from[k] = 0;
 		cleared |= take(program, &smaller, fails, context);
@@ -143,7 +143,7 @@ static bool clear_arguments(struct program *program, unsigned long i, fails_fn f
 	bool cleared = false;
 	int k;
 
-	for (k = program->slots[i].nr == FERRY_NR_WDCPY ? 2 : 0; k < FERRY_MAX_ARGS; k++) {
+	for (k = program->slots[i].nr == BATCH_WDCPY ? 2 : 0; k < BATCH_MAX_ARGS; k++) {
 		smaller = *program;
 		smaller.slots[i].arg[k] = 0;
 		cleared |= take(program, &smaller, fails, context);

@@ -32,7 +32,7 @@
 /* Masters of FD_IMAGES, FD_ZEROES and FD_DEVICE. */
 enum { FAR_IMAGES = FD_FREE, FAR_ZEROES, FAR_DEVICE, MASTERS };
 
-#define SLOTS_SIZE (MAX_SLOTS * sizeof(struct ferry_slot))
+#define SLOTS_SIZE (MAX_SLOTS * sizeof(struct batch_slot))
 #define RETS_SIZE (MAX_SLOTS * sizeof(long) + PAGE)
 #define UNTOUCHED(i) (0x5e5e5e5e00000000L | (long)(i))
 #define DRAINED 8192UL /* how many bytes are recorded of the content of a pipe or socket */
@@ -70,7 +70,7 @@ struct outcome {
 	long returned;
 	long signals;
 	long rets[RETS_SIZE / sizeof(long)];
-	struct ferry_slot slots[MAX_SLOTS];
+	struct batch_slot slots[MAX_SLOTS];
 	unsigned char buffers[BUFFERS_SIZE];
 	unsigned char stats[STATS * STAT_SIZE];
 	bool window_mapped[WINDOW_PAGES];
@@ -197,7 +197,7 @@ static void make_queues(void)
 /* The images are on the disk too, because some engines read such files differently. */
 static void make_images(void)
 {
-	struct ferry_slot images[IMAGES];
+	struct batch_slot images[IMAGES];
 	int written = disk_file();
 	int fd = reopen(written, O_RDONLY);
 
@@ -329,7 +329,7 @@ static void reset_memory(const struct program *program)
 
 	/* All of each area: a program can write, and read, past its arrays. */
 	memset((void *)SLOTS_AT, 0, SLOTS_SIZE);
-	memcpy((void *)SLOTS_AT, program->slots, program->count * sizeof(struct ferry_slot));
+	memcpy((void *)SLOTS_AT, program->slots, program->count * sizeof(struct batch_slot));
 	for (i = 0; i < RETS_SIZE / sizeof(long); i++)
 		rets[i] = UNTOUCHED(i);
 	memcpy((void *)BUFFERS_AT, fresh_buffers, BUFFERS_SIZE);
@@ -477,9 +477,9 @@ static void tidy(const struct program *program)
  */
 static void protect_rest(const struct program *program, int protection)
 {
-	unsigned long size = program->count * sizeof(struct ferry_slot);
+	unsigned long size = program->count * sizeof(struct batch_slot);
 	void *rest = (void *)(SLOTS_AT + size);
-	size_t length = MAX_SLOTS * sizeof(struct ferry_slot) - size;
+	size_t length = MAX_SLOTS * sizeof(struct batch_slot) - size;
 
 	if (program->ncall <= program->count || program->count >= MAX_SLOTS)
 		return;
@@ -489,7 +489,7 @@ static void protect_rest(const struct program *program, int protection)
 
 void world_run(const struct program *program, const struct runner *runner, struct outcome *outcome)
 {
-	const struct ferry_slot *calls = (const struct ferry_slot *)SLOTS_AT;
+	const struct batch_slot *calls = (const struct batch_slot *)SLOTS_AT;
 	long *rets = (long *)RETS_AT;
 
 	reset_descriptors();
@@ -501,7 +501,7 @@ void world_run(const struct program *program, const struct runner *runner, struc
 			model_run(runner->bug, rets, calls, program->ncall, program->count);
 	else
 		outcome->returned = ferry_batch_on(runner->engine, rets, calls, program->ncall, 0,
-						   sizeof(struct ferry_slot));
+						   sizeof(struct batch_slot));
 	protect_rest(program, PROT_READ | PROT_WRITE);
 	note(program, outcome);
 	tidy(program);

@@ -100,6 +100,6 @@ bool outcomes_differ(const struct program *program, const struct outcome *a,
 /* Fills the POOL_SIZE bytes of the pool, and the images file: COUNT slots. */
 #define IMAGES 64UL
 void pool_fill(unsigned char pool[]);
-void images_fill(struct ferry_slot images[]);
+void images_fill(struct batch_slot images[]);
 
 #endif /* WORLD_H */

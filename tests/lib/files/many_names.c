@@ -13,7 +13,7 @@
 
 #include "tree.h"
 
-#define MOST_MORE_KIB 8192 /* stacks of threads, and what an allocator may take */
+#define MOST_MORE_KIB 8192 /* stacks of threads, and an allocator's share */
 #define READ_AT_ONCE 100000
 
 static long resident_kib(void)

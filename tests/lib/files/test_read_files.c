@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ferry.h>
@@ -149,8 +152,12 @@ TEST(test_files_of_the_kernel)
 	assert_int_equal(file.error, 0);
 	assert_memory_equal(file.data, "Name:", 5);
 	assert_int_equal(((char *)file.data)[file.length - 1], '\n');
+	/* Such a file claims to have 4096 bytes. */
 	file = read_one("/sys/kernel/mm/transparent_hugepage/enabled", 0, 0);
 	assert_true(file.error == -ENOENT || file.length > 10);
+	assert_int_equal(file.needed, file.length);
+	file = read_one("/sys/kernel/mm/transparent_hugepage/enabled", FERRY_READ_PART, 1000);
+	assert_int_equal(file.needed, file.length);
 }
 
 TREE_TEST(test_errors_are_those_of_plain_calls)
@@ -257,6 +264,109 @@ TREE_TEST(test_no_descriptors_left)
 	ASSERT_IN_CHILD(read_with_one_descriptor);
 }
 
+/* ---- leases of other processes ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static int is_interrupted(void *context, size_t done)
+{
+	(void)context;
+	(void)done;
+	return interrupted;
+}
+
+/* Takes a lease, says so, and gives it up some time after it has been asked to. */
+static void hold_lease(int said, const struct timespec *time)
+{
+	int fd = open("file", O_RDWR | O_CLOEXEC);
+	sigset_t asked;
+	int signal;
+
+	sigemptyset(&asked);
+	sigaddset(&asked, SIGIO);
+	sigprocmask(SIG_BLOCK, &asked, NULL);
+	if (fd < 0 || fcntl(fd, F_SETLEASE, F_WRLCK))
+		_exit(0); /* not on this file system */
+	if (write(said, "x", 1) != 1 || sigwait(&asked, &signal))
+		_exit(1);
+	nanosleep(time, NULL);
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	_exit(0);
+}
+
+/*
+ * Reads it, while a handler that restarts nothing interrupts the caller: once if there are OPTIONS.
+ * Returns -1 where there are no leases.
+ */
+static long read_leased(unsigned int flags, struct timespec time,
+			const struct ferry_files_options *options, struct ferry_file *file)
+{
+	const struct sigaction interrupt = { .sa_handler = note_signal };
+	const struct itimerval timer = { { 0, options ? 0 : 20000 }, { 0, 50000 } }, never = { 0 };
+	struct ferry_arena arena = new_arena();
+	const char *name = "file";
+	int pipe_ends[2];
+	long failed = -1;
+	pid_t holder;
+	char byte;
+
+	*file = (struct ferry_file){ 0 };
+	assert_int_equal(pipe(pipe_ends), 0);
+	holder = fork();
+	if (!holder)
+		hold_lease(pipe_ends[1], &time);
+	close(pipe_ends[1]);
+	if (read(pipe_ends[0], &byte, 1) == 1) {
+		assert_int_equal(sigaction(SIGALRM, &interrupt, NULL), 0);
+		assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
+		failed = ferry_read_files(AT_FDCWD, &name, 1, flags, file, &arena, options);
+		assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	}
+	close(pipe_ends[0]);
+	kill(holder, SIGKILL);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	return failed;
+}
+
+TREE_TEST(test_a_file_with_a_lease_is_waited_for)
+{
+	static const unsigned int flags[] = { 0, FERRY_READ_OPEN_FIRST, FERRY_READ_NOFOLLOW };
+	const struct timespec soon = { .tv_nsec = 200000000 };
+	struct ferry_file file;
+	int i;
+
+	make_file("file", 100);
+	for (i = 0; i < 3; i++) {
+		if (read_leased(flags[i], soon, NULL, &file) == -1)
+			skip();
+		assert_int_equal(file.error, 0);
+		assert_int_equal(file.length, 100);
+	}
+}
+
+TREE_TEST(test_a_handler_ends_a_call_by_progress)
+{
+	const struct ferry_files_options options = { .progress = is_interrupted };
+	const struct timespec late = { .tv_sec = 60 };
+	const time_t begun = time(NULL);
+	struct ferry_file file;
+	long failed;
+
+	make_file("file", 100);
+	failed = read_leased(0, late, &options, &file);
+	if (failed == -1)
+		skip();
+	assert_int_equal(failed, -ECANCELED);
+	/* The kernel itself ends a lease after /proc/sys/fs/lease-break-time, 45 seconds. */
+	assert_true(time(NULL) - begun < 20);
+}
+
 /* ---- limits ---- */
 
 TREE_TEST(test_the_callers_buffer)
@@ -269,7 +379,7 @@ TREE_TEST(test_the_callers_buffer)
 	make_file(name, 20);
 	for (room = 0; room < 32; room++) {
 		memset(buffer, 0x55, sizeof(buffer));
-		file = (struct ferry_file){ .data = buffer, .room = room };
+		file = (struct ferry_file){ .buffer = buffer, .room = room };
 		assert_int_equal(ferry_read_files(AT_FDCWD, &name, 1, 0, &file, NULL, NULL),
 				 room < 20);
 		assert_int_equal(file.error, room < 20 ? -EFBIG : 0);
@@ -277,7 +387,30 @@ TREE_TEST(test_the_callers_buffer)
 		assert_true(is_content(name, buffer, file.length));
 		assert_true(room == 31 || buffer[room + 1] == 0x55);
 		assert_ptr_equal(file.data, buffer);
+		assert_ptr_equal(file.buffer, buffer);
 	}
+}
+
+/* As the manual says: used = 0, and the same structures again. */
+TREE_TEST(test_an_arena_is_used_again)
+{
+	const char *names[] = { "first", "second" }, *swapped[] = { "second", "first" };
+	struct ferry_file files[2] = { 0 };
+	struct ferry_arena arena = new_arena();
+
+	make_file("first", 100);
+	make_file("second", 5000);
+	assert_int_equal(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, NULL), 0);
+	arena.used = 0;
+	assert_int_equal(ferry_read_files(AT_FDCWD, swapped, 2, 0, files, &arena, NULL), 0);
+	assert_int_equal(files[0].length, 5000);
+	assert_int_equal(files[1].length, 100);
+	assert_true(is_content("second", files[0].data, 5000));
+	assert_true(is_content("first", files[1].data, 100));
+	assert_int_equal(unlink("first"), 0);
+	assert_int_equal(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, NULL), 1);
+	assert_null(files[0].data);
+	assert_int_equal(files[0].length, 0);
 }
 
 TREE_TEST(test_a_limit_for_a_file)
@@ -330,6 +463,91 @@ TREE_TEST(test_a_huge_file_takes_no_room)
 	assert_int_equal(files[0].error, -ENOBUFS);
 	assert_int_equal(files[1].length, 10);
 	assert_int_equal(arena.used, 10);
+}
+
+/* ---- ranges ---- */
+
+static struct ferry_file read_range(unsigned int flags, unsigned long long offset, size_t room,
+				    char *buffer)
+{
+	const char *name = "file";
+	struct ferry_arena arena = new_arena();
+	struct ferry_file file = { .buffer = buffer, .room = room, .offset = offset };
+
+	assert_in_range(ferry_read_files(AT_FDCWD, &name, 1, flags, &file, &arena, NULL), 0, 1);
+	return file;
+}
+
+static void check_range(unsigned int flags, size_t offset, size_t room, bool own, char *whole)
+{
+	const size_t size = 10000, rest = offset < size ? size - offset : 0;
+	static char buffer[20000];
+	const struct ferry_file file = read_range(flags, offset, room, own ? buffer : NULL);
+	const bool limited = own || room;
+	const size_t expected = limited && room < rest ? room : rest;
+
+	assert_int_equal(file.error, expected < rest && !(flags & FERRY_READ_PART) ? -EFBIG : 0);
+	assert_int_equal(file.length, expected);
+	assert_int_equal(file.needed, rest);
+	assert_memory_equal(file.data, whole + offset, expected);
+}
+
+TREE_TEST(test_ranges)
+{
+	static const size_t offsets[] = { 0, 1, 4096, 9999, 10000, 10001, 70000 };
+	static const size_t rooms[] = { 0, 1, 4096, 9999, 10000, 10001 };
+	char *whole = calloc(1, 80000);
+	unsigned int flags, i, j, own;
+	int fd;
+
+	make_file("file", 10000);
+	fd = open("file", O_RDONLY);
+	assert_int_equal(read(fd, whole, 10000), 10000);
+	close(fd);
+	for (i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+		for (j = 0; j < sizeof(rooms) / sizeof(*rooms); j++)
+			for (own = 0; own < 2; own++)
+				for (flags = 0; flags <= FERRY_READ_PART; flags += FERRY_READ_PART)
+					check_range(flags, offsets[i], rooms[j], own, whole);
+	free(whole);
+	assert_int_equal(unlink("file"), 0);
+	assert_int_equal(symlink("/proc/self/status", "file"), 0);
+	assert_int_equal(read_range(FERRY_READ_PART, 3, 5, NULL).length, 5);
+}
+
+TREE_TEST(test_what_was_needed)
+{
+	const char *names[] = { "huge", "large" };
+	struct ferry_arena arena = { .memory = memory, .size = 500 };
+	struct ferry_file files[2] = { { .offset = 10 }, { 0 } };
+	int fd = open("huge", O_WRONLY | O_CREAT, 0644);
+
+	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+	close(fd);
+	make_file("large", 501);
+	assert_int_equal(ferry_read_files(AT_FDCWD, names, 2, 0, files, &arena, NULL), 2);
+	assert_int_equal(files[0].error, -ENOBUFS);
+	assert_int_equal(files[0].needed, ((off_t)1 << 40) - 10);
+	assert_int_equal(files[1].error, -ENOBUFS);
+	assert_int_equal(files[1].needed, 501);
+	arena = (struct ferry_arena){ .memory = memory, .size = files[1].needed };
+	assert_int_equal(ferry_read_files(AT_FDCWD, names + 1, 1, 0, files + 1, &arena, NULL), 0);
+}
+
+TREE_TEST(test_links_are_refused_on_request)
+{
+	unsigned int flags = FERRY_READ_NOFOLLOW, i;
+
+	make_file("file", 5);
+	make_link("file", "link");
+	make_directory("real");
+	make_file("real/file", 6);
+	make_link("real", "way");
+	for (i = 0; i < 2; i++, flags |= FERRY_READ_OPEN_FIRST) {
+		assert_int_equal(read_one("link", flags, 0).error, -ELOOP);
+		assert_int_equal(read_one("file", flags, 0).length, 5);
+		assert_int_equal(read_one("way/file", flags, 0).length, 6);
+	}
 }
 
 /* ---- many ---- */
@@ -405,8 +623,8 @@ TREE_TEST(test_a_batch_gives_the_same)
 		stats[i].stx_size = sizes[i];
 		requests[i] = (struct read_request){ names[i], &stats[i], &files[i], true };
 	}
-	files[4] = (struct ferry_file){ .data = buffer, .room = sizeof(buffer) };
-	ferry__read_batch(FERRY_DEVICE, AT_FDCWD, requests, 5, &arena);
+	files[4] = (struct ferry_file){ .buffer = buffer, .room = sizeof(buffer) };
+	ferry__read_batch(FERRY_DEVICE, AT_FDCWD, 0, requests, 5, &arena);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(requests[i].done, i == 0 || i == 4);
 	assert_int_equal(files[0].length, 10);

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
  * A file system that hangs costs only its own names.  It is a FUSE mount whose server never
- * answers, not even the first request.
+ * answers, not even the first request.  A call that is late disturbs nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ferry_files.h>
@@ -153,6 +161,77 @@ TEST_BETWEEN(test_a_file_system_that_hangs, begin, tree_end)
 	ASSERT_IN_CHILD(read_names);
 	ASSERT_IN_CHILD(walk_tree);
 	ASSERT_IN_CHILD(cancel_while_it_hangs);
+}
+
+/* ---- a call that is late ---- */
+
+/* Holds the first getdents64() up, before it looks at its descriptor, as a busy machine may. */
+struct holder {
+	pthread_t thread;
+	sem_t begun, go_on;
+	int listener;
+};
+
+static void *hold_up(void *argument)
+{
+	struct holder *holder = argument;
+	struct seccomp_notif request = { 0 };
+	struct seccomp_notif_resp answer = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+
+	REQUIRE(!sem_wait(&holder->begun));
+	REQUIRE(!ioctl(holder->listener, SECCOMP_IOCTL_NOTIF_RECV, &request));
+	REQUIRE(!sem_wait(&holder->go_on));
+	answer.id = request.id;
+	REQUIRE(!ioctl(holder->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
+	return NULL;
+}
+
+/* Returns false where this is not allowed. */
+static bool begin_to_hold(struct holder *holder)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getdents64, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	sem_init(&holder->begun, 0, 0);
+	sem_init(&holder->go_on, 0, 0);
+	REQUIRE(!pthread_create(&holder->thread, NULL, hold_up, holder));
+	REQUIRE(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	holder->listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+					SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	sem_post(&holder->begun);
+	return holder->listener >= 0;
+}
+
+/* The directory that gets the number of the one that was walked loses no entries. */
+static void walk_while_it_is_late(void)
+{
+	const struct ferry_files_options short_time = { .timeout_ms = 20, .threads = 1 };
+	const struct timespec moment = { .tv_nsec = 100000000 };
+	struct holder holder;
+	struct seen seen = { 0 };
+	int number, other;
+
+	if (!begin_to_hold(&holder))
+		_exit(0);
+	number = dup(0);
+	close(number);
+	CHILD_ASSERT(ferry_walk(AT_FDCWD, "tree", 0, 0, look, &seen, &short_time) == -ETIMEDOUT);
+	other = open("tree/other", O_RDONLY | O_DIRECTORY);
+	CHILD_ASSERT(other == number);
+	sem_post(&holder.go_on);
+	pthread_join(holder.thread, NULL);
+	nanosleep(&moment, NULL);
+	CHILD_ASSERT(lseek(other, 0, SEEK_CUR) == 0);
+}
+
+TEST_BETWEEN(test_a_late_call_takes_nothing_from_another_file, begin, tree_end)
+{
+	ASSERT_IN_CHILD(walk_while_it_is_late);
 }
 
 TEST_MAIN

@@ -34,6 +34,7 @@ struct found {
 	char *lines[MOST];
 	size_t count;
 	bool overflowed;
+	int root_error;
 	const char *prune;  /* the name of directories to stay out of */
 	atomic_int passing; /* callbacks at this moment */
 };
@@ -123,6 +124,10 @@ static int note(void *context, struct ferry_block *block)
 	REQUIRE((uintptr_t)block->context == block->depth);
 	if (block->error)
 		add(found, block->path, "unreadable", (unsigned long)-block->error);
+	if (block->depth == 0)
+		found->root_error = block->entries[0].error;
+	if (block->depth == 1 && block->error)
+		found->root_error = block->error;
 	for (i = 0; i < block->count; i++)
 		add_entry(found, block, &block->entries[i]);
 	atomic_fetch_sub(&found->passing, 1);
@@ -134,7 +139,7 @@ static struct found *walk(const char *path, unsigned int flags, unsigned int mas
 {
 	struct found *found = new_found();
 
-	REQUIRE(ferry_walk(AT_FDCWD, path, flags, mask, note, found, options) == 0);
+	REQUIRE(ferry_walk(AT_FDCWD, path, flags, mask, note, found, options) == found->root_error);
 	return found;
 }
 
@@ -327,7 +332,98 @@ TREE_TEST(test_mounts_as_fts)
 	ASSERT_IN_CHILD(walk_mounts);
 }
 
+/* ---- without statx() ---- */
+
+/* What sandboxes (EPERM) and old kernels (ENOSYS) do. */
+static void refuse(unsigned int call, unsigned int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void walk_without_statx(unsigned int error)
+{
+	const struct ferry_files_options timed = { .timeout_ms = 60000 };
+
+	refuse(SYS_statx, error);
+	CHILD_ASSERT(is_as_fts("tree", 0, FTS_PHYSICAL, NULL));
+	CHILD_ASSERT(is_as_fts("tree", FERRY_WALK_SORTED, FTS_PHYSICAL, &timed));
+	CHILD_ASSERT(is_as_fts("tree", FERRY_WALK_XDEV, FTS_PHYSICAL | FTS_XDEV, NULL));
+	CHILD_ASSERT(is_as_fts("tree", FERRY_WALK_FOLLOW, FTS_LOGICAL, NULL));
+}
+
+static void walk_without_statx_known(void)
+{
+	walk_without_statx(ENOSYS);
+}
+
+static void walk_without_statx_allowed(void)
+{
+	walk_without_statx(EPERM);
+}
+
+TREE_TEST(test_statx_is_refused)
+{
+	make_random_tree("tree", 1000, 3);
+	ASSERT_IN_CHILD(walk_without_statx_known);
+	ASSERT_IN_CHILD(walk_without_statx_allowed);
+}
+
 /* ---- order, pruning, the end ---- */
+
+static int count_blocks(void *context, struct ferry_block *block)
+{
+	size_t *blocks = context;
+
+	blocks[block->count ? 1 : 0]++;
+	return 0;
+}
+
+TREE_TEST(test_a_sorted_walk_passes_empty_directories)
+{
+	size_t blocks[2] = { 0 };
+
+	make_directory("tree");
+	make_directory("tree/empty");
+	make_directory("tree/full");
+	make_file("tree/full/file", 1);
+	assert_int_equal(
+		ferry_walk(AT_FDCWD, "tree", FERRY_WALK_SORTED, 0, count_blocks, blocks, NULL), 0);
+	assert_int_equal(blocks[0], 1);
+	assert_int_equal(blocks[1], 3);
+}
+
+static void walk_a_closed_root(void)
+{
+	struct found *found;
+
+	CHILD_ASSERT(!setgid(65534) && !setuid(65534));
+	found = walk("closed", 0, 0, NULL);
+	CHILD_ASSERT(found->root_error == -EACCES && found->count == 2);
+	free_found(found);
+}
+
+TREE_TEST(test_an_error_of_the_root_is_returned)
+{
+	struct found *found = walk("missing", 0, 0, NULL);
+
+	assert_int_equal(found->root_error, -ENOENT);
+	assert_int_equal(found->count, 1);
+	free_found(found);
+	if (getuid())
+		skip();
+	make_directory("closed");
+	assert_int_equal(chmod("closed", 0), 0);
+	ASSERT_IN_CHILD(walk_a_closed_root);
+}
 
 TREE_TEST(test_sorted_order)
 {
@@ -411,6 +507,143 @@ TREE_TEST(test_the_callback_ends_the_walk)
 		}
 }
 
+/* ---- ends of directories ---- */
+
+/* Sizes summed up in the end events alone, by contexts that are freed there. */
+struct sum {
+	struct sum *parent;
+	size_t entries;
+	int blocks_after; /* must stay 0: the end is the last event of a directory */
+	bool ended;
+};
+
+struct sums {
+	size_t made, ended, total;
+	struct sum *root;
+	bool sorted;
+	char last_path[8192];
+};
+
+static struct sum *new_sum(struct sums *sums, struct sum *parent)
+{
+	struct sum *sum = calloc(1, sizeof(*sum));
+
+	REQUIRE(sum);
+	sum->parent = parent;
+	sums->made++;
+	return sum;
+}
+
+static int sum_up(void *context, struct ferry_block *block)
+{
+	struct sums *sums = context;
+	struct sum *sum = block->context;
+	size_t i;
+
+	if (block->is_end) {
+		REQUIRE(!block->count && !block->error && !sum->ended);
+		sums->ended++;
+		if (sum->parent)
+			sum->parent->entries += sum->entries;
+		else
+			sums->total = sum->entries;
+		free(sum);
+		return 0;
+	}
+	if (sum)
+		sum->entries += block->count;
+	for (i = 0; i < block->count; i++)
+		if (block->entries[i].type == DT_DIR && !block->entries[i].error)
+			block->entries[i].context = new_sum(sums, sum);
+	return 0;
+}
+
+static void check_ends(const char *path, unsigned int flags,
+		       const struct ferry_files_options *options)
+{
+	struct sums sums = { 0 };
+	struct found *found = walk(path, flags & FERRY_WALK_FOLLOW, 0, options);
+
+	assert_int_equal(
+		ferry_walk(AT_FDCWD, path, flags | FERRY_WALK_ENDS, 0, sum_up, &sums, options), 0);
+	assert_int_equal(sums.ended, sums.made);
+	assert_int_equal(sums.total, found->count - 1);
+	free_found(found);
+}
+
+TREE_TEST(test_ends_come_after_all_below)
+{
+	const struct ferry_files_options one = { .threads = 1 }, eight = { .threads = 8 };
+	unsigned int round;
+
+	for (round = 0; round < 5; round++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "tree%u", round);
+		make_random_tree(name, 2000 * round + 1, round);
+		check_ends(name, 0, NULL);
+		check_ends(name, 0, &one);
+		check_ends(name, 0, &eight);
+		check_ends(name, FERRY_WALK_SORTED, &one);
+		check_ends(name, FERRY_WALK_SORTED, &eight);
+	}
+}
+
+static int list_events(void *context, struct ferry_block *block)
+{
+	char *text = context, path[100];
+	size_t length, i;
+
+	if (block->is_end)
+		sprintf(text + strlen(text), "end %s\n", block->path);
+	for (i = 0; i < block->count; i++) {
+		length = ferry_walk_entry_path(block, &block->entries[i], path, sizeof(path));
+		assert_int_equal(length, strlen(path));
+		sprintf(text + strlen(text), "%s\n", path);
+	}
+	return 0;
+}
+
+TREE_TEST(test_ends_of_a_sorted_walk)
+{
+	char text[1000] = "";
+
+	make_directory("t");
+	make_directory("t/a");
+	make_directory("t/a/b");
+	make_directory("t/c");
+	make_file("t/c/d", 1);
+	assert_int_equal(ferry_walk(AT_FDCWD, "t/", FERRY_WALK_SORTED | FERRY_WALK_ENDS, 0,
+				    list_events, text, NULL),
+			 0);
+	assert_string_equal(text, "t/\nt/a\nt/c\nt/a/b\nend t/a/b\nend t/a\nt/c/d\nend t/c\n"
+				  "end t/\n");
+	text[0] = '\0';
+	assert_int_equal(ferry_walk(AT_FDCWD, "t/c/d", FERRY_WALK_ENDS, 0, list_events, text, NULL),
+			 0);
+	assert_string_equal(text, "t/c/d\n");
+}
+
+TEST(test_paths_of_entries)
+{
+	const struct ferry_block root = { .path = "" };
+	const struct ferry_block below = { .path = "a/b", .path_length = 3 };
+	const struct ferry_walk_entry entry = { .name = "name" };
+	char path[10], expected[10];
+	size_t room;
+
+	assert_int_equal(ferry_walk_entry_path(&root, &entry, path, sizeof(path)), 4);
+	assert_string_equal(path, "name");
+	assert_int_equal(ferry_walk_entry_path(&below, &entry, NULL, 0), 8);
+	for (room = 1; room <= sizeof(path); room++) {
+		snprintf(expected, room, "a/b/name");
+		memset(path, 'x', sizeof(path));
+		assert_int_equal(ferry_walk_entry_path(&below, &entry, path, room), 8);
+		assert_string_equal(path, expected);
+		assert_true(room == sizeof(path) || path[room] == 'x');
+	}
+}
+
 static int cancel_now(void *context, struct ferry_block *block)
 {
 	(void)block;
@@ -429,26 +662,11 @@ TREE_TEST(test_cancelling_and_mistakes)
 			 -ECANCELED);
 	assert_int_equal(ferry_walk(AT_FDCWD, NULL, 0, 0, note, NULL, NULL), -EINVAL);
 	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 0, 0, NULL, NULL, NULL), -EINVAL);
-	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 16, 0, note, NULL, NULL), -EINVAL);
+	assert_int_equal(ferry_walk(AT_FDCWD, "tree", 0x1000, 0, note, NULL, NULL), -EINVAL);
 	assert_int_equal(errno, 77);
 }
 
 /* ---- sizes ---- */
-
-/* What sandboxes (EPERM) and old kernels (ENOSYS) do. */
-static void refuse_openat2(unsigned int error)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
-
-	CHILD_ASSERT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHILD_ASSERT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
-}
 
 struct counts {
 	size_t entries, errors;
@@ -516,7 +734,7 @@ TREE_TEST(test_deeper_than_paths_can_be)
 
 static void walk_5_kib_in_a_sandbox(void)
 {
-	refuse_openat2(EPERM);
+	refuse(SYS_openat2, EPERM);
 	walk_a_chain_with_few_descriptors(500);
 }
 
@@ -691,13 +909,13 @@ static void replace_a_directory(void)
 
 static void replace_a_directory_in_a_sandbox(void)
 {
-	refuse_openat2(EPERM);
+	refuse(SYS_openat2, EPERM);
 	replace_a_directory();
 }
 
 static void replace_a_directory_on_an_old_kernel(void)
 {
-	refuse_openat2(ENOSYS);
+	refuse(SYS_openat2, ENOSYS);
 	replace_a_directory();
 }
 

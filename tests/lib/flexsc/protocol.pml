@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol of <linux/ferry_flexsc.h> on processors that buffer their stores (TSO: what
+ * The protocol of <linux/flexsc.h> on processors that buffer their stores (TSO: what
  * x86-64 does).  Each thread's stores reach memory later, in order; a fence waits for the
  * thread's own, membarrier for each other thread's in turn.
+ *
+ * With -DWEAK, stores to different words reach memory in any order, except that a release follows
+ * those before it; and one load at a time may have happened before what precedes it, back to the
+ * last acquire or fence.  arm64 and riscv64 do this.  They also delay a load beyond stores that
+ * follow it, which is not here.
  *
  * A lost wake-up is a deadlock, which spin reports as an invalid end state.  A call that is run
  * twice, or with the arguments of another one, fails an assertion, and so does one that is never
@@ -54,40 +59,15 @@ byte memory[WORDS];
 #define BUFFER 2
 
 byte word[THREADS * BUFFER], value[THREADS * BUFFER], buffered[THREADS];
+#ifdef WEAK
+bool released[THREADS * BUFFER];
+
+#define NOTHING 255
+byte early_word[THREADS] = NOTHING, early_value[THREADS]; /* what a thread has read early */
+#endif
 
 #define FIRST(t) ((t) * BUFFER)
 #define SECOND(t) ((t) * BUFFER + 1)
-
-inline store(t, w, v)
-{
-	atomic {
-		buffered[t] < BUFFER;
-		word[FIRST(t) + buffered[t]] = w;
-		value[FIRST(t) + buffered[t]] = v;
-		buffered[t]++
-	}
-}
-
-/* A thread sees its own stores at once. */
-inline load(t, w, to)
-{
-	d_step {
-		to = memory[w];
-		if
-		:: buffered[t] > 0 && word[FIRST(t)] == w -> to = value[FIRST(t)]
-		:: else
-		fi;
-		if
-		:: buffered[t] > 1 && word[SECOND(t)] == w -> to = value[SECOND(t)]
-		:: else
-		fi
-	}
-}
-
-inline fence(t)
-{
-	buffered[t] == 0
-}
 
 active [THREADS] proctype drain()
 {
@@ -99,9 +79,166 @@ end:	do
 		value[FIRST(_pid)] = value[SECOND(_pid)];
 		buffered[_pid]--;
 		word[FIRST(_pid) + buffered[_pid]] = 0;
-		value[FIRST(_pid) + buffered[_pid]] = 0
+		value[FIRST(_pid) + buffered[_pid]] = 0;
+#ifdef WEAK
+		released[FIRST(_pid)] = buffered[_pid] > 0 && released[SECOND(_pid)];
+		released[SECOND(_pid)] = false
+#endif
 	}
+#ifdef WEAK
+	:: d_step {
+		buffered[_pid] > 1 && !released[SECOND(_pid)] &&
+			word[FIRST(_pid)] != word[SECOND(_pid)] ->
+		memory[word[SECOND(_pid)]] = value[SECOND(_pid)];
+		buffered[_pid]--;
+		word[SECOND(_pid)] = 0;
+		value[SECOND(_pid)] = 0
+	}
+#endif
 	od
+}
+
+inline put(t, w, v, release)
+{
+	atomic {
+		buffered[t] < BUFFER;
+		word[FIRST(t) + buffered[t]] = w;
+		value[FIRST(t) + buffered[t]] = v;
+#ifdef WEAK
+		released[FIRST(t) + buffered[t]] = release;
+		/* A load that follows sees this store. */
+		if
+		:: early_word[t] == w -> forget(t)
+		:: else
+		fi;
+#endif
+		buffered[t]++
+	}
+}
+
+inline store(t, w, v)
+{
+	put(t, w, v, false)
+}
+
+inline store_release(t, w, v)
+{
+#ifdef WITHOUT_RELEASE
+	put(t, w, v, false)
+#else
+	put(t, w, v, true)
+#endif
+}
+
+/* A thread sees its own stores at once. */
+inline look(t, w, to)
+{
+	to = memory[w];
+	if
+	:: buffered[t] > 0 && word[FIRST(t)] == w -> to = value[FIRST(t)]
+	:: else
+	fi;
+	if
+	:: buffered[t] > 1 && word[SECOND(t)] == w -> to = value[SECOND(t)]
+	:: else
+	fi
+}
+
+#ifdef WEAK
+inline forget(t)
+{
+	early_word[t] = NOTHING;
+	early_value[t] = 0
+}
+
+/* Two loads of a word see its values in their order. */
+inline load(t, w, to)
+{
+	atomic {
+		if
+		:: early_word[t] == w ->
+			to = early_value[t];
+			forget(t)
+		:: true ->
+			look(t, w, to);
+			if
+			:: early_word[t] == w -> forget(t)
+			:: else
+			fi
+		fi
+	}
+}
+
+inline load_acquire(t, w, to)
+{
+	atomic {
+		load(t, w, to);
+#ifndef WITHOUT_ACQUIRE
+		forget(t)
+#endif
+	}
+}
+
+#define EARLY(t, w)                                   \
+	atomic {                                      \
+		early_word[t] == NOTHING ->           \
+		look(t, w, found);                    \
+		early_word[t] = w;                    \
+		early_value[t] = found;               \
+		found = 0                             \
+	}
+
+active proctype reads_early()
+{
+	byte found;
+
+end:	do
+	:: EARLY(RUNNER, GATE)
+#if CALLS_0
+	:: EARLY(RUNNER, STATUS(0))
+	:: EARLY(RUNNER, ARG(0))
+	:: EARLY(RUNNER, WAITED(0))
+	:: EARLY(0, STATUS(0))
+	:: EARLY(0, STATE)
+#endif
+#if CALLS_1
+	:: EARLY(RUNNER, STATUS(1))
+	:: EARLY(RUNNER, ARG(1))
+	:: EARLY(RUNNER, WAITED(1))
+	:: EARLY(1, STATUS(1))
+	:: EARLY(1, BEGUN(1))
+	:: EARLY(1, STATE)
+#endif
+#ifdef LOOKING_ON
+	:: EARLY(ONLOOKER, STATUS(0))
+#endif
+	od
+}
+#else
+inline forget(t)
+{
+	skip
+}
+
+inline load(t, w, to)
+{
+	d_step {
+		look(t, w, to)
+	}
+}
+
+inline load_acquire(t, w, to)
+{
+	load(t, w, to)
+}
+#endif
+
+inline fence(t)
+{
+	atomic {
+		buffered[t] == 0;
+		forget(t)
+	}
 }
 
 inline light_fence(t)
@@ -119,11 +256,12 @@ inline heavy_fence(t)
 	fence(t)
 #else
 	fence(t); /* membarrier begins and ends with one */
-	buffered[0] == 0;
-	buffered[1] == 0;
-	buffered[2] == 0;
-	buffered[3] == 0;
-	buffered[4] == 0
+	fence(0);
+	fence(1);
+	fence(2);
+	fence(3);
+	fence(4);
+	fence(t)
 #endif
 }
 
@@ -198,7 +336,7 @@ inline wake_runner(t, seen)
 inline post(t, entry, call, seen)
 {
 	store(t, ARG(entry), call);
-	store(t, STATUS(entry), SUBMITTED);
+	store_release(t, STATUS(entry), SUBMITTED);
 	light_fence(t);
 	wake_runner(t, seen)
 }
@@ -213,9 +351,9 @@ inline withdraw(t, entry, seen, begun)
 #endif
 #ifdef STATUS_FIRST
 	load(t, STATUS(entry), seen);
-	load(t, BEGUN(entry), begun);
+	load_acquire(t, BEGUN(entry), begun);
 #else
-	load(t, BEGUN(entry), begun);
+	load_acquire(t, BEGUN(entry), begun);
 	load(t, STATUS(entry), seen);
 #endif
 	if
@@ -224,7 +362,7 @@ inline withdraw(t, entry, seen, begun)
 		seen = FREE
 	:: else -> seen = SUBMITTED
 	fi;
-	store(t, GATE, OPEN);
+	store_release(t, GATE, OPEN);
 	fence(t); /* the mutex */
 	withdrawing = false
 }
@@ -235,7 +373,7 @@ inline wait(t, entry, seen)
 #ifndef WITHOUT_WAITER_FENCE
 	heavy_fence(t);
 #endif
-	load(t, STATUS(entry), seen);
+	load_acquire(t, STATUS(entry), seen);
 	if
 	:: seen == SUBMITTED -> futex_wait(t, STATUS(entry), SUBMITTED)
 	:: else
@@ -256,7 +394,7 @@ proctype poster(byte self)
 		:: else
 		fi;
 		do
-		:: load(self, STATUS(self), found);
+		:: load_acquire(self, STATUS(self), found);
 			if
 			:: found == DONE -> break
 			:: else -> wait(self, self, found)
@@ -293,7 +431,7 @@ proctype onlooker()
 	:: onlooker_saw < CALLS_0 ->
 		posted > onlooker_saw;
 		do
-		:: load(ONLOOKER, STATUS(0), found);
+		:: load_acquire(ONLOOKER, STATUS(0), found);
 			if
 			:: found == DONE -> break
 			:: else -> wait(ONLOOKER, 0, found)
@@ -346,16 +484,16 @@ inline take_and_run(entry)
 	seen = OPEN;
 	status = SUBMITTED;
 #else
-	load(RUNNER, GATE, seen);
-	load(RUNNER, STATUS(entry), status);
+	load_acquire(RUNNER, GATE, seen);
+	load_acquire(RUNNER, STATUS(entry), status);
 #endif
 	if
 	:: seen == OPEN && status == SUBMITTED ->
 		leave_and_resume(entry);
 		load(RUNNER, ARG(entry), call);
 		ran(call);
-		store(RUNNER, STATUS(entry), DONE);
-		store(RUNNER, BEGUN(entry), 0);
+		store_release(RUNNER, STATUS(entry), DONE);
+		store_release(RUNNER, BEGUN(entry), 0);
 		light_fence(RUNNER);
 		load(RUNNER, WAITED(entry), seen);
 		if
@@ -377,12 +515,12 @@ inline look_and_sleep()
 #ifndef WITHOUT_RESCAN
 	do
 	:: entry < POSTERS && status != SUBMITTED ->
-		load(RUNNER, STATUS(entry), status);
+		load_acquire(RUNNER, STATUS(entry), status);
 		entry++
 	:: else -> break
 	od;
 #endif
-	load(RUNNER, GATE, seen);
+	load_acquire(RUNNER, GATE, seen);
 	if
 	:: status != SUBMITTED && seen != STOP -> futex_wait(RUNNER, STATE, ASLEEP)
 	:: else
@@ -399,7 +537,7 @@ proctype runner()
 
 	store(RUNNER, STATE, RUNNING);
 	do
-	:: load(RUNNER, GATE, seen);
+	:: load_acquire(RUNNER, GATE, seen);
 		if
 		:: seen == STOP -> break
 		:: else
@@ -407,7 +545,7 @@ proctype runner()
 		entry = 0;
 		do
 		:: entry < POSTERS ->
-			load(RUNNER, STATUS(entry), status);
+			load_acquire(RUNNER, STATUS(entry), status);
 			if
 			:: status == SUBMITTED -> take_and_run(entry)
 			:: else

@@ -316,7 +316,7 @@ static void open_lock(void)
 	unlink(path);
 }
 
-/* Collects those that are done: how many are left. */
+/* Collects finished calls, and returns how many are left. */
 static long poll_locks(long tickets[], long count, long left)
 {
 	long i, result;

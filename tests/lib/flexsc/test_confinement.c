@@ -182,6 +182,57 @@ static void a_thread_is_compared_before_its_first_post(void **state)
 	ASSERT_IN_CHILD(write_in_filtered_thread);
 }
 
+/* The bytes that this thread has written by calls of its own. */
+static long written(void)
+{
+	char text[400] = "";
+	int fd = open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
+	const char *count;
+
+	CHILD_ASSERT(fd < 0 || read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	count = strstr(text, "wchar: ");
+	if (!count)
+		_exit(0); /* the kernel does not count */
+	return strtol(count + strlen("wchar: "), NULL, 10);
+}
+
+#define WRITES 100
+
+static bool are_own_calls(struct ferry_flexsc *flexsc)
+{
+	long before = written();
+	int i;
+
+	for (i = 0; i < WRITES; i++)
+		CHILD_ASSERT(write_null(flexsc) == 1);
+	return written() - before == WRITES;
+}
+
+#define IO_CLASS_IDLE (3 << 13)
+
+static void *write_in_idle_class(void *flexsc)
+{
+	CHILD_ASSERT(!syscall(SYS_ioprio_set, 1 /* a thread */, 0, IO_CLASS_IDLE));
+	CHILD_ASSERT(are_own_calls(flexsc));
+	return NULL;
+}
+
+static void write_in_another_class(void)
+{
+	struct ferry_flexsc *flexsc = start();
+	pthread_t thread;
+
+	CHILD_ASSERT(!pthread_create(&thread, NULL, write_in_idle_class, flexsc));
+	CHILD_ASSERT(!pthread_join(thread, NULL));
+}
+
+static void a_thread_keeps_its_io_class(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(write_in_another_class);
+}
+
 static void write_after_declaration(void)
 {
 	struct ferry_flexsc *flexsc = start();
@@ -284,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_domain_binds_posted_calls),
 		cmocka_unit_test(another_user_binds_posted_calls),
 		cmocka_unit_test(a_thread_is_compared_before_its_first_post),
+		cmocka_unit_test(a_thread_keeps_its_io_class),
 		cmocka_unit_test(a_thread_may_declare_its_restrictions),
 		cmocka_unit_test(restrictions_by_ferry_are_noticed),
 		cmocka_unit_test(setuid_binds_all_threads),

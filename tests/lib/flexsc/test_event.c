@@ -130,17 +130,17 @@ static void a_batch_behind_a_blocked_one_wakes_the_loop(void **state)
 {
 	struct loop loop = loop_on(*state);
 	static const uint64_t one = 1;
-	struct ferry_slot blocks[1], signals[2];
+	struct batch_slot blocks[1], signals[2];
 	long rets[3], tickets[2], result;
 	int there[2];
 	char byte;
 
 	assert_int_equal(pipe(there), 0);
-	blocks[0] = (struct ferry_slot){ .nr = SYS_read,
+	blocks[0] = (struct batch_slot){ .nr = SYS_read,
 					 .argc = 3,
 					 .arg = { there[0], (long)&byte, 1 } };
-	signals[0] = (struct ferry_slot){ .nr = SYS_getpid };
-	signals[1] = (struct ferry_slot){ .nr = SYS_write,
+	signals[0] = (struct batch_slot){ .nr = SYS_getpid };
+	signals[1] = (struct batch_slot){ .nr = SYS_write,
 					  .argc = 3,
 					  .arg = { loop.eventfd, (long)&one, sizeof(one) } };
 	usleep(50000); /* by then the watcher sleeps; else this test would pass without a wake-up */

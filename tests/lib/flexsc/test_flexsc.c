@@ -183,7 +183,7 @@ static void posts_fail_while_all_entries_are_in_use(void **state)
 
 static void a_batch_can_be_posted(void **state)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ .nr = SYS_getpid },
 		{ .nr = SYS_close, .argc = 1, .arg = { -1 } },
 	};
@@ -197,7 +197,7 @@ static void a_batch_can_be_posted(void **state)
 
 static void a_batch_with_calls_of_the_thread_is_run_by_the_thread(void **state)
 {
-	const struct ferry_slot calls[] = { { .nr = SYS_gettid } };
+	const struct batch_slot calls[] = { { .nr = SYS_gettid } };
 	long rets[1];
 	long ticket = ferry_flexsc_post_batch(*state, rets, calls, 1);
 

@@ -214,7 +214,7 @@ proctype poster(byte self)
 		:: nr[first] == MOVED -> current = arg[first]
 		:: else
 		fi;
-		/* Polling in vain is no progress. */
+		/* Polling in vain does not count as progress. */
 		if
 		:: status[current] == DONE -> break
 		:: MAY_WITHDRAW(current) && IS_BLOCKED(RUNNER_OF(current)) &&

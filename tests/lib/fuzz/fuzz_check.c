@@ -38,7 +38,7 @@ static void require_well_formed(const struct ferry_problem *problem, unsigned lo
 }
 
 /* All problems of the batch.  The caller frees the array. */
-static struct ferry_problem *check(const struct ferry_slot calls[], unsigned long ncall,
+static struct ferry_problem *check(const struct batch_slot calls[], unsigned long ncall,
 				   long *total)
 {
 	unsigned long after = 0;
@@ -74,15 +74,15 @@ static bool is_harmless_number(short nr)
 	case __NR_getppid:
 	case __NR_gettid:
 	case __NR_getuid:
-	case FERRY_NR_WDCPY:
+	case BATCH_WDCPY:
 		return true;
 	default:
-		return nr < 0 || nr >= FERRY_BLOCKED_LIMIT || ferry_blocked_reason(nr);
+		return nr < 0 || nr >= SUBCALL_NR_LIMIT || ferry_blocked_reason(nr);
 	}
 }
 
 /* Maps the pointers of word copies to words[]; 0 stays NULL. */
-static void aim(struct ferry_slot *slot)
+static void aim(struct batch_slot *slot)
 {
 	for (int k = 0; k < 2; k++)
 		if (slot->arg[k])
@@ -90,18 +90,18 @@ static void aim(struct ferry_slot *slot)
 }
 
 /* A copy by a forwarded pointer raises SIGSEGV in the loop; one by NULL gives -EFAULT. */
-static bool is_safe_copy(const struct ferry_slot *slot)
+static bool is_safe_copy(const struct batch_slot *slot)
 {
-	return !(slot->argc & FERRY_ARGC_FORWARD) || !(slot->from[0] || slot->from[1]);
+	return !(slot->argc & BATCH_ARGC_FORWARD) || !(slot->from[0] || slot->from[1]);
 }
 
-static bool can_be_run(struct ferry_slot calls[], unsigned long ncall)
+static bool can_be_run(struct batch_slot calls[], unsigned long ncall)
 {
 	bool harmless = true;
 
 	for (unsigned long i = 0; i < ncall; i++) {
 		harmless = harmless && is_harmless_number(calls[i].nr);
-		if (calls[i].nr != FERRY_NR_WDCPY)
+		if (calls[i].nr != BATCH_WDCPY)
 			continue;
 		aim(&calls[i]);
 		harmless = harmless && is_safe_copy(&calls[i]);
@@ -121,7 +121,7 @@ static void require_true(const struct ferry_problem problems[], long total, cons
 	}
 }
 
-static void run(const struct ferry_slot calls[], unsigned long ncall,
+static void run(const struct batch_slot calls[], unsigned long ncall,
 		const struct ferry_problem problems[], long total)
 {
 	long rets[SLOTS_MAX];
@@ -138,8 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	unsigned long ncall = length / sizeof(struct ferry_slot);
-	struct ferry_slot *calls;
+	unsigned long ncall = length / sizeof(struct batch_slot);
+	struct batch_slot *calls;
 	struct ferry_problem *problems;
 	bool runs;
 	long total;

@@ -158,11 +158,11 @@ static void refusals(void)
 	check(batch(&ret, flat, 1, 0, 63) == 0 && ret == getpid(), "any size");
 	errno = 0;
 	check(batch(&ret, flat, 1, 0, 0) == 0 && !errno, "errno");
-	check(batch(&ret, flat, FERRY_MAX_SLOTS + 1, 0, 0) == -1 && errno == EINVAL,
+	check(batch(&ret, flat, BATCH_MAX_SLOTS + 1, 0, 0) == -1 && errno == EINVAL,
 	      "too many slots");
 	check(batch(&ret, NULL, 1, 0, 0) == -1 && errno == EFAULT, "no slots");
 	check(batch(NULL, NULL, 0, 0, 0) == 0, "empty batch");
-	check(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == 0x302, "query");
+	check(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == 0x303, "query");
 	check(ret == getpid(), "results of refused batches");
 }
 

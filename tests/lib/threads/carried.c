@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,6 +101,55 @@ static void many(void)
 		pthread_join(threads[i], NULL);
 }
 
+/* ---- a thread that is alone gains nothing on a carrier ---- */
+
+#define REQUESTS 4000 /* more than it takes to see that */
+
+static void *answer(void *argument)
+{
+	char byte;
+
+	while (recv(pair[0], &byte, 1, 0) == 1)
+		send(pair[0], &byte, 1, 0);
+	return argument;
+}
+
+static void alone(void)
+{
+	pthread_t thread = start(answer, NULL);
+	char byte;
+	int i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		send(pair[1], "x", 1, 0);
+		if (recv(pair[1], &byte, 1, 0) != 1)
+			exit(2);
+	}
+	shutdown(pair[1], SHUT_RDWR);
+	pthread_join(thread, NULL);
+}
+
+/* ---- a thread asks for its CPU clock, and creates one ---- */
+
+static void *sleep_often(void *argument)
+{
+	int i;
+
+	for (i = 0; i < WAITS; i++)
+		usleep(10);
+	return argument;
+}
+
+static void *ask_for_clock(void *argument)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(pthread_self(), &clock))
+		exit(2);
+	pthread_join(start(sleep_often, NULL), NULL);
+	return argument;
+}
+
 /* ---- threads that are left native ---- */
 
 static void *loop(void *argument)
@@ -118,9 +168,18 @@ static void *loop(void *argument)
 	return argument;
 }
 
-static void *compute(void *argument)
+static long cpu_ns(void)
 {
-	struct timespec time;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000L +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000L;
+}
+
+/* Before each answer, or for longer before one. */
+static void *compute(void *once)
+{
 	char byte;
 	int i;
 
@@ -128,14 +187,36 @@ static void *compute(void *argument)
 		long end;
 
 		recv(pair[0], &byte, 1, 0);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-		end = time.tv_sec * 1000000000L + time.tv_nsec + 1000000;
-		do
-			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-		while (time.tv_sec * 1000000000L + time.tv_nsec < end);
+		end = cpu_ns() + (!once ? 1000000 : i == 12 ? 10000000 : 0);
+		while (cpu_ns() < end)
+			;
+		send(pair[0], &byte, 1, 0);
+	}
+	return NULL;
+}
+
+/* For long before some answers, once it is carried. */
+static void *compute_often(void *argument)
+{
+	char byte;
+	int i;
+
+	for (i = 0; i < 4 * WAITS; i++) {
+		long end;
+
+		recv(pair[0], &byte, 1, 0);
+		end = cpu_ns() + (i > 2 * WAITS && i % 8 == 0 ? 15000000 : 0);
+		while (cpu_ns() < end)
+			;
 		send(pair[0], &byte, 1, 0);
 	}
 	return argument;
+}
+
+static void *compute_once(void *argument)
+{
+	(void)argument;
+	return compute("once");
 }
 
 static void ask(void *(*run)(void *))
@@ -185,11 +266,19 @@ int main(int argc, char *argv[])
 		close_it();
 	else if (!strcmp(argv[1], "many"))
 		many();
+	else if (!strcmp(argv[1], "alone"))
+		alone();
 	else if (!strcmp(argv[1], "event_loop"))
 		ask(loop);
 	else if (!strcmp(argv[1], "serve"))
 		serve_until_sigterm();
+	else if (!strcmp(argv[1], "clock"))
+		pthread_join(start(ask_for_clock, NULL), NULL);
 	else if (!strcmp(argv[1], "busy"))
 		ask(compute);
+	else if (!strcmp(argv[1], "busy_often"))
+		ask(compute_often);
+	else if (!strcmp(argv[1], "busy_once"))
+		ask(compute_once);
 	return 0;
 }

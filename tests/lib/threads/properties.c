@@ -20,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -80,10 +82,16 @@ static long in_thread(routine *run, const void *argument)
 	return join(start(run, argument));
 }
 
+/* Several threads count, on several carriers. */
+static void add_hits(int number)
+{
+	__atomic_fetch_add(&hits, number, __ATOMIC_SEQ_CST);
+}
+
 static void count_signal(int signal)
 {
 	(void)signal;
-	hits++;
+	add_hits(1);
 	handled_by = pthread_self();
 }
 
@@ -259,7 +267,7 @@ static void *take_posts(void *argument)
 
 	for (i = 0; i < 3000; i++) {
 		sem_wait(&posted);
-		hits++;
+		add_hits(1);
 	}
 	return argument;
 }
@@ -350,7 +358,7 @@ static void fault_and_jump(void)
 static void note_cleanup(void *argument)
 {
 	(void)argument;
-	hits++;
+	add_hits(1);
 }
 
 static void *receive_for_ever(void *argument)
@@ -368,7 +376,7 @@ static void *receive_for_ever(void *argument)
 static void unlock(void *argument)
 {
 	pthread_mutex_unlock(argument);
-	hits++;
+	add_hits(1);
 }
 
 static void *wait_for_ever(void *argument)
@@ -413,6 +421,53 @@ static void cancel_in_condition(void)
 	printf("%d\n", pthread_mutex_trylock(&mutex));
 }
 
+/* Inside of libc, on a carrier. */
+static void *print_for_ever(void *argument)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	setvbuf(nowhere, NULL, _IONBF, 0);
+	pthread_cleanup_push(note_cleanup, NULL);
+	flag = 1;
+	for (;;)
+		fputs("word", nowhere);
+	pthread_cleanup_pop(0);
+	return argument;
+}
+
+static void cancel_in_a_stream(void)
+{
+	cancel(print_for_ever);
+}
+
+/* It is free. */
+static void *take_semaphore(void *argument)
+{
+	static sem_t semaphore;
+	const struct timespec until = { .tv_sec = 1L << 32 };
+	int old;
+
+	sem_init(&semaphore, 0, 1);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	flag = 1;
+	while (flag < 2)
+		nap();
+	pthread_setcancelstate(old, NULL);
+	sem_timedwait(&semaphore, &until);
+	return argument;
+}
+
+static void cancel_before_a_wait(void)
+{
+	pthread_t thread = start(take_semaphore, NULL);
+
+	while (!flag)
+		nap();
+	pthread_cancel(thread);
+	flag = 2;
+	printf("%d\n", join(thread) == (long)PTHREAD_CANCELED);
+}
+
 static void cancel_in_sleep(void)
 {
 	cancel(sleep_for_ever);
@@ -445,6 +500,168 @@ static void cancel_when_enabled(void)
 	flag = 2;
 	result = join(thread);
 	printf("%d %d\n", result == (long)PTHREAD_CANCELED, hits);
+}
+
+/* ---- cancellation in calls that carried threads make at home ---- */
+
+static void wait_in_pause(void)
+{
+	pause();
+}
+
+static void wait_in_sigwait(void)
+{
+	sigset_t set;
+	int signal;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	sigwait(&set, &signal);
+}
+
+static void wait_in_join(void)
+{
+	pthread_join(start(sleep_for_ever, NULL), NULL);
+}
+
+static void wait_in_msgrcv(void)
+{
+	const int queue = msgget(IPC_PRIVATE, 0600);
+	struct {
+		long type;
+		char text[8];
+	} message;
+
+	flag = 2 + queue;
+	msgrcv(queue, &message, sizeof(message.text), 0, 0);
+}
+
+static void wait_in_select(void)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(pair[1], &set);
+	pselect(pair[1] + 1, &set, NULL, NULL, NULL, NULL);
+}
+
+static void wait_in_epoll(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	const int epoll = epoll_create1(0);
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, pair[1], &event);
+	epoll_wait(epoll, &event, 1, -1);
+}
+
+static void wait_in_recvmmsg(void)
+{
+	char byte;
+	struct iovec buffer = { &byte, 1 };
+	struct mmsghdr message = { { .msg_iov = &buffer, .msg_iovlen = 1 }, 0 };
+
+	recvmmsg(pair[1], &message, 1, 0, NULL);
+}
+
+static void wait_in_connect(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	socklen_t size = sizeof(sa_family_t); /* the kernel chooses a name */
+	int i;
+
+	if (bind(listener, (const struct sockaddr *)&address, size))
+		exit(2);
+	listen(listener, 0);
+	size = sizeof(address);
+	getsockname(listener, (struct sockaddr *)&address, &size);
+	for (i = 0; i < 3; i++)
+		(void)!connect(socket(AF_UNIX, SOCK_STREAM, 0), (const struct sockaddr *)&address,
+			       size);
+}
+
+static void *wait_at_home(void *argument)
+{
+	void (*const wait)(void) = (void (*)(void))argument;
+
+	pthread_cleanup_push(note_cleanup, NULL);
+	nap();
+	flag = 1;
+	for (;;)
+		wait();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void cancel_in_calls_at_home(void)
+{
+	static void (*const waits[])(void) = { wait_in_pause,	 wait_in_sigwait, wait_in_join,
+					       wait_in_msgrcv,	 wait_in_select,  wait_in_epoll,
+					       wait_in_recvmmsg, wait_in_connect };
+	size_t i;
+
+	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		pthread_t thread;
+
+		flag = 0;
+		thread = start(wait_at_home, (const void *)waits[i]);
+		while (!flag)
+			nap();
+		usleep(20000);
+		pthread_cancel(thread);
+		printf("%d ", join(thread) == (long)PTHREAD_CANCELED);
+		printf("%d\n", hits);
+		if (flag > 1)
+			msgctl(flag - 2, IPC_RMID, NULL);
+	}
+}
+
+static pthread_barrier_t alone;
+
+/* Of these calls, only the last is a cancellation point. */
+static void *call_while_cancelled(void *argument)
+{
+	char name[16];
+	cpu_set_t set;
+
+	pthread_barrier_init(&alone, NULL, 1);
+	nap();
+	flag = 1;
+	while (flag < 2)
+		;
+	sched_yield();
+	add_hits(1);
+	kill(getpid(), 0);
+	add_hits(1);
+	pthread_barrier_wait(&alone);
+	add_hits(1);
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	sched_getaffinity(0, sizeof(set), &set);
+	add_hits(1);
+	syscall(SYS_sched_getscheduler, 0);
+	add_hits(1);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	add_hits(1);
+	if (setuid(getuid()))
+		exit(2);
+	add_hits(1);
+	fsync(0);
+	add_hits(1000);
+	return argument;
+}
+
+static void cancelled_threads_go_on_until_a_point(void)
+{
+	pthread_t thread = start(call_while_cancelled, NULL);
+
+	while (!flag)
+		nap();
+	pthread_cancel(thread);
+	flag = 2;
+	printf("%d ", join(thread) == (long)PTHREAD_CANCELED);
+	printf("%d\n", hits);
 }
 
 /* ---- objects that are not the layer's ---- */
@@ -745,27 +962,30 @@ static void *set_word(void *argument)
 	return argument;
 }
 
-static void wait_by_many(const void *inlined)
+#define WAITERS 300
+
+static void wait_by_many(int count, const void *inlined)
 {
-	pthread_t threads[41];
+	pthread_t threads[WAITERS + 1];
 	int i;
 
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < count; i++)
 		threads[i] = start(wait_on_word, inlined);
-	threads[40] = start(set_word, NULL);
-	for (i = 0; i <= 40; i++)
+	threads[count] = start(set_word, NULL);
+	for (i = 0; i <= count; i++)
 		join(threads[i]);
 	puts("all");
 }
 
 static void futexes(void)
 {
-	wait_by_many(NULL);
+	wait_by_many(40, NULL);
 }
 
+/* Each holds a carrier. */
 static void inlined_futexes(void)
 {
-	wait_by_many("");
+	wait_by_many(WAITERS, "");
 }
 
 static void *spin(void *argument)
@@ -831,6 +1051,32 @@ static void *run_out(void *argument)
 static void time_limits(void)
 {
 	in_thread(run_out, NULL);
+}
+
+#define PAIRS 8192 /* of one condition and many mutexes: some share a bucket of the parking lot */
+
+static void *wait_with_many_mutexes(void *argument)
+{
+	pthread_mutex_t *mutexes = calloc(PAIRS, sizeof(*mutexes));
+	struct timespec past = { 0 };
+	long early = 0;
+	int i;
+
+	(void)argument;
+	for (i = 0; i < PAIRS; i++) {
+		pthread_mutex_lock(&mutexes[i]);
+		clock_gettime(CLOCK_MONOTONIC, &past);
+		past.tv_nsec += past.tv_nsec < 999000000 ? 10000 : 0;
+		early += !pthread_cond_clockwait(&condition, &mutexes[i], CLOCK_MONOTONIC, &past);
+		pthread_mutex_unlock(&mutexes[i]);
+	}
+	free(mutexes);
+	return (void *)early;
+}
+
+static void a_condition_waits_with_any_mutex(void)
+{
+	printf("%ld\n", in_thread(wait_with_many_mutexes, NULL));
 }
 
 static void *lock_timed(void *argument)
@@ -917,6 +1163,66 @@ static void recv_waits_for_all(void)
 	printf("%ld\n", join(thread));
 }
 
+/* A handler ends it once a part has come, and so does the end of the stream. */
+static void recv_of_all_returns_a_part(void)
+{
+	pthread_t thread = start(take_all, NULL);
+	void *received;
+
+	handle(SIGUSR1, SA_RESTART);
+	nap();
+	pthread_kill(thread, SIGUSR1);
+	nap();
+	send(pair[1], "0123456789", 10, 0);
+	while (pthread_tryjoin_np(thread, &received)) {
+		pthread_kill(thread, SIGUSR1);
+		nap();
+	}
+	printf("%ld\n", (long)received);
+	thread = start(take_all, NULL);
+	send(pair[1], "01234", 5, 0);
+	nap();
+	shutdown(pair[1], SHUT_WR);
+	printf("%ld\n", join(thread));
+}
+
+static void *send_much(void *argument)
+{
+	static char data[2][1 << 20];
+	struct iovec buffers[] = { { data[0], sizeof(data[0]) }, { data[1], sizeof(data[1]) } };
+	struct msghdr message = { .msg_iov = buffers, .msg_iovlen = 2 };
+
+	(void)argument;
+	return (void *)sendmsg(pair[1], &message, 0);
+}
+
+/* More than the socket takes: a handler ends what follows the first part. */
+static void sendmsg_returns_a_part(void)
+{
+	pthread_t thread = start(send_much, NULL);
+	void *sent;
+
+	handle(SIGUSR1, SA_RESTART);
+	while (pthread_tryjoin_np(thread, &sent)) {
+		nap();
+		pthread_kill(thread, SIGUSR1);
+	}
+	printf("%d\n", (long)sent > 0 && (long)sent < 2 << 20);
+}
+
+static void recv_of_all_takes_one_datagram(void)
+{
+	pthread_t thread;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
+		exit(2);
+	thread = start(take_all, NULL);
+	nap();
+	send(pair[1], "0123456789", 10, 0);
+	send(pair[1], "0123456789", 10, 0);
+	printf("%ld\n", join(thread));
+}
+
 static void *do_not_wait(void *argument)
 {
 	char byte;
@@ -933,6 +1239,78 @@ static void *do_not_wait(void *argument)
 static void nonblocking_calls_do_not_wait(void)
 {
 	in_thread(do_not_wait, NULL);
+}
+
+/* Sends FD over PAIR[1]. */
+static void send_descriptor(int fd)
+{
+	char byte = 'd', control[CMSG_SPACE(sizeof(fd))] = { 0 };
+	struct iovec buffer = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &buffer,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+	sendmsg(pair[1], &message, 0);
+}
+
+static int receive_descriptor(bool many)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec buffer = { &byte, 1 };
+	struct mmsghdr message = { { .msg_iov = &buffer,
+				     .msg_iovlen = 1,
+				     .msg_control = control,
+				     .msg_controllen = sizeof(control) },
+				   0 };
+	int fd = -1;
+
+	if (many)
+		recvmmsg(pair[0], &message, 1, 0, NULL);
+	else
+		(void)!recvmsg(pair[0], &message.msg_hdr, 0);
+	if (CMSG_FIRSTHDR(&message.msg_hdr))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message.msg_hdr)), sizeof(fd));
+	return fd;
+}
+
+static void *write_byte(void *argument)
+{
+	usleep(20000);
+	return (void *)write((int)(long)argument, "x", 1);
+}
+
+/* A number is closed unseen, after a wait for it, and received again with another file. */
+static void *receive_known_number(void *argument)
+{
+	int pipes[2], sockets[2], fd;
+	pthread_t writer;
+	char byte = 0;
+
+	if (pipe(pipes) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		return NULL;
+	writer = start(write_byte, (void *)(long)pipes[1]);
+	printf("%zd ", read(pipes[0], &byte, 1));
+	join(writer);
+	inline_call(SYS_close, pipes[0], 0, 0);
+	send_descriptor(sockets[0]);
+	fd = receive_descriptor(argument);
+	writer = start(write_byte, (void *)(long)sockets[1]);
+	printf("%d %zd ", fd == pipes[0], read(fd, &byte, 1));
+	join(writer);
+	printf("%zd\n", recv(fd, &byte, 1, MSG_DONTWAIT));
+	return NULL;
+}
+
+static void received_numbers_are_new(void)
+{
+	in_thread(receive_known_number, NULL);
+	in_thread(receive_known_number, "");
 }
 
 static int listener;
@@ -1049,7 +1427,7 @@ static void *see_confinement(void *argument)
 
 	for (i = 0; i < 20; i++) {
 		if (status_of_runner("NoNewPrivs:") || status_of_runner("Seccomp:") > 1)
-			hits++;
+			add_hits(1);
 		nap();
 	}
 	return argument;
@@ -1090,6 +1468,71 @@ static void *forbid(void *argument)
 	return (void *)in_thread((routine *)(void *)status_of_runner, "Seccomp:");
 }
 
+/* The calls of carriers are among those that it forbids. */
+static void *forbid_all(void *argument)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_ctl, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = { 6, filter };
+
+	nap();
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		exit(2);
+	return argument;
+}
+
+static void *answer_confined(void *argument)
+{
+	char byte;
+
+	while (recv(pair[0], &byte, 1, 0) == 1) {
+		add_hits(inline_call(SYS_getppid, 0, 0, 0) == -EPERM);
+		nap();
+		send(pair[0], &byte, 1, 0);
+	}
+	return argument;
+}
+
+static void *spin_until(void *argument)
+{
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+		;
+	add_hits(inline_call(SYS_getppid, 0, 0, 0) == -EPERM);
+	return argument;
+}
+
+static void a_filter_for_all_threads(void)
+{
+	pthread_t threads[5];
+	char byte;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		threads[i] = start(answer_confined, NULL);
+	threads[4] = start(spin_until, NULL);
+	for (i = 0; i < 20; i++) {
+		send(pair[1], "x", 1, 0);
+		recv(pair[1], &byte, 1, 0);
+	}
+	in_thread(forbid_all, NULL);
+	flag = 1;
+	for (i = 0; i < 100; i++) {
+		send(pair[1], "x", 1, 0);
+		recv(pair[1], &byte, 1, 0);
+	}
+	shutdown(pair[1], SHUT_RDWR);
+	for (i = 0; i < 5; i++)
+		join(threads[i]);
+	printf("%d %ld\n", hits, in_thread(answer_confined, NULL));
+}
+
 static void a_filter_stays_with_the_thread_and_its_threads(void)
 {
 	pthread_t other = start(see_confinement, NULL);
@@ -1116,7 +1559,7 @@ static void *look_around(void *argument)
 	nap();
 	if (!getcwd(path, sizeof(path)))
 		exit(2);
-	hits += !strcmp(path, "/proc");
+	add_hits(!strcmp(path, "/proc"));
 	return argument;
 }
 
@@ -1149,7 +1592,7 @@ static void *pin(void *argument)
 	for (cpu = 0; elsewhere < 20; elsewhere++) {
 		inline_call(SYS_getcpu, (long)&cpu, 0, 0);
 		if (cpu != (unsigned int)i)
-			hits++;
+			add_hits(1);
 		nap();
 	}
 	sched_getaffinity(0, sizeof(seen), &seen);
@@ -1185,7 +1628,7 @@ static void *look_at_user(void *argument)
 {
 	while (!flag)
 		sched_yield();
-	hits += inline_call(SYS_geteuid, 0, 0, 0) == 65534;
+	add_hits(inline_call(SYS_geteuid, 0, 0, 0) == 65534);
 	return argument;
 }
 
@@ -1321,7 +1764,7 @@ static pthread_key_t key;
 
 static void end_of_key(void *value)
 {
-	hits += (int)(long)value;
+	add_hits((int)(long)value);
 }
 
 static __thread long local;
@@ -1620,6 +2063,51 @@ static void bits_of_futexes(void)
 	}
 }
 
+/* ---- futexes that the kernel refuses ---- */
+
+static void ask_futex(const void *at, int operation, long value, const struct timespec *time,
+		      long bits)
+{
+	const long result = syscall(SYS_futex, at, operation, value, time, NULL, bits);
+
+	printf("%ld %s\n", result, result < 0 ? strerror(errno) : "");
+}
+
+static void *ask_futexes(void *argument)
+{
+	static int words[2];
+	const struct timespec odd_times[] = { { 0, 1000000000 }, { 0, -1 }, { -1, 0 } };
+	char *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct timespec soon = { 0, 1000000 };
+	int i;
+
+	nap();
+	ask_futex(NULL, FUTEX_WAIT_PRIVATE, 0, NULL, 0);
+	ask_futex(gone, FUTEX_WAIT_PRIVATE, 0, NULL, 0);
+	ask_futex((void *)(1UL << 63), FUTEX_WAIT_PRIVATE, 0, NULL, 0);
+	ask_futex((char *)words + 1, FUTEX_WAIT_PRIVATE, 0, NULL, 0);
+	ask_futex(words, FUTEX_WAIT_PRIVATE, 1, NULL, 0);
+	ask_futex(words, FUTEX_WAIT_PRIVATE, 0, (void *)gone, 0);
+	for (i = 0; i < 3; i++)
+		ask_futex(words, FUTEX_WAIT_PRIVATE, 0, &odd_times[i], 0);
+	ask_futex(words, FUTEX_WAIT_PRIVATE, 0, &soon, 0);
+	ask_futex(words, FUTEX_WAIT_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &soon, 0);
+	ask_futex(words, FUTEX_WAIT_BITSET_PRIVATE, 0, &soon, FUTEX_BITSET_MATCH_ANY);
+	ask_futex(words, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, 0);
+	ask_futex(words, FUTEX_WAKE_BITSET_PRIVATE, 1, NULL, 0);
+	ask_futex(words, FUTEX_WAKE_PRIVATE, 1, NULL, 0);
+	ask_futex((char *)words + 1, FUTEX_WAKE_PRIVATE, 1, NULL, 0);
+	ask_futex(words, FUTEX_CMP_REQUEUE_PRIVATE, 1, NULL, 1);
+	ask_futex(words, 99, 1, NULL, 1);
+	ask_futex(words, 99 | FUTEX_PRIVATE_FLAG, 1, NULL, 1);
+	return argument;
+}
+
+static void errors_of_futexes(void)
+{
+	in_thread(ask_futexes, NULL);
+}
+
 /* ---- a program that closes or replaces all descriptors by their numbers ---- */
 
 static void *close_and_replace_all(void *argument)
@@ -1759,6 +2247,164 @@ static void signals_meet_threads_that_leave_home(void)
 	puts("all were taken");
 }
 
+/* ---- handlers repair faults, and wait meanwhile; their signal is blocked in them ---- */
+
+static void wait_and_repair(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)context;
+	usleep(200);
+	mprotect((void *)((unsigned long)info->si_addr & ~4095UL), 4096, PROT_READ | PROT_WRITE);
+	add_hits(1);
+}
+
+static void *fault_on_pages(void *argument)
+{
+	char *pages = mmap(NULL, 50 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		usleep(10);
+		pages[4096 * i] = 1;
+	}
+	munmap(pages, 50 * 4096);
+	return argument;
+}
+
+static void handlers_of_faults_may_wait(void)
+{
+	struct sigaction action = { .sa_sigaction = wait_and_repair, .sa_flags = SA_SIGINFO };
+	pthread_t threads[16];
+	int i;
+
+	sigaction(SIGSEGV, &action, NULL);
+	for (i = 0; i < 16; i++)
+		threads[i] = start(fault_on_pages, NULL);
+	for (i = 0; i < 16; i++)
+		join(threads[i]);
+	printf("%d\n", hits);
+}
+
+/* ---- a thread computes for so long that the rest of the program is idle, then wakes another ----
+ */
+
+static void compute_for(long ms)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+
+/* Goes on to compute until the other has run, or waits for it. */
+static void *compute_and_post(void *computes)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		compute_for(100);
+		if (i)
+			nap();
+		sem_post(&turn);
+		while (computes && !__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+			;
+		sem_wait(&answer);
+		flag = 0;
+	}
+	return NULL;
+}
+
+static void *answer_posts(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		sem_wait(&turn);
+		__atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+		sem_post(&answer);
+	}
+	return argument;
+}
+
+static void who_computed_wakes_others(void)
+{
+	pthread_t thread;
+
+	sem_init(&turn, 0, 0);
+	sem_init(&answer, 0, 0);
+	thread = start(answer_posts, NULL);
+	in_thread(compute_and_post, NULL);
+	in_thread(compute_and_post, "computes");
+	join(thread);
+	puts("all were answered");
+}
+
+/* ---- each thread handles its faults on a signal stack of its own, where it waits ---- */
+
+#define FAULTS 20
+#define SIGNAL_STACK (64 << 10)
+
+static __thread sigjmp_buf before_fault;
+static __thread char *signal_stack;
+static __thread long on_stack;
+
+static bool is_on_stack(void)
+{
+	char here, *volatile at = &here;
+	stack_t now;
+
+	sigaltstack(NULL, &now);
+	return at >= signal_stack && at < signal_stack + SIGNAL_STACK && now.ss_flags == SS_ONSTACK;
+}
+
+static void wait_and_jump(int signal)
+{
+	on_stack += is_on_stack();
+	usleep((useconds_t)(signal * 10));
+	on_stack += is_on_stack();
+	siglongjmp(before_fault, 1);
+}
+
+static void *fault_often(void *argument)
+{
+	stack_t stack = { .ss_size = SIGNAL_STACK, .ss_sp = malloc(SIGNAL_STACK) };
+	int *volatile nowhere = NULL;
+	volatile int i;
+
+	signal_stack = stack.ss_sp;
+	for (i = 0; i < FAULTS; i++) {
+		if (i == 2 &&
+		    (argument ? syscall(SYS_sigaltstack, &stack, NULL) : sigaltstack(&stack, NULL)))
+			return NULL;
+		usleep(10);
+		if (!sigsetjmp(before_fault, 0))
+			*nowhere = 1;
+	}
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	usleep(10);
+	if (!sigsetjmp(before_fault, 0))
+		*nowhere = 1;
+	free(signal_stack);
+	return (void *)on_stack;
+}
+
+static void signal_stacks_stay_with_their_threads(void)
+{
+	struct sigaction action = { .sa_handler = wait_and_jump,
+				    .sa_flags = SA_ONSTACK | SA_NODEFER };
+	pthread_t threads[16];
+	long i;
+
+	sigaction(SIGSEGV, &action, NULL);
+	for (i = 0; i < 16; i++)
+		threads[i] = start(fault_often, (void *)(i % 2));
+	for (i = 0; i < 16; i++)
+		printf("%ld\n", join(threads[i]));
+}
+
 /* ---- two threads wait for a new socket for the first time, one to read and one to write ---- */
 
 static int both[2];
@@ -1842,6 +2488,11 @@ static void streams_in_a_chroot(void)
 	X(far_times) \
 	X(bits_of_futexes) \
 	X(descriptors_by_syscall) \
+	X(errors_of_futexes) \
+	X(cancel_in_calls_at_home) \
+	X(cancelled_threads_go_on_until_a_point) \
+	X(received_numbers_are_new) \
+	X(a_filter_for_all_threads) \
 	X(signals_end_waits) \
 	X(kill_returns_after_the_handler) \
 	X(signals_meet_threads_that_leave_home) \
@@ -1856,9 +2507,13 @@ static void streams_in_a_chroot(void)
 	X(sigpipe_kills) \
 	X(handlers_may_post) \
 	X(fault_and_jump) \
+	X(signal_stacks_stay_with_their_threads) \
+	X(handlers_of_faults_may_wait) \
 	X(cancel_in_recv) \
 	X(cancel_in_condition) \
 	X(cancel_in_sleep) \
+	X(cancel_in_a_stream) \
+	X(cancel_before_a_wait) \
 	X(cancel_when_enabled) \
 	X(robust_mutex) \
 	X(priority_inheriting_mutex) \
@@ -1872,10 +2527,15 @@ static void streams_in_a_chroot(void)
 	X(futexes) \
 	X(inlined_futexes) \
 	X(spinning_threads_do_not_hold_others) \
+	X(who_computed_wakes_others) \
 	X(time_limits) \
+	X(a_condition_waits_with_any_mutex) \
 	X(time_limits_of_locks) \
 	X(blocking_writes_are_whole) \
 	X(recv_waits_for_all) \
+	X(recv_of_all_returns_a_part) \
+	X(sendmsg_returns_a_part) \
+	X(recv_of_all_takes_one_datagram) \
 	X(nonblocking_calls_do_not_wait) \
 	X(accept_by_many) \
 	X(numbers_are_used_again) \

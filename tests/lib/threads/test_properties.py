@@ -3,8 +3,10 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,29 @@ def test_a_property_holds_on_carriers(name: str, carriers: str) -> None:
         assert (on_carriers.stdout, on_carriers.returncode) == (plain.stdout, plain.returncode)
 
 
+RESTING = [
+    "env",
+    f"LD_PRELOAD={PROGRAMS}/libferry_threads_resting.so",
+    "GLIBC_TUNABLES=glibc.pthread.rseq=0",
+    "FERRY_THREADS_AFTER=1",
+    "FERRY_THREADS_REPORT=1",
+]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_property_holds_while_rests_come_and_go(name: str) -> None:
+    plain = run(PROPERTIES, name)
+    for _ in range(TRIALS):
+        resting = run(*RESTING, PROPERTIES, name)
+        assert (resting.stdout, resting.returncode) == (plain.stdout, plain.returncode)
+
+
+def test_rests_come_and_go() -> None:
+    """Otherwise the comparisons above compare nothing."""
+    done = run(*RESTING, PROPERTIES, "both_directions_at_once")
+    assert int(re.findall(r"(\d+) rests", done.stderr)[0]) > 0
+
+
 def test_the_threads_are_carried() -> None:
     """Otherwise the comparisons above compare nothing."""
     done = run(*CARRIED, PROPERTIES, "local_data")
@@ -62,38 +87,108 @@ def test_the_threads_are_carried() -> None:
     assert re.search(r" 10 the end of the thread", done.stderr)
 
 
+def test_threads_with_signal_stacks_are_carried() -> None:
+    done = run(*CARRIED, PROPERTIES, "signal_stacks_stay_with_their_threads")
+    assert carried(done.stderr) == 16
+    assert " 0 threads at home for good" in done.stderr
+
+
+def test_a_thread_whose_creator_uses_its_clock_is_carried() -> None:
+    done = run(*CARRIED, PROGRAMS / "carried", "clock")
+    assert carried(done.stderr) == 2
+    assert " 1 threads at home for good" in done.stderr
+
+
 def test_a_closed_descriptor_ends_the_wait_for_it() -> None:
     done = run(*CARRIED, PROGRAMS / "carried", "close")
     assert (done.stdout, done.returncode) == ("-1 Bad file descriptor\n", 0)
 
 
-def test_a_stopped_program_goes_on_and_ends_by_sigterm() -> None:
-    with subprocess.Popen(
+def start_serving() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         [*CARRIED, PROGRAMS / "carried", "serve"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-    ) as process:
-        assert process.stdin
-        assert process.stdout
+    )
+
+
+def ask(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin
+    process.stdin.write(b"x")
+    process.stdin.flush()
+
+
+def hear(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout
+    return process.stdout.read(1)
+
+
+def test_a_stopped_program_goes_on_and_ends_by_sigterm() -> None:
+    with start_serving() as process:
         for _ in range(3):
             process.send_signal(signal.SIGSTOP)
-            process.stdin.write(b"x")
-            process.stdin.flush()
+            ask(process)
             process.send_signal(signal.SIGCONT)
-            assert process.stdout.read(1) == b"x"
+            assert hear(process) == b"x"
         process.terminate()
         assert process.wait(timeout=60) == -signal.SIGTERM
 
 
-@pytest.mark.parametrize("case", ["many", "own_stacks", "event_loop", "busy"])
+@pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")
+def test_gdb_shows_the_stack_of_a_thread_that_waits() -> None:
+    script = Path(__file__).parents[3] / "lib" / "threads" / "gdb_threads.py"
+    with start_serving() as process:
+        for _ in range(2):
+            ask(process)
+            assert hear(process) == b"x"
+            # Whether the thread has begun to wait shows after a while only.
+            time.sleep(0.5)
+            commands = [f"source {script}", "ferry-threads"]
+            shown = run("gdb", "-batch", "-p", str(process.pid), *as_options(commands))
+            if "ptrace: Operation not permitted" in shown.stderr:
+                pytest.skip("gdb may not attach")
+            assert re.search(r"waits on no kernel thread:\n(#.*\n)*#\d+ .* serve ", shown.stdout)
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def as_options(commands: list[str]) -> list[str]:
+    return [word for command in commands for word in ("-ex", command)]
+
+
+@pytest.mark.parametrize(
+    "case", ["many", "alone", "own_stacks", "event_loop", "busy", "busy_once", "busy_often"]
+)
 def test_a_thread_is_where_it_belongs(case: str) -> None:
-    done = run(BUILD / "cli" / "ferry", "threads", "--report", PROGRAMS / "carried", case)
+    # With two, one is idle while the other is held, and nobody misses it.
+    carriers = ["--carriers", "1"] if case == "busy_often" else []
+    done = run(
+        BUILD / "cli" / "ferry", "threads", *carriers, "--report", PROGRAMS / "carried", case
+    )
     expected = {
         "many": r"carried 2000 threads",
+        "alone": r" [1-9][0-9]* rests,",
         "own_stacks": r"carried 0 threads",
         "event_loop": r" 1 an event loop",
         "busy": r" 1 computes between its waits",
+        "busy_once": r"carried 1 threads",
+        "busy_often": r" 1 computes for long",
     }
     assert done.returncode == 0
     assert re.search(expected[case], done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("after", ["0", "16"])
+def test_descriptor_numbers_are_used_again_and_again(after: str) -> None:
+    seconds = "2" if TRIALS == 1 else "1800"
+    command: list[str | Path] = [
+        BUILD / "cli" / "ferry",
+        "threads",
+        "--after",
+        after,
+        PROGRAMS / "soak",
+        seconds,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("right\n", 0), done.stderr

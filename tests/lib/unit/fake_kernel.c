@@ -18,89 +18,94 @@ long fake_kernel_answer = FAKE_KERNEL_RIGHT;
 volatile int fake_kernel_crossings;
 long fake_kernel_refuses = -1;
 long fake_kernel_refusal = -EOPNOTSUPP;
+unsigned long fake_kernel_state = BATCH_BEGIN;
 
 #if defined(__x86_64__)
-static void get_arguments(const mcontext_t *context, long args[])
+static struct batch_args *get_arguments(const mcontext_t *context)
 {
-	static const int registers[] = { REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8 };
-
-	for (int i = 0; i < 5; i++)
-		args[i] = context->gregs[registers[i]];
+	return (struct batch_args *)context->gregs[REG_RDI];
 }
 
 static void set_result(mcontext_t *context, long result)
 {
 	context->gregs[REG_RAX] = result;
 }
-
-static void set_flags(mcontext_t *context, long flags)
-{
-	context->gregs[REG_R10] = flags;
-}
 #elif defined(__aarch64__)
-static void get_arguments(const mcontext_t *context, long args[])
+static struct batch_args *get_arguments(const mcontext_t *context)
 {
-	for (int i = 0; i < 5; i++)
-		args[i] = (long)context->regs[i];
+	return (struct batch_args *)context->regs[0];
 }
 
 static void set_result(mcontext_t *context, long result)
 {
 	context->regs[0] = (unsigned long)result;
 }
-
-static void set_flags(mcontext_t *context, long flags)
-{
-	context->regs[3] = (unsigned long)flags;
-}
 #else
 #error "the fake kernel needs this architecture's system call registers"
 #endif
 
-/* Runs slots up to the refused one.  A filter refuses a restart, whose flags hold the position. */
-static long run(long *rets, const struct ferry_slot *calls, unsigned long ncall,
-		mcontext_t *registers)
+/*
+ * Runs slots up to the refused one.  There the kernel stops, or a filter refuses the restart
+ * after a signal.
+ */
+static long run(struct batch_args *args)
 {
+	const struct batch_slot *calls = (const struct batch_slot *)args->calls;
 	struct ferry_cursor cursor = ferry_cursor_at(0, calls);
-	const struct ferry_slot *refused = calls + fake_kernel_refuses;
-	long position;
+	const struct batch_slot *refused = calls + fake_kernel_refuses;
+	long *rets = (long *)args->rets;
 
-	if (fake_kernel_refuses < 0 || !ncall)
-		return ferry_loop(rets, calls, ncall);
-	ferry_loop_until(&cursor, refused, rets, calls, ncall);
+	if (fake_kernel_refuses < 0 || !args->ncall)
+		return ferry_loop(rets, calls, args->ncall);
+	ferry_loop_until(&cursor, refused, rets, calls, args->ncall);
 	if (cursor.slot != refused)
 		return ferry_cursor_last(&cursor, calls);
-	position = FERRY_BATCH_RESUME | fake_kernel_refuses << FERRY_RESUME_SHIFT;
-	if (fake_kernel_refusal == -EOPNOTSUPP)
-		return FERRY_BATCH_PARTIAL | position;
-	set_flags(registers, position);
-	return fake_kernel_refusal;
+	args->position = (unsigned long)fake_kernel_refuses;
+	args->last = (unsigned long)cursor.from;
+	args->state = fake_kernel_state;
+	args->slot = *refused;
+	args->result = -1;
+	if (fake_kernel_state != BATCH_STORE && fake_kernel_state != BATCH_ANSWER)
+		return fake_kernel_refusal;
+	args->result = ferry_loop_slot(refused, *(const unsigned long *)refused, rets,
+				       rets + fake_kernel_refuses);
+	fake_kernel_refuses = -1;
+	return fake_kernel_state == BATCH_ANSWER ? args->result : -EOPNOTSUPP;
 }
 
-static long answer(long *rets, const struct ferry_slot *calls, const long args[],
-		   mcontext_t *registers)
+/* The rest of a batch that user space continues. */
+static long go_on(struct batch_args *args)
 {
-	unsigned long ncall = (unsigned long)args[2];
-	long refused = ferry_batch_prepare(rets, calls, ncall, args[3], args[4]);
+	const struct batch_slot *calls = (const struct batch_slot *)args->calls;
+	struct ferry_cursor cursor = ferry_cursor_left(args);
 
-	if (args[3] == FERRY_BATCH_QUERY && refused > 0)
+	CHILD_ASSERT(args->state == BATCH_BEGIN && args->position < args->ncall);
+	ferry_loop_until(&cursor, calls + args->ncall, (long *)args->rets, calls, args->ncall);
+	return ferry_cursor_last(&cursor, calls);
+}
+
+static long answer(struct batch_args *args)
+{
+	long refused;
+
+	if (!args)
 		return fake_kernel_answer;
 	fake_kernel_crossings++;
 	/* A filter does not look at the arguments. */
 	if (!fake_kernel_refuses && fake_kernel_refusal != -EOPNOTSUPP)
 		return fake_kernel_refusal;
-	return refused ? refused : run(rets, calls, ncall, registers);
+	refused = ferry_batch_prepare((const void *)args->rets, (const void *)args->calls,
+				      args->ncall, (long)args->flags, 0);
+	if (refused)
+		return refused;
+	return args->position ? go_on(args) : run(args);
 }
 
 static void trapped(int signal, siginfo_t *info, void *context)
 {
 	mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
-	long args[5];
-
 	CHILD_ASSERT(signal == SIGSYS && info->si_syscall == FERRY_NR_BATCH);
-	get_arguments(registers, args);
-	set_result(registers,
-		   answer((long *)args[0], (const struct ferry_slot *)args[1], args, registers));
+	set_result(registers, answer(get_arguments(registers)));
 }
 
 void fake_kernel_install(void)

@@ -19,9 +19,12 @@ extern long fake_kernel_refuses;
 /* What it returns then: -EOPNOTSUPP, or a filter's answer to the re-entry after a signal. */
 extern long fake_kernel_refusal;
 
+/* The state in which it leaves that slot; after BATCH_STORE, it runs what follows. */
+extern unsigned long fake_kernel_state;
+
 /* The answer of a kernel with this library's ABI. */
 #define FAKE_KERNEL_RIGHT \
-	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)
+	(BATCH_VERSION | (BATCH_FEATURE_WDCPY | BATCH_FEATURE_FORWARD) << BATCH_FEATURE_SHIFT)
 
 /* Ends the process with a message if seccomp is not available. */
 void fake_kernel_install(void);

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include <ferry.h>
-#include <linux/ferry_blocked.h>
+#include <ferry/blocked.h>
 
 #include "tests/unit.h"
 
@@ -20,7 +20,7 @@
 /* A call with any result, a go-to over SKIP slots, and a copy between two valid words. */
 #define CALL .nr = SYS_getpid
 #define GOTO(skip) .nr = FERRY_NR_GOTO, .jump_fail = (skip)
-#define COPY(dst, src) .nr = FERRY_NR_WDCPY, .argc = 2, .arg = { (long)(dst), (long)(src) }
+#define COPY(dst, src) .nr = BATCH_WDCPY, .argc = 2, .arg = { (long)(dst), (long)(src) }
 
 static long word_a;
 static long word_b;
@@ -32,7 +32,7 @@ struct expected {
 	const char *part;
 };
 
-static void assert_problems(const struct ferry_slot calls[], unsigned long ncall,
+static void assert_problems(const struct batch_slot calls[], unsigned long ncall,
 			    const struct expected expected[], size_t count)
 {
 	struct ferry_problem problems[32];
@@ -63,7 +63,7 @@ static void assert_problems(const struct ferry_slot calls[], unsigned long ncall
 
 TEST(empty_batch_has_no_problems)
 {
-	struct ferry_slot slot = { .nr = SYS_exit };
+	struct batch_slot slot = { .nr = SYS_exit };
 
 	assert_int_equal(ferry_check(NULL, 0, NULL, 0), 0);
 	assert_int_equal(ferry_check(&slot, 0, NULL, 0), 0);
@@ -71,22 +71,22 @@ TEST(empty_batch_has_no_problems)
 
 TEST(impossible_arguments_are_refused)
 {
-	struct ferry_slot slot = { CALL };
+	struct batch_slot slot = { CALL };
 
-	assert_int_equal(ferry_check(&slot, FERRY_MAX_SLOTS + 1, NULL, 0), -EINVAL);
+	assert_int_equal(ferry_check(&slot, BATCH_MAX_SLOTS + 1, NULL, 0), -EINVAL);
 	assert_int_equal(ferry_check(&slot, ULONG_MAX, NULL, 0), -EINVAL);
 	assert_int_equal(ferry_check(NULL, ULONG_MAX, NULL, 0), -EINVAL);
 	assert_int_equal(ferry_check(NULL, 1, NULL, 0), -EFAULT);
-	assert_int_equal(ferry_check(&slot, FERRY_MAX_SLOTS, NULL, 0), -ENOMEM);
+	assert_int_equal(ferry_check(&slot, BATCH_MAX_SLOTS, NULL, 0), -ENOMEM);
 }
 
 TEST(all_problems_are_counted_and_the_first_are_stored)
 {
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	struct ferry_problem problems[11];
 
 	for (size_t i = 0; i < LENGTH(calls); i++)
-		calls[i] = (struct ferry_slot){ .nr = SYS_exit };
+		calls[i] = (struct batch_slot){ .nr = SYS_exit };
 	memset(problems, 0x55, sizeof(problems));
 	assert_int_equal(ferry_check(calls, 100, problems, 10), 100);
 	for (unsigned long i = 0; i < 10; i++)
@@ -99,13 +99,13 @@ TEST(nothing_outside_the_batch_is_read)
 {
 	const size_t page = 4096;
 	char *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ferry_slot *calls = (struct ferry_slot *)(pages + page);
+	struct batch_slot *calls = (struct batch_slot *)(pages + page);
 
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(calls, page, PROT_READ | PROT_WRITE), 0);
 	for (size_t i = 0; i < page / sizeof(*calls); i++)
-		calls[i] = (struct ferry_slot){ .nr = (short)(i * 1021),
-						.argc = FERRY_ARGC_FORWARD | 6,
+		calls[i] = (struct batch_slot){ .nr = (short)(i * 1021),
+						.argc = BATCH_ARGC_FORWARD | 6,
 						.jump_pos = (short)(i * 511),
 						.from = { (unsigned char)i, 255, 1 } };
 	assert_true(ferry_check(calls, page / sizeof(*calls), NULL, 0) > 0);
@@ -124,12 +124,12 @@ struct row {
 
 TEST(every_blocked_call_is_an_error_with_its_reason)
 {
-	static const struct row rows[] = { FERRY_BLOCKED_TABLE(ROW, ) };
+	static const struct row rows[] = { SUBCALL_BLOCKED_TABLE(ROW, ) };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const struct ferry_slot calls[] = { { .nr = (short)rows[i].nr } };
+		const struct batch_slot calls[] = { { .nr = (short)rows[i].nr } };
 
-		if (rows[i].nr == FERRY_NR_ABSENT)
+		if (rows[i].nr == SUBCALL_NR_ABSENT)
 			continue;
 		EXPECT(calls, { 0, FERRY_ERROR, rows[i].reason });
 		assert_string_equal(ferry_blocked_reason(rows[i].nr), rows[i].reason);
@@ -143,10 +143,10 @@ TEST(other_calls_are_not_blocked)
 					SYS_read,
 					FERRY_NR_NULL,
 					FERRY_NR_KSTATS,
-					FERRY_NR_ABSENT,
-					FERRY_NR_WDCPY,
-					FERRY_BLOCKED_LIMIT - 1,
-					FERRY_BLOCKED_LIMIT,
+					SUBCALL_NR_ABSENT,
+					BATCH_WDCPY,
+					SUBCALL_NR_LIMIT - 1,
+					SUBCALL_NR_LIMIT,
 					SHRT_MAX,
 					SHRT_MIN,
 					65536L + SYS_exit,
@@ -163,11 +163,11 @@ TEST(other_calls_are_not_blocked)
 
 TEST(ordinary_calls_have_no_problems)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL },
 		{ .nr = SYS_write, .argc = 3, .arg = { -1, 0, LONG_MIN } },
 		{ .nr = FERRY_NR_NULL },
-		{ .nr = FERRY_BLOCKED_LIMIT - 1, .argc = 6 },
+		{ .nr = SUBCALL_NR_LIMIT - 1, .argc = 6 },
 	};
 
 	EXPECT_NONE(calls);
@@ -175,7 +175,7 @@ TEST(ordinary_calls_have_no_problems)
 
 TEST(negative_numbers_are_meant_only_as_go_tos)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ GOTO(0) },  { GOTO(1), .argc = 1 },
 		{ CALL },     { .nr = SHRT_MIN, .jump_fail = 1 },
 		{ CALL },     { .nr = -3, .jump_zero = 1, .jump_pos = 1 },
@@ -189,12 +189,12 @@ TEST(negative_numbers_are_meant_only_as_go_tos)
 
 TEST(numbers_that_no_kernel_has_are_meant_only_as_go_tos)
 {
-	const struct ferry_slot calls[] = {
-		{ .nr = FERRY_BLOCKED_LIMIT },
+	const struct batch_slot calls[] = {
+		{ .nr = SUBCALL_NR_LIMIT },
 		{ .nr = SHRT_MAX, .argc = 2, .jump_fail = -1 },
 	};
-	const struct ferry_slot meant[] = {
-		{ .nr = FERRY_BLOCKED_LIMIT, .jump_fail = 1 },
+	const struct batch_slot meant[] = {
+		{ .nr = SUBCALL_NR_LIMIT, .jump_fail = 1 },
 	};
 
 	EXPECT(calls, { 0, FERRY_WARNING, "no kernel has" }, { 1, FERRY_WARNING, "no kernel has" });
@@ -205,12 +205,12 @@ TEST(numbers_that_no_kernel_has_are_meant_only_as_go_tos)
 
 TEST(argc_over_six_is_an_error)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .argc = 6 },
 		{ CALL, .argc = 7 },
 		{ CALL, .argc = 127 },
-		{ CALL, .argc = 6 | FERRY_ARGC_FORWARD },
-		{ CALL, .argc = 7 | FERRY_ARGC_FORWARD },
+		{ CALL, .argc = 6 | BATCH_ARGC_FORWARD },
+		{ CALL, .argc = 7 | BATCH_ARGC_FORWARD },
 		{ CALL, .argc = 255 },
 	};
 
@@ -220,10 +220,10 @@ TEST(argc_over_six_is_an_error)
 
 TEST(padding_counts_only_in_slots_that_forward)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .reserved = 1, .from = { 1, 2, 3, 4, 255, 6 } },
-		{ CALL, .argc = FERRY_ARGC_FORWARD },
-		{ CALL, .argc = FERRY_ARGC_FORWARD, .reserved = 1 },
+		{ CALL, .argc = BATCH_ARGC_FORWARD },
+		{ CALL, .argc = BATCH_ARGC_FORWARD, .reserved = 1 },
 	};
 
 	EXPECT(calls, { 2, FERRY_ERROR, "reserved byte" });
@@ -231,10 +231,10 @@ TEST(padding_counts_only_in_slots_that_forward)
 
 TEST(forwarding_from_before_slot_0_is_an_error)
 {
-	const struct ferry_slot calls[] = {
-		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
-		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
-		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
+	const struct batch_slot calls[] = {
+		{ CALL, .argc = 1 | BATCH_ARGC_FORWARD, .from = { 1 } },
+		{ CALL, .argc = 2 | BATCH_ARGC_FORWARD, .from = { 1, 2 } },
+		{ CALL, .argc = 2 | BATCH_ARGC_FORWARD, .from = { 1, 2 } },
 	};
 
 	EXPECT(calls, { 0, FERRY_ERROR, "before slot 0" }, { 1, FERRY_ERROR, "before slot 0" });
@@ -242,11 +242,11 @@ TEST(forwarding_from_before_slot_0_is_an_error)
 
 TEST(forwarding_into_an_argument_that_is_not_there_is_warned_of)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL },
-		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1, 1 } },
-		{ CALL, .argc = FERRY_ARGC_FORWARD, .from = { 0, 0, 0, 0, 0, 2 } },
-		{ CALL, .argc = 6 | FERRY_ARGC_FORWARD, .from = { 1, 1, 1, 1, 1, 1 } },
+		{ CALL, .argc = 1 | BATCH_ARGC_FORWARD, .from = { 1, 1 } },
+		{ CALL, .argc = BATCH_ARGC_FORWARD, .from = { 0, 0, 0, 0, 0, 2 } },
+		{ CALL, .argc = 6 | BATCH_ARGC_FORWARD, .from = { 1, 1, 1, 1, 1, 1 } },
 	};
 
 	EXPECT(calls, { 1, FERRY_WARNING, "does not have" }, { 2, FERRY_WARNING, "does not have" });
@@ -254,10 +254,10 @@ TEST(forwarding_into_an_argument_that_is_not_there_is_warned_of)
 
 TEST(forwarding_from_a_slot_that_cannot_have_run_is_warned_of)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ GOTO(1) },
 		{ CALL },
-		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
+		{ CALL, .argc = 2 | BATCH_ARGC_FORWARD, .from = { 1, 2 } },
 	};
 
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" },
@@ -266,11 +266,11 @@ TEST(forwarding_from_a_slot_that_cannot_have_run_is_warned_of)
 
 TEST(forwarding_from_a_slot_that_may_be_skipped_is_warned_of)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .jump_fail = 1 },
 		{ CALL },
-		{ CALL, .argc = 2 | FERRY_ARGC_FORWARD, .from = { 1, 2 } },
-		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
+		{ CALL, .argc = 2 | BATCH_ARGC_FORWARD, .from = { 1, 2 } },
+		{ CALL, .argc = 1 | BATCH_ARGC_FORWARD, .from = { 1 } },
 	};
 
 	EXPECT(calls, { 2, FERRY_WARNING, "not run on every path" });
@@ -278,11 +278,11 @@ TEST(forwarding_from_a_slot_that_may_be_skipped_is_warned_of)
 
 TEST(forwarding_is_followed_across_255_slots)
 {
-	static struct ferry_slot calls[600];
+	static struct batch_slot calls[600];
 
 	for (size_t i = 0; i < LENGTH(calls); i++)
-		calls[i] = (struct ferry_slot){ CALL };
-	calls[300].argc = 1 | FERRY_ARGC_FORWARD;
+		calls[i] = (struct batch_slot){ CALL };
+	calls[300].argc = 1 | BATCH_ARGC_FORWARD;
 	calls[300].from[0] = 255;
 	EXPECT_NONE(calls);
 	calls[301] = calls[300];
@@ -297,13 +297,13 @@ TEST(forwarding_is_followed_across_255_slots)
 
 TEST(forwarding_is_followed_over_a_jump_of_254_slots)
 {
-	static struct ferry_slot calls[257];
+	static struct batch_slot calls[257];
 	struct ferry_problem problems[LENGTH(calls)];
 
 	for (size_t i = 0; i < LENGTH(calls); i++)
-		calls[i] = (struct ferry_slot){ CALL };
-	calls[1] = (struct ferry_slot){ GOTO(254) };
-	calls[256] = (struct ferry_slot){ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 255 } };
+		calls[i] = (struct batch_slot){ CALL };
+	calls[1] = (struct batch_slot){ GOTO(254) };
+	calls[256] = (struct batch_slot){ CALL, .argc = 1 | BATCH_ARGC_FORWARD, .from = { 255 } };
 	assert_int_equal(ferry_check(calls, 257, problems, 257), 254);
 	assert_int_equal(problems[0].slot, 2);
 	assert_int_equal(problems[253].slot, 255);
@@ -317,7 +317,7 @@ TEST(forwarding_is_followed_over_a_jump_of_254_slots)
 
 TEST(slots_that_nothing_reaches_are_warned_of)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .jump_fail = 3, .jump_zero = 3, .jump_pos = -1 },
 		{ CALL },
 		{ GOTO(1) },
@@ -332,13 +332,13 @@ TEST(slots_that_nothing_reaches_are_warned_of)
 
 TEST(slot_that_can_only_fail_takes_only_that_jump)
 {
-	const struct ferry_slot blocked[] = { { .nr = SYS_exit, .jump_fail = 1 },
+	const struct batch_slot blocked[] = { { .nr = SYS_exit, .jump_fail = 1 },
 					      { CALL },
 					      { CALL } };
-	const struct ferry_slot argc[] = { { CALL, .argc = 9, .jump_fail = 1 },
+	const struct batch_slot argc[] = { { CALL, .argc = 9, .jump_fail = 1 },
 					   { CALL },
 					   { CALL } };
-	const struct ferry_slot absent[] = { { .nr = 20000, .jump_fail = 1 }, { CALL }, { CALL } };
+	const struct batch_slot absent[] = { { .nr = 20000, .jump_fail = 1 }, { CALL }, { CALL } };
 
 	EXPECT(blocked, { 0, FERRY_ERROR, "ends the caller" },
 	       { 1, FERRY_WARNING, "nothing leads" });
@@ -348,7 +348,7 @@ TEST(slot_that_can_only_fail_takes_only_that_jump)
 
 TEST(word_copy_never_has_a_positive_result)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ COPY(&word_a, &word_b), .jump_fail = 1, .jump_zero = 1 },
 		{ CALL },
 		{ CALL },
@@ -359,13 +359,13 @@ TEST(word_copy_never_has_a_positive_result)
 
 TEST(jumps_to_the_end_are_fine_and_jumps_past_it_warned_of)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .jump_fail = 3, .jump_zero = -1, .jump_pos = SHRT_MIN },
 		{ CALL, .jump_pos = 3 },
 		{ CALL, .jump_fail = 2, .jump_zero = SHRT_MAX, .jump_pos = 1 },
 		{ CALL, .jump_zero = 1 },
 	};
-	const struct ferry_slot not_taken[] = { { GOTO(-1), .jump_zero = 9, .jump_pos = 9 } };
+	const struct batch_slot not_taken[] = { { GOTO(-1), .jump_zero = 9, .jump_pos = 9 } };
 
 	EXPECT(calls, { 1, FERRY_WARNING, "nothing leads" }, { 2, FERRY_WARNING, "nothing leads" },
 	       { 3, FERRY_WARNING, "nothing leads" });
@@ -374,7 +374,7 @@ TEST(jumps_to_the_end_are_fine_and_jumps_past_it_warned_of)
 
 TEST(jumps_past_the_end_are_warned_of_once_per_slot)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL, .jump_pos = 3 },
 		{ CALL, .jump_fail = 2, .jump_zero = SHRT_MAX },
 		{ CALL, .jump_zero = 1 },
@@ -387,14 +387,14 @@ TEST(jumps_past_the_end_are_warned_of_once_per_slot)
 TEST(longest_jump_is_followed)
 {
 	const unsigned long ncall = SHRT_MAX + 3UL;
-	struct ferry_slot *calls = calloc(ncall, sizeof(*calls));
+	struct batch_slot *calls = calloc(ncall, sizeof(*calls));
 	struct ferry_problem *problems = calloc(ncall, sizeof(*problems));
 
 	assert_non_null(calls);
 	assert_non_null(problems);
 	for (unsigned long i = 0; i < ncall; i++)
-		calls[i] = (struct ferry_slot){ CALL };
-	calls[0] = (struct ferry_slot){ GOTO(SHRT_MAX) };
+		calls[i] = (struct batch_slot){ CALL };
+	calls[0] = (struct batch_slot){ GOTO(SHRT_MAX) };
 	assert_int_equal(ferry_check(calls, ncall, problems, ncall), SHRT_MAX);
 	assert_int_equal(problems[0].slot, 1);
 	assert_int_equal(problems[SHRT_MAX - 1].slot, SHRT_MAX);
@@ -406,7 +406,7 @@ TEST(longest_jump_is_followed)
 
 TEST(word_copy_needs_both_pointers)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ COPY(&word_a, (char *)&word_b + 1) },
 		{ COPY(NULL, &word_b) },
 		{ COPY(&word_a, NULL) },
@@ -419,7 +419,7 @@ TEST(word_copy_needs_both_pointers)
 
 TEST(word_copy_has_two_arguments)
 {
-	struct ferry_slot calls[] = { { COPY(&word_a, &word_b) }, { COPY(&word_a, &word_b) } };
+	struct batch_slot calls[] = { { COPY(&word_a, &word_b) }, { COPY(&word_a, &word_b) } };
 
 	calls[0].argc = 1;
 	calls[1].argc = 3;
@@ -428,14 +428,14 @@ TEST(word_copy_has_two_arguments)
 
 TEST(forwarded_pointer_of_a_word_copy_is_not_null)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		{ CALL },
-		{ .nr = FERRY_NR_WDCPY,
-		  .argc = 2 | FERRY_ARGC_FORWARD,
+		{ .nr = BATCH_WDCPY,
+		  .argc = 2 | BATCH_ARGC_FORWARD,
 		  .from = { 1 },
 		  .arg = { 0, (long)&word_b } },
-		{ .nr = FERRY_NR_WDCPY,
-		  .argc = 2 | FERRY_ARGC_FORWARD,
+		{ .nr = BATCH_WDCPY,
+		  .argc = 2 | BATCH_ARGC_FORWARD,
 		  .from = { 2 },
 		  .arg = { 0, 0 } },
 	};
@@ -445,7 +445,7 @@ TEST(forwarded_pointer_of_a_word_copy_is_not_null)
 
 TEST(pointer_that_an_earlier_copy_may_write_is_not_null)
 {
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		{ COPY(&calls[1].arg[1], &word_a) },
 		{ COPY(&word_b, NULL) },
 		{ COPY(&calls[1].arg[1], &word_a) },
@@ -459,7 +459,7 @@ TEST(pointer_that_an_earlier_copy_may_write_is_not_null)
 
 TEST(copy_that_cannot_run_writes_nothing)
 {
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		{ GOTO(1) },
 		{ COPY(&calls[4].arg[1], &word_a) },
 		{ COPY(&calls[4].arg[1], NULL) },
@@ -475,12 +475,12 @@ TEST(copy_that_cannot_run_writes_nothing)
 
 TEST(slot_whose_number_a_copy_may_write_can_be_anything)
 {
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		{ COPY(&calls[1], &word_a) },
 		{ .nr = SYS_exit, .jump_fail = 30 },
 		{ GOTO(1) },
 		{ CALL },
-		{ CALL, .argc = 1 | FERRY_ARGC_FORWARD, .from = { 1 } },
+		{ CALL, .argc = 1 | BATCH_ARGC_FORWARD, .from = { 1 } },
 		{ .nr = SYS_exit_group },
 	};
 
@@ -489,7 +489,7 @@ TEST(slot_whose_number_a_copy_may_write_can_be_anything)
 
 TEST(slot_whose_argc_a_copy_may_write_is_judged_by_its_number)
 {
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		{ COPY(&calls[2].argc, &word_a) },
 		{ COPY(&calls[3].argc, &word_a) },
 		{ CALL, .argc = 77, .reserved = 1 },
@@ -503,19 +503,19 @@ TEST(slot_whose_argc_a_copy_may_write_is_judged_by_its_number)
 
 TEST(copy_to_a_place_that_is_not_fixed_is_not_followed)
 {
-	struct ferry_slot forwarded[] = {
+	struct batch_slot forwarded[] = {
 		{ CALL },
 		{ COPY(&forwarded[2], &word_a) },
 		{ .nr = SYS_exit },
 	};
-	struct ferry_slot written[] = {
+	struct batch_slot written[] = {
 		{ COPY(&written[1].arg[0], &word_a) },
 		{ COPY(&written[2], &word_a) },
 		{ .nr = SYS_exit },
 	};
 
 	EXPECT_NONE(forwarded);
-	forwarded[1].argc |= FERRY_ARGC_FORWARD;
+	forwarded[1].argc |= BATCH_ARGC_FORWARD;
 	forwarded[1].from[0] = 1;
 	EXPECT(forwarded, { 2, FERRY_ERROR, "ends the caller" });
 	EXPECT(written, { 2, FERRY_ERROR, "ends the caller" });
@@ -523,7 +523,7 @@ TEST(copy_to_a_place_that_is_not_fixed_is_not_followed)
 
 TEST(copies_next_to_the_batch_write_none_of_it)
 {
-	struct ferry_slot around[4] = {
+	struct batch_slot around[4] = {
 		[1] = { COPY(&around[0].arg[5], &word_a) },
 		[2] = { .nr = SYS_exit },
 	};
@@ -545,7 +545,7 @@ TEST(copies_next_to_the_batch_write_none_of_it)
 #define SMALL 8
 
 struct oracle {
-	const struct ferry_slot *calls;
+	const struct batch_slot *calls;
 	unsigned int reached;
 	unsigned int some[SMALL];  /* slots that ran on some path to this one */
 	unsigned int every[SMALL]; /* ... on every path */
@@ -553,7 +553,7 @@ struct oracle {
 
 static void walk(struct oracle *oracle, unsigned long i, unsigned int ran)
 {
-	const struct ferry_slot *slot = &oracle->calls[i];
+	const struct batch_slot *slot = &oracle->calls[i];
 	bool first = !(oracle->reached >> i & 1);
 	const short jumps[] = { slot->jump_fail, slot->jump_zero, slot->jump_pos };
 	int results = slot->nr == FERRY_NR_GOTO ? 1 : 3;
@@ -571,7 +571,7 @@ static size_t oracle_says(const struct oracle *oracle, struct expected expected[
 	size_t count = 0;
 
 	for (unsigned long i = 0; i < SMALL; i++) {
-		const struct ferry_slot *slot = &oracle->calls[i];
+		const struct batch_slot *slot = &oracle->calls[i];
 		unsigned long source = i - slot->from[0];
 
 		if (!(oracle->reached >> i & 1))
@@ -591,19 +591,19 @@ static short random_jump(unsigned long i)
 	return (short)(rand() % (int)(SMALL - i + 1) - 1);
 }
 
-static void random_flow(struct ferry_slot calls[])
+static void random_flow(struct batch_slot calls[])
 {
 	for (unsigned long i = 0; i < SMALL; i++) {
 		unsigned char from = (unsigned char)(rand() % (int)(i + 1));
 
-		calls[i] = (struct ferry_slot){ CALL,
-						.argc = 1 | FERRY_ARGC_FORWARD,
+		calls[i] = (struct batch_slot){ CALL,
+						.argc = 1 | BATCH_ARGC_FORWARD,
 						.from = { from },
 						.jump_fail = random_jump(i),
 						.jump_zero = random_jump(i),
 						.jump_pos = random_jump(i) };
 		if (rand() % 4 == 0)
-			calls[i] = (struct ferry_slot){ GOTO(rand() % 2 ? -1 : 1) };
+			calls[i] = (struct batch_slot){ GOTO(rand() % 2 ? -1 : 1) };
 		if (calls[i].nr == FERRY_NR_GOTO && i + 1 == SMALL)
 			calls[i].jump_fail = -1;
 	}
@@ -614,7 +614,7 @@ TEST(random_flows_match_a_walk_of_every_path)
 	const char *given = getenv("SEED");
 	unsigned int seed =
 		given ? (unsigned int)strtoul(given, NULL, 0) : (unsigned int)time(NULL);
-	struct ferry_slot calls[SMALL];
+	struct batch_slot calls[SMALL];
 	struct expected expected[SMALL];
 
 	print_message("seed %u (set SEED to repeat)\n", seed);

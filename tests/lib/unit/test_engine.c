@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Engines: names, selection by environment and by call, and what ferry_batch() refuses. */
+/* Engines: names, selection by environment and by call, and refusals of ferry_batch(). */
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 
 #define SENTINEL 0x5ca1ab1eL
 #define QUERY_ANSWER \
-	(FERRY_ABI_VERSION | (FERRY_FEATURE_WDCPY | FERRY_FEATURE_FORWARD) << FERRY_FEATURE_SHIFT)
+	(BATCH_VERSION | (BATCH_FEATURE_WDCPY | BATCH_FEATURE_FORWARD) << BATCH_FEATURE_SHIFT)
 
 static int clear_environment(void **state)
 {
@@ -83,7 +83,7 @@ static int wanted; /* the engine that a child must find in use, or a negative er
 
 static void in_use_is_as_wanted(void)
 {
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	long ret = SENTINEL;
 
 	CHILD_ASSERT(ferry_engine_in_use() == wanted);
@@ -201,7 +201,7 @@ static void refuse_flags_and_sizes(enum ferry_engine engine)
 	static const long sizes[] = {
 		1, 63, 65, 128, -1, -64, LONG_MIN, LONG_MAX, (1L << 32) + 64
 	};
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	long ret = SENTINEL;
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
@@ -223,7 +223,7 @@ static void flags_and_sizes_of_the_future_are_refused(void **state)
 
 static void answer_query(enum ferry_engine engine)
 {
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	long ret = SENTINEL;
 
 	assert_int_equal(ferry_batch_on(engine, NULL, NULL, 0, FERRY_BATCH_QUERY, 0), QUERY_ANSWER);
@@ -243,17 +243,17 @@ static void query_is_answered_when_all_else_is_0(void **state)
 
 static void refuse_impossible_arrays(enum ferry_engine engine)
 {
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	void *unmapped = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long ret = SENTINEL;
 
 	assert_true(unmapped != MAP_FAILED);
-	assert_int_equal(ferry_batch_on(engine, &ret, &slot, FERRY_MAX_SLOTS + 1, 0, 0), -EINVAL);
+	assert_int_equal(ferry_batch_on(engine, &ret, &slot, BATCH_MAX_SLOTS + 1, 0, 0), -EINVAL);
 	assert_int_equal(ferry_batch_on(engine, &ret, &slot, ULONG_MAX, 0, 0), -EINVAL);
 	assert_int_equal(ferry_batch_on(engine, &ret, &slot, 1UL << 63, 0, 0), -EINVAL);
 	assert_int_equal(ferry_batch_on(engine, &ret, NULL, 1, 0, 0), -EFAULT);
 	assert_int_equal(ferry_batch_on(engine, &ret, unmapped, 1, 0, 0), -EFAULT);
-	assert_int_equal(ferry_batch_on(engine, &ret, unmapped, FERRY_MAX_SLOTS, 0, 0), -EFAULT);
+	assert_int_equal(ferry_batch_on(engine, &ret, unmapped, BATCH_MAX_SLOTS, 0, 0), -EFAULT);
 	assert_int_equal(ret, SENTINEL);
 	assert_int_equal(munmap(unmapped, 4096), 0);
 }
@@ -267,7 +267,7 @@ static void arrays_that_cannot_be_read_are_refused(void **state)
 static void run_empty(enum ferry_engine engine)
 {
 	assert_int_equal(ferry_batch_on(engine, NULL, NULL, 0, 0, 0), 0);
-	assert_int_equal(ferry_batch_on(engine, NULL, NULL, 0, 0, sizeof(struct ferry_slot)), 0);
+	assert_int_equal(ferry_batch_on(engine, NULL, NULL, 0, 0, sizeof(struct batch_slot)), 0);
 }
 
 static void empty_batch_returns_0(void **state)
@@ -278,7 +278,7 @@ static void empty_batch_returns_0(void **state)
 
 static void no_engine_runs_nothing(void **state)
 {
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	long ret = SENTINEL;
 
 	(void)state;
@@ -289,7 +289,7 @@ static void no_engine_runs_nothing(void **state)
 
 static void run_absent(enum ferry_engine engine, bool falls_back)
 {
-	struct ferry_slot slot = { .nr = SYS_getpid };
+	struct batch_slot slot = { .nr = SYS_getpid };
 	long ret = SENTINEL;
 	long result = ferry_batch_on(engine, &ret, &slot, 1, 0, 0);
 

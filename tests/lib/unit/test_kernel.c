@@ -43,8 +43,8 @@ static void make_sample(struct sample *sample)
 	};
 
 	memcpy(sample->calls, calls, sizeof(calls));
-	((struct ferry_slot *)sample->calls)[7].argc |= FERRY_ARGC_FORWARD;
-	((struct ferry_slot *)sample->calls)[7].from[0] = 7;
+	((struct batch_slot *)sample->calls)[7].argc |= BATCH_ARGC_FORWARD;
+	((struct batch_slot *)sample->calls)[7].from[0] = 7;
 	for (int i = 0; i < SLOTS; i++)
 		sample->rets[i] = SENTINEL;
 	sample->copied = 0;
@@ -77,7 +77,7 @@ static void header_on_a_kernel_with_batch(void)
 	run_by_header();
 	CHILD_ASSERT(fake_kernel_crossings == 2);
 	CHILD_ASSERT(batch(NULL, NULL, 0, FERRY_BATCH_QUERY, 0) == FAKE_KERNEL_RIGHT);
-	CHILD_ASSERT(batch(NULL, NULL, FERRY_MAX_SLOTS + 1, 2, 0) == -1 && errno == EINVAL);
+	CHILD_ASSERT(batch(NULL, NULL, BATCH_MAX_SLOTS + 1, 2, 0) == -1 && errno == EINVAL);
 }
 
 static void header_without_crossing(void)
@@ -161,9 +161,9 @@ CLEAN_TEST(header_says_nothing_unless_asked)
 
 /* Answers with other versions of the ABI. */
 static const long foreign[] = {
-	FERRY_ABI_VERSION + 1,
-	(FERRY_ABI_VERSION + 1) | 3L << FERRY_FEATURE_SHIFT,
-	3L << FERRY_FEATURE_SHIFT,
+	BATCH_VERSION + 1,
+	(BATCH_VERSION + 1) | 3L << BATCH_FEATURE_SHIFT,
+	3L << BATCH_FEATURE_SHIFT,
 	0x12345600 | 0xff,
 	LONG_MAX,
 	0,
@@ -171,7 +171,7 @@ static const long foreign[] = {
 	-ENOSYS,
 	-4096,
 	LONG_MIN,
-	LONG_MIN | FERRY_ABI_VERSION,
+	LONG_MIN | BATCH_VERSION,
 };
 
 CLEAN_TEST(header_refuses_kernels_that_answer_otherwise)
@@ -189,7 +189,7 @@ static void library_on_a_kernel_with_batch(void)
 {
 	const char *why = NULL;
 	struct sample sample;
-	const struct ferry_slot *calls = (const struct ferry_slot *)sample.calls;
+	const struct batch_slot *calls = (const struct batch_slot *)sample.calls;
 
 	fake_kernel_install();
 	CHILD_ASSERT(ferry_engine_probe(FERRY_SYSCALL, &why) == 0);
@@ -218,15 +218,21 @@ CLEAN_TEST(auto_takes_the_system_call_where_there_is_one)
 
 static void run_with_a_slot_refused(void)
 {
+	const long refuses = fake_kernel_refuses;
 	struct sample sample;
-	const struct ferry_slot *calls = (const struct ferry_slot *)sample.calls;
+	const struct batch_slot *calls = (const struct batch_slot *)sample.calls;
 
 	fake_kernel_install();
 	make_sample(&sample);
 	CHILD_ASSERT(ran_well(&sample, batch(sample.rets, sample.calls, SLOTS, 0, 0)));
+	fake_kernel_refuses = refuses;
 	make_sample(&sample);
 	CHILD_ASSERT(ran_well(&sample, ferry_batch(sample.rets, calls, SLOTS, 0, 0)));
-	CHILD_ASSERT(fake_kernel_crossings == 2);
+	/* After a result that was not stored, the kernel runs the rest. */
+	if (fake_kernel_state == BATCH_STORE && refuses < SLOTS - 1)
+		CHILD_ASSERT(fake_kernel_crossings == 4);
+	else
+		CHILD_ASSERT(fake_kernel_crossings == 2);
 }
 
 CLEAN_TEST(the_loop_goes_on_where_the_kernel_refuses)
@@ -242,6 +248,21 @@ CLEAN_TEST(the_loop_goes_on_where_the_kernel_refuses)
 	fake_kernel_refuses = -1;
 }
 
+CLEAN_TEST(user_space_ends_the_slot_that_the_kernel_left)
+{
+	static const long slots[] = { 0, 2, 3, SLOTS - 1 };
+	static const unsigned long states[] = { BATCH_CALL, BATCH_STORE, BATCH_ANSWER };
+
+	for (size_t i = 0; i < LENGTH(slots) * LENGTH(states); i++) {
+		fake_kernel_refuses = slots[i / LENGTH(states)];
+		fake_kernel_refusal = -EOPNOTSUPP;
+		fake_kernel_state = states[i % LENGTH(states)];
+		ASSERT_IN_CHILD(run_with_a_slot_refused);
+	}
+	fake_kernel_refuses = -1;
+	fake_kernel_state = BATCH_BEGIN;
+}
+
 /* A filter that came after the first batch forbids the call, so nothing begins. */
 static void run_without_a_kernel_that_answers(void)
 {
@@ -255,7 +276,7 @@ static void run_without_a_kernel_that_answers(void)
 	CHILD_ASSERT(batch(NULL, NULL, 0, 0, 0) == 0);
 	make_sample(&sample);
 	CHILD_ASSERT(batch(sample.rets, NULL, 1, 0, 0) == -1 && errno == EFAULT);
-	CHILD_ASSERT(batch(sample.rets, sample.calls, FERRY_MAX_SLOTS + 1, 0, 0) == -1);
+	CHILD_ASSERT(batch(sample.rets, sample.calls, BATCH_MAX_SLOTS + 1, 0, 0) == -1);
 	CHILD_ASSERT(errno == EINVAL);
 }
 
@@ -297,7 +318,7 @@ static void library_on_a_foreign_kernel(void)
 {
 	const char *why = NULL;
 	struct sample sample;
-	const struct ferry_slot *calls = (const struct ferry_slot *)sample.calls;
+	const struct batch_slot *calls = (const struct batch_slot *)sample.calls;
 
 	fake_kernel_install();
 	CHILD_ASSERT(ferry_engine_probe(FERRY_SYSCALL, &why) < 0);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <ferry.h>
-#include <linux/ferry_kstats.h>
+#include <linux/kstats.h>
 
 #include "tests/unit.h"
 

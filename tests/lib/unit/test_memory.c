@@ -92,7 +92,7 @@ static int step(struct ferry_program *program, int number)
 struct snapshot {
 	unsigned long length;
 	const char *missing;
-	const struct ferry_slot *slots;
+	const struct batch_slot *slots;
 };
 
 static struct snapshot take(struct ferry_program *program)
@@ -150,7 +150,7 @@ TEST(failed_allocation_leaves_the_program_as_it_was)
 		assert_int_equal(build(program, failing), 1);
 		assert_int_equal(ferry_program_length(program), ferry_program_length(expected));
 		assert_memory_equal(ferry_program_slots(program), ferry_program_slots(expected),
-				    ferry_program_length(expected) * sizeof(struct ferry_slot));
+				    ferry_program_length(expected) * sizeof(struct batch_slot));
 		ferry_program_free(program);
 	}
 	ferry_program_free(expected);
@@ -171,7 +171,7 @@ TEST(new_program_fails_cleanly_without_memory)
 
 TEST(check_reports_that_memory_ran_out)
 {
-	static const struct ferry_slot slot = { .nr = SYS_getpid };
+	static const struct batch_slot slot = { .nr = SYS_getpid };
 
 	allocations = 0;
 	fail_at = 1;
@@ -246,15 +246,15 @@ static void build_and_check_with_errors(void)
 
 static void run_with_errors(enum ferry_engine engine)
 {
-	struct ferry_slot calls[WRITES];
+	struct batch_slot calls[WRITES];
 	long rets[WRITES];
 
 	for (int i = 0; i < WRITES; i++)
-		calls[i] = (struct ferry_slot){ .nr = SYS_write,
+		calls[i] = (struct batch_slot){ .nr = SYS_write,
 						.argc = 3,
 						.arg = { -1, (long)"x", 1 } };
-	calls[0] = (struct ferry_slot){ .nr = SYS_exit };
-	calls[1] = (struct ferry_slot){ .nr = SYS_openat, .argc = 3, .arg = { -1, (long)"x", 0 } };
+	calls[0] = (struct batch_slot){ .nr = SYS_exit };
+	calls[1] = (struct batch_slot){ .nr = SYS_openat, .argc = 3, .arg = { -1, (long)"x", 0 } };
 	ferry_engine_probe(engine, NULL);
 	ferry_engine_use(engine);
 	ferry_engine_in_use();

@@ -4,9 +4,11 @@
  * memory, and returns errors for mistakes: on this kernel, and without MADV_POPULATE_*.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -28,7 +30,9 @@
 #include <ferry_prefault.h>
 
 #include "child.h"
+#include "lib/prefault/control_group.h"
 #include "lib/prefault/large_pages.h"
+#include "lib/prefault/room.h"
 
 #define PAGES 64L
 #define SOME_FAULTS 4 /* faults that may have other causes, such as the stack */
@@ -77,6 +81,16 @@ static char *map_pages(long pages, int protection)
 	return map;
 }
 
+/* A mapping aligned to a large page. */
+static char *map_large(void)
+{
+	char *map =
+		mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHILD_ASSERT(map != MAP_FAILED);
+	return map + (-(uintptr_t)map & (LARGE - 1));
+}
+
 static long resident(const char *map, long pages)
 {
 	unsigned char vector[1024];
@@ -96,7 +110,7 @@ static long faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* The faults from touching every page, without those of a sanitizer's shadow memory. */
+/* The faults from touching every page, without a sanitizer's faults on shadow memory. */
 __attribute__((no_sanitize("address", "thread"))) static long
 faults_of_touching(char *map, long pages, bool write)
 {
@@ -119,6 +133,8 @@ static void write_range(void)
 	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
 	struct ferry_prefaulted done;
 
+	/* The first call maps what it uses itself, such as a sanitizer's memory for its stack. */
+	CHILD_ASSERT(!ferry_prefault(&done, sizeof(done), FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(resident(map, PAGES) == 0);
 	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(done.way == expected_way());
@@ -253,11 +269,10 @@ static void nonsense(void)
 {
 	char *last = (char *)(UINTPTR_MAX - page + 1);
 	struct ferry_prefaulted done = { .way = FERRY_PREFAULT_TOUCH, .faults = 7 };
-	char byte = 'x';
-	char *before_hole =
-		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Kernels before 6.10 look behind the hole, as far as they are asked to at once. */
+	char byte = 'x', *before_hole = map_large();
 
-	CHILD_ASSERT(before_hole != MAP_FAILED && !munmap(before_hole + page, page));
+	CHILD_ASSERT(!munmap(before_hole + page, page));
 	errno = EXFULL;
 	CHILD_ASSERT(ferry_prefault(&byte, 1, 8, &done) == -EINVAL);
 	CHILD_ASSERT(done.way == FERRY_PREFAULT_NONE && !done.faults);
@@ -304,16 +319,6 @@ ON_BOTH(others_may_write_meanwhile)
 ON_BOTH(nonsense)
 
 /* ---- large pages ---- */
-
-/* A mapping aligned to a large page. */
-static char *map_large(void)
-{
-	char *map =
-		mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHILD_ASSERT(map != MAP_FAILED);
-	return map + (-(uintptr_t)map & (LARGE - 1));
-}
 
 /*
  * Whether the mapping at ADDRESS has been advised to use large pages, as EXPECTED.  Without
@@ -500,6 +505,227 @@ static void process(void)
 	CHILD_ASSERT(ferry_prefault_process(-1, NULL) == -EINVAL);
 }
 
+/* ---- several threads ---- */
+
+#define VAST ((size_t)256 << 20)
+
+static void prefault_vast(unsigned int flags, unsigned int most_threads)
+{
+	char *map = mmap(NULL, VAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ferry_prefaulted done;
+
+	CHILD_ASSERT(map != MAP_FAILED);
+	map[5000] = 'x';
+	errno = 77;
+	CHILD_ASSERT(!ferry_prefault(map + 1, VAST - 2,
+				     FERRY_PREFAULT_WRITE | FERRY_PREFAULT_SMALL | flags, &done));
+	CHILD_ASSERT(errno == 77);
+	CHILD_ASSERT(done.threads >= 1 && done.threads <= most_threads);
+	CHILD_ASSERT(map[5000] == 'x');
+	CHILD_ASSERT(faults_of_touching(map, (long)(VAST / page), true) < SOME_FAULTS);
+	munmap(map, VAST);
+}
+
+static void prefault_with_help(void)
+{
+	prefault_vast(0, 16);
+}
+
+static void prefault_alone(void)
+{
+	prefault_vast(FERRY_PREFAULT_ALONE, 1);
+}
+
+static void prefault_on_one_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	CHILD_ASSERT(!sched_setaffinity(0, sizeof(one), &one));
+	prefault_vast(0, 1);
+}
+
+/* A hole in the middle: whoever meets it, the error is reported, and all threads stop. */
+static void prefault_a_hole(void)
+{
+	char *map = mmap(NULL, VAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHILD_ASSERT(map != MAP_FAILED && !munmap(map + VAST / 2, page));
+	CHILD_ASSERT(ferry_prefault(map, VAST, FERRY_PREFAULT_WRITE, NULL) == -ENOMEM);
+	CHILD_ASSERT(!mprotect(map, page, PROT_READ));
+	CHILD_ASSERT(ferry_prefault(map, VAST, FERRY_PREFAULT_WRITE, NULL) == -EFAULT);
+}
+
+static void test_several_threads(void **state)
+{
+	(void)state;
+	ASSERT_IN_CHILD(prefault_with_help);
+	ASSERT_IN_CHILD(prefault_alone);
+	ASSERT_IN_CHILD(prefault_on_one_cpu);
+	ASSERT_IN_CHILD(prefault_a_hole);
+}
+
+/* ---- memory limits ---- */
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_dirs(const char *root, const char *const names[], size_t count)
+{
+	char path[512];
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, names[i]);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+}
+
+static void remove_tree(const char *root)
+{
+	char command[600];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+/* The innermost of three groups has no limit, and the others have different ones. */
+static void test_limits_of_version_2(void **state)
+{
+	static const char *const dirs[] = { "self", "a", "a/b", "a/b/c" };
+	char root[] = "prefault.XXXXXX", inner[64], outer[64];
+	const struct system_files files = { mkdtemp(root), root };
+
+	(void)state;
+	make_dirs(root, dirs, 4);
+	snprintf(outer, sizeof(outer), "%s/a", root);
+	snprintf(inner, sizeof(inner), "%s/a/b", root);
+	write_file(root, "self/cgroup", "0::/a/b/c\n");
+	assert_true(ferry__group_room(&files, 0) == SIZE_MAX);
+	assert_int_equal(ferry__group_cpus(&files), UINT_MAX);
+	write_file(root, "a/b/c/memory.max", "max\n");
+	write_file(root, "a/b/c/cpu.max", "max 100000\n");
+	write_file(inner, "memory.max", "1073741824\n");
+	write_file(inner, "memory.current", "1000000000\n");
+	write_file(inner, "memory.stat", "anon 5\ninactive_file 20000000\nactive_file 30000000\n");
+	write_file(inner, "cpu.max", "350000 100000\n");
+	assert_int_equal(ferry__group_room(&files, 0), 73741824 - (4 << 20));
+	assert_int_equal(ferry__group_room(&files, 80000000), 123741824 - (4 << 20));
+	assert_int_equal(ferry__group_cpus(&files), 3);
+	write_file(outer, "memory.max", "2000\n");
+	write_file(outer, "memory.current", "1000\n");
+	write_file(outer, "cpu.max", "50000 100000\n");
+	assert_int_equal(ferry__group_room(&files, 0), 0);
+	assert_int_equal(ferry__group_cpus(&files), 1);
+	remove_tree(root);
+}
+
+static void test_limits_of_version_1(void **state)
+{
+	static const char *const dirs[] = { "self", "memory", "memory/a", "cpu", "cpu/a" };
+	char root[] = "prefault.XXXXXX";
+	const struct system_files files = { mkdtemp(root), root };
+
+	(void)state;
+	make_dirs(root, dirs, 5);
+	write_file(root, "self/cgroup", "9:name=systemd:/x\n4:memory:/a\n3:cpuacct,cpu:/a\n0::/\n");
+	write_file(root, "memory/memory.limit_in_bytes", "9223372036854771712\n");
+	write_file(root, "memory/memory.usage_in_bytes", "12345\n");
+	write_file(root, "memory/a/memory.limit_in_bytes", "1073741824\n");
+	write_file(root, "memory/a/memory.usage_in_bytes", "73741824\n");
+	write_file(root, "memory/a/memory.stat", "total_inactive_file 70000000\n");
+	write_file(root, "cpu/a/cpu.cfs_quota_us", "200000\n");
+	write_file(root, "cpu/a/cpu.cfs_period_us", "100000\n");
+	assert_int_equal(ferry__group_room(&files, 0), 1000000000 - (4 << 20));
+	assert_int_equal(ferry__group_cpus(&files), 2);
+	write_file(root, "cpu/a/cpu.cfs_quota_us", "-1\n");
+	assert_int_equal(ferry__group_cpus(&files), UINT_MAX);
+	remove_tree(root);
+}
+
+static void test_memory_left(void **state)
+{
+	static const char *const dirs[] = { "self" };
+	char root[] = "prefault.XXXXXX";
+	const struct system_files files = { mkdtemp(root), root };
+
+	(void)state;
+	make_dirs(root, dirs, 1);
+	write_file(root, "meminfo", "MemTotal: 9999 kB\nMemAvailable:   1600 kB\n");
+	assert_int_equal(ferry__memory_left(&files, SIZE_MAX), 1500 << 10);
+	remove_tree(root);
+}
+
+/* Memory groups of either version that this test may make, or NULL. */
+static const char *make_group(bool *old)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/memory/ferry-test-%d", getpid());
+	*old = !mkdir(path, 0755);
+	if (*old)
+		return path;
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/ferry-test-%d", getpid());
+	return mkdir(path, 0755) ? NULL : path;
+}
+
+static bool write_group(const char *group, const char *name, const char *text)
+{
+	char path[256];
+	bool written;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	file = fopen(path, "w");
+	if (!file)
+		return false;
+	written = fputs(text, file) >= 0;
+	return !fclose(file) && written;
+}
+
+static const char *limited_group;
+
+static void exceed_the_limit(void)
+{
+	char *map = mmap(NULL, VAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHILD_ASSERT(map != MAP_FAILED);
+	CHILD_ASSERT(write_group(limited_group, "cgroup.procs", "0"));
+	CHILD_ASSERT(ferry_prefault(map, VAST, FERRY_PREFAULT_WRITE, NULL) == -ENOMEM);
+	/* What fits, fits again, though there is no room for it twice. */
+	CHILD_ASSERT(!ferry_prefault(map, VAST / 8, FERRY_PREFAULT_WRITE, NULL));
+	CHILD_ASSERT(!ferry_prefault(map, VAST / 8, FERRY_PREFAULT_WRITE, NULL));
+}
+
+static void test_a_limit_stops_it(void **state)
+{
+	bool old;
+	int status;
+
+	(void)state;
+	limited_group = make_group(&old);
+	if (!limited_group)
+		skip();
+	if (!write_group(limited_group, old ? "memory.limit_in_bytes" : "memory.max",
+			 "100663296")) {
+		rmdir(limited_group);
+		skip();
+	}
+	status = child_status(exceed_the_limit);
+	rmdir(limited_group);
+	assert_int_equal(status, 0);
+}
+
 static void test_process(void **state)
 {
 	(void)state;
@@ -533,6 +759,11 @@ int main(void)
 		cmocka_unit_test(test_large_range_where_they_are_disabled),
 		cmocka_unit_test_teardown(test_large_pages_are_those_of_the_settings,
 					  remove_settings),
+		cmocka_unit_test(test_several_threads),
+		cmocka_unit_test(test_limits_of_version_2),
+		cmocka_unit_test(test_limits_of_version_1),
+		cmocka_unit_test(test_memory_left),
+		cmocka_unit_test(test_a_limit_stops_it),
 		cmocka_unit_test(test_process),
 		cmocka_unit_test(test_names),
 	};

@@ -58,10 +58,10 @@ TEST(freeing_null_is_fine)
 
 PROGRAM_TEST(add_stores_the_slot_and_returns_its_index)
 {
-	static const struct ferry_slot plain = { .nr = SYS_getpid };
+	static const struct batch_slot plain = { .nr = SYS_getpid };
 	struct ferry_program *program = *state;
 	const long args[] = { 1, -2, LONG_MAX, LONG_MIN, 5, 6 };
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 
 	assert_int_equal(ferry_add(program, SYS_getpid, NULL, 0), 0);
 	assert_int_equal(ferry_add(program, SYS_mmap, args, 6), 1);
@@ -99,7 +99,7 @@ PROGRAM_TEST(add_refuses_more_than_six_arguments)
 
 	assert_int_equal(ferry_add(program, SYS_getpid, args, 7), -EINVAL);
 	assert_int_equal(ferry_add(program, SYS_getpid, args, UINT_MAX), -EINVAL);
-	assert_int_equal(ferry_add(program, SYS_getpid, args, FERRY_ARGC_FORWARD), -EINVAL);
+	assert_int_equal(ferry_add(program, SYS_getpid, args, BATCH_ARGC_FORWARD), -EINVAL);
 	assert_int_equal(ferry_program_length(program), 0);
 }
 
@@ -107,7 +107,7 @@ PROGRAM_TEST(call_takes_any_integer_or_pointer)
 {
 	enum { ENUMERATOR = 7 };
 	struct ferry_program *program = *state;
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 	const char *text = "text";
 	unsigned long biggest = ULONG_MAX;
 	unsigned char byte = 200;
@@ -138,7 +138,7 @@ PROGRAM_TEST(growing_keeps_the_slots_and_their_alignment)
 {
 	struct ferry_program *program = *state;
 	const int many = 10000;
-	struct ferry_slot *slots;
+	struct batch_slot *slots;
 
 	for (int i = 0; i < many; i++) {
 		assert_int_equal(ferry_call(program, i % 400, i, -i), i);
@@ -174,7 +174,7 @@ PROGRAM_TEST(copy_moves_a_word_when_the_program_runs)
 	long ret = -1;
 
 	assert_int_equal(ferry_copy(program, &target, &source), 0);
-	assert_int_equal(ferry_program_slots(program)[0].nr, FERRY_NR_WDCPY);
+	assert_int_equal(ferry_program_slots(program)[0].nr, BATCH_WDCPY);
 	assert_int_equal(ferry_program_slots(program)[0].argc, 2);
 	assert_int_equal(ferry_run(program, &ret), 0);
 	assert_int_equal(ret, 0);
@@ -198,7 +198,7 @@ PROGRAM_TEST(forward_hands_a_result_on)
 PROGRAM_TEST(forward_reaches_255_slots_back_and_no_further)
 {
 	struct ferry_program *program = *state;
-	struct ferry_slot before;
+	struct batch_slot before;
 
 	add_fillers(program, 256);
 	assert_int_equal(ferry_call(program, SYS_kill, 0, 0, 0, 0, 0, 0), 256);
@@ -207,7 +207,7 @@ PROGRAM_TEST(forward_reaches_255_slots_back_and_no_further)
 	assert_memory_equal(&ferry_program_slots(program)[256], &before, sizeof(before));
 	assert_int_equal(ferry_forward(program, 256, 5, 1), 0);
 	assert_int_equal(ferry_forward(program, 256, 0, 255), 0);
-	assert_int_equal(ferry_program_slots(program)[256].argc, 6 | FERRY_ARGC_FORWARD);
+	assert_int_equal(ferry_program_slots(program)[256].argc, 6 | BATCH_ARGC_FORWARD);
 	assert_int_equal(ferry_program_slots(program)[256].from[5], 255);
 	assert_int_equal(ferry_program_slots(program)[256].from[0], 1);
 	assert_int_equal(ferry_program_slots(program)[256].from[1], 0);
@@ -216,7 +216,7 @@ PROGRAM_TEST(forward_reaches_255_slots_back_and_no_further)
 PROGRAM_TEST(forward_refuses_what_is_not_there)
 {
 	struct ferry_program *program = *state;
-	struct ferry_slot before;
+	struct batch_slot before;
 
 	add_fillers(program, 1);
 	assert_int_equal(ferry_call(program, SYS_kill, 1, 2), 1);
@@ -240,7 +240,7 @@ PROGRAM_TEST(forward_refuses_what_is_not_there)
 
 static void assert_jumps(struct ferry_program *program, int slot, int fail, int zero, int pos)
 {
-	struct ferry_slot *slots = ferry_program_slots(program);
+	struct batch_slot *slots = ferry_program_slots(program);
 
 	assert_non_null(slots);
 	assert_int_equal(slots[slot].jump_fail, fail);

@@ -9,7 +9,7 @@ TEST(all_six_arguments_reach_the_call_in_order)
 	off_t from_at = 3;
 	off_t to_at = 5;
 	unsigned char got[5];
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_copy_file_range, from, &from_at, to, &to_at, 4, 0),
 		SLOT(SYS_copy_file_range, from, &from_at, to, &to_at, 4, 1), /* flags must be 0 */
 	};
@@ -26,7 +26,7 @@ TEST(all_six_arguments_reach_the_call_in_order)
 
 TEST(arguments_are_whole_words)
 {
-	struct ferry_slot calls[] = { result_of(0x123456789abcdef0), result_of(1L << 32),
+	struct batch_slot calls[] = { result_of(0x123456789abcdef0), result_of(1L << 32),
 				      result_of(LONG_MIN) };
 
 	expect_pure(calls, 2, 0x123456789abcdef0, 1L << 32, LONG_MIN);
@@ -34,7 +34,7 @@ TEST(arguments_are_whole_words)
 
 TEST(a_call_gets_six_arguments_whatever_argc_up_to_6)
 {
-	struct ferry_slot calls[7];
+	struct batch_slot calls[7];
 	long results[7];
 	int i;
 
@@ -51,10 +51,10 @@ TEST(argc_over_6_gives_enosys)
 	int argc;
 
 	for (argc = 7; argc < 256; argc++) {
-		struct ferry_slot calls[] = { result_of(5), jumping(result_of(6), 1, -1, -1),
+		struct batch_slot calls[] = { result_of(5), jumping(result_of(6), 1, -1, -1),
 					      result_of(7), result_of(8) };
 
-		if ((argc & ~FERRY_ARGC_FORWARD) <= FERRY_MAX_ARGS)
+		if ((argc & ~BATCH_ARGC_FORWARD) <= BATCH_MAX_ARGS)
 			continue;
 		calls[1].argc = (unsigned char)argc;
 		expect_batch(calls, 3, 5, -ENOSYS, UNTOUCHED, 8);
@@ -63,14 +63,14 @@ TEST(argc_over_6_gives_enosys)
 
 TEST(a_slot_with_a_bad_argc_does_nothing)
 {
-	static const unsigned char argcs[] = { 7, 127, 7 | FERRY_ARGC_FORWARD, 255 };
+	static const unsigned char argcs[] = { 7, 127, 7 | BATCH_ARGC_FORWARD, 255 };
 	long word = 1;
 	long other = 2;
 	int file = memory_file();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(argcs); i++) {
-		struct ferry_slot calls[] = { SLOT(SYS_write, file, "x", 1),
+		struct batch_slot calls[] = { SLOT(SYS_write, file, "x", 1),
 					      WORD_COPY(&word, &other) };
 
 		calls[0].argc = argcs[i];
@@ -84,7 +84,7 @@ TEST(a_slot_with_a_bad_argc_does_nothing)
 
 TEST(the_reserved_byte_and_from_are_ignored_without_bit_7)
 {
-	struct ferry_slot calls[] = { result_of(7), result_of(8) };
+	struct batch_slot calls[] = { result_of(7), result_of(8) };
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -104,6 +104,6 @@ TEST(an_array_of_the_longest_length_runs_what_is_mapped)
 		batch.calls[i] = result_of(i);
 		results[i] = i;
 	}
-	expect_equal(run_batch(batch.rets, batch.calls, FERRY_MAX_SLOTS), 129);
+	expect_equal(run_batch(batch.rets, batch.calls, BATCH_MAX_SLOTS), 129);
 	expect_rets(&batch, results);
 }

@@ -16,9 +16,9 @@ TEST(each_argument_can_be_forwarded)
 		off_t from_at = 2;
 		off_t to_at = 1;
 		unsigned char got[5];
-		struct ferry_slot copy =
+		struct batch_slot copy =
 			SLOT(SYS_copy_file_range, from, &from_at, to, &to_at, 4, 0);
-		struct ferry_slot calls[] = { result_of(copy.arg[arg]), SLOT(-1), copy };
+		struct batch_slot calls[] = { result_of(copy.arg[arg]), SLOT(-1), copy };
 
 		calls[2].arg[arg] = POISON;
 		calls[2] = forwarding(calls[2], arg, 2);
@@ -37,7 +37,7 @@ TEST(all_arguments_can_be_forwarded_at_once)
 	int to = memory_file();
 	off_t at = 0;
 	const long args[] = { from, (long)&at, to, 0, 3, 0 };
-	struct ferry_slot calls[7];
+	struct batch_slot calls[7];
 	unsigned int k;
 
 	expect_equal(pwrite(from, "abc", 3, 0), 3);
@@ -60,7 +60,7 @@ TEST(a_descriptor_flows_through_a_chain)
 	int out = memory_file();
 	char buffer[16] = "";
 	char got[16] = "";
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		jumping(SLOT(SYS_openat, AT_FDCWD, path, O_RDONLY), -1, 0, 0),
 		forwarding(SLOT(SYS_read, POISON, buffer, sizeof(buffer)), 0, 1),
 		forwarding(SLOT(SYS_write, out, buffer, POISON), 2, 1),
@@ -85,7 +85,7 @@ TEST(a_descriptor_flows_through_a_chain)
 TEST(distances_go_from_1_to_255)
 {
 	static const int distances[] = { 1, 2, 3, 64, 127, 128, 129, 254, 255 };
-	struct ferry_slot calls[256];
+	struct batch_slot calls[256];
 	long results[256];
 	size_t k;
 	int i;
@@ -106,7 +106,7 @@ TEST(a_distance_beyond_slot_0_gives_einval)
 	unsigned int arg;
 
 	for (arg = 0; arg < 6; arg++) {
-		struct ferry_slot calls[] = { result_of(1), result_of(2),
+		struct batch_slot calls[] = { result_of(1), result_of(2),
 					      jumping(result_of(3), 1, -1, -1), result_of(4),
 					      result_of(5) };
 
@@ -119,14 +119,14 @@ TEST(a_distance_beyond_slot_0_gives_einval)
 
 TEST(slot_0_has_nothing_to_forward)
 {
-	struct ferry_slot calls[] = { forwarding(result_of(1), 0, 1), result_of(2) };
+	struct batch_slot calls[] = { forwarding(result_of(1), 0, 1), result_of(2) };
 
 	expect_pure(calls, 1, -EINVAL, 2);
 }
 
 TEST(a_distance_counts_slots_of_the_array_not_slots_that_ran)
 {
-	struct ferry_slot calls[] = { jumping(result_of(11), 0, 0, 2), result_of(22), result_of(33),
+	struct batch_slot calls[] = { jumping(result_of(11), 0, 0, 2), result_of(22), result_of(33),
 				      forwarding(result_of(44), 1, 3) };
 
 	expect_pure(calls, 3, 11, UNTOUCHED, UNTOUCHED, 11);
@@ -134,7 +134,7 @@ TEST(a_distance_counts_slots_of_the_array_not_slots_that_ran)
 
 TEST(a_skipped_slot_forwards_what_the_caller_left)
 {
-	struct ferry_slot calls[] = { jumping(result_of(11), 0, 0, 1), result_of(22),
+	struct batch_slot calls[] = { jumping(result_of(11), 0, 0, 1), result_of(22),
 				      forwarding(result_of(33), 1, 1) };
 	struct guarded batch = guarded_new(3, AT_END);
 	const long results[] = { 11, 1234567890123, 1234567890123 };
@@ -148,7 +148,7 @@ TEST(a_skipped_slot_forwards_what_the_caller_left)
 
 TEST(failures_are_forwarded_like_other_results)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_close, -1), forwarding(result_of(1), 1, 1) };
+	struct batch_slot calls[] = { SLOT(SYS_close, -1), forwarding(result_of(1), 1, 1) };
 
 	expect_pure(calls, 1, -EBADF, -EBADF);
 }
@@ -172,7 +172,7 @@ TEST(a_reserved_byte_that_is_not_0_gives_einval)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		struct ferry_slot calls[] = { result_of(1),
+		struct batch_slot calls[] = { result_of(1),
 					      jumping(forwarding(result_of(2), 1, 1), 1, -1, -1),
 					      result_of(3), result_of(4) };
 
@@ -188,18 +188,18 @@ TEST(bit_7_with_no_operand_changes_nothing)
 	int argc;
 
 	for (argc = 0; argc <= 6; argc++) {
-		struct ferry_slot calls[] = { result_of(9) };
+		struct batch_slot calls[] = { result_of(9) };
 
-		calls[0].argc = (unsigned char)(FERRY_ARGC_FORWARD | argc);
+		calls[0].argc = (unsigned char)(BATCH_ARGC_FORWARD | argc);
 		expect_pure(calls, 0, 9);
 	}
 }
 
 TEST(operands_beyond_argc_are_forwarded_and_checked_too)
 {
-	struct ferry_slot calls[] = { result_of(1), result_of(2) };
+	struct batch_slot calls[] = { result_of(1), result_of(2) };
 
-	calls[1].argc = FERRY_ARGC_FORWARD;
+	calls[1].argc = BATCH_ARGC_FORWARD;
 	calls[1].from[1] = 1;
 	expect_pure(calls, 1, 1, 1);
 	calls[1].from[5] = 2;
@@ -209,15 +209,15 @@ TEST(operands_beyond_argc_are_forwarded_and_checked_too)
 /* argc is checked first, then forwarding, then the number. */
 TEST(argc_is_checked_before_forwarding_and_forwarding_before_the_number)
 {
-	struct ferry_slot bad = {
-		.nr = SYS_exit_group, .argc = FERRY_ARGC_FORWARD | 7, .from = { 255 }, .reserved = 1
+	struct batch_slot bad = {
+		.nr = SYS_exit_group, .argc = BATCH_ARGC_FORWARD | 7, .from = { 255 }, .reserved = 1
 	};
-	struct ferry_slot calls[] = { bad, bad, bad, bad, bad, bad, bad };
+	struct batch_slot calls[] = { bad, bad, bad, bad, bad, bad, bad };
 
-	calls[1].argc = FERRY_ARGC_FORWARD;
-	calls[2].argc = FERRY_ARGC_FORWARD;
+	calls[1].argc = BATCH_ARGC_FORWARD;
+	calls[2].argc = BATCH_ARGC_FORWARD;
 	calls[2].from[0] = 0;
-	calls[3].argc = FERRY_ARGC_FORWARD;
+	calls[3].argc = BATCH_ARGC_FORWARD;
 	calls[3].reserved = 0;
 	calls[4] = calls[3];
 	calls[4].nr = -1;
@@ -233,7 +233,7 @@ TEST(a_slot_that_cannot_be_forwarded_to_has_no_effect)
 	long word = 1;
 	long other = 2;
 	int file = memory_file();
-	struct ferry_slot calls[] = { forwarding(SLOT(SYS_write, file, "x", 1), 5, 1),
+	struct batch_slot calls[] = { forwarding(SLOT(SYS_write, file, "x", 1), 5, 1),
 				      forwarding(WORD_COPY(&word, &other), 3, 2) };
 
 	expect_pure(calls, 1, -EINVAL, -EINVAL);
@@ -245,7 +245,7 @@ TEST(a_slot_that_cannot_be_forwarded_to_has_no_effect)
 TEST(a_word_copy_takes_forwarded_addresses)
 {
 	static long words[2];
-	struct ferry_slot calls[] = { result_of((long)&words[0]), result_of((long)&words[1]),
+	struct batch_slot calls[] = { result_of((long)&words[0]), result_of((long)&words[1]),
 				      forwarding(forwarding(WORD_COPY(8, 8), 0, 2), 1, 1) };
 
 	words[0] = 1;
@@ -256,7 +256,7 @@ TEST(a_word_copy_takes_forwarded_addresses)
 
 TEST(forwarding_within_a_run_of_writes_is_exact)
 {
-	struct ferry_slot calls[130];
+	struct batch_slot calls[130];
 	long results[130];
 	int file = memory_file();
 	int i;

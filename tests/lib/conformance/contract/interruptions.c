@@ -5,7 +5,9 @@
  * batch.
  */
 #include <sched.h>
+#include <setjmp.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 
@@ -48,7 +50,7 @@ static void expect_end(pid_t pid)
 /* ---- calls that wait ---- */
 
 struct wait {
-	struct ferry_slot slot;
+	struct batch_slot slot;
 	int sig; /* has a handler without SA_RESTART */
 	long result;
 };
@@ -59,7 +61,7 @@ static const unsigned long no_signals;
 static void wait_for_signal(void *arg)
 {
 	const struct wait *wait = arg;
-	const struct ferry_slot calls[] = { wait->slot, SLOT(SYS_getppid) };
+	const struct batch_slot calls[] = { wait->slot, SLOT(SYS_getppid) };
 	long rets[2] = { UNTOUCHED, UNTOUCHED };
 
 	catch_signal(wait->sig, handle, 0);
@@ -68,7 +70,7 @@ static void wait_for_signal(void *arg)
 	expect_equal(rets[1], getppid());
 }
 
-static struct ferry_slot read_nothing(void)
+static struct batch_slot read_nothing(void)
 {
 	static char byte;
 	int ends[2];
@@ -77,7 +79,7 @@ static struct ferry_slot read_nothing(void)
 	return SLOT(SYS_read, ends[0], &byte, 1);
 }
 
-static void interrupt_while_stopped(struct ferry_slot slot)
+static void interrupt_while_stopped(struct batch_slot slot)
 {
 	struct wait wait = { slot, SIGUSR1, -EINTR };
 	pid_t pid = child_start(wait_for_signal, &wait);
@@ -97,7 +99,9 @@ TEST(a_signal_during_a_stop_ends_the_call)
 
 	for (i = 0; i < repeats(); i++) {
 		interrupt_while_stopped(read_nothing());
+#ifdef SYS_pause
 		interrupt_while_stopped(SLOT(SYS_pause));
+#endif
 		interrupt_while_stopped(SLOT(SYS_ppoll, NULL, 0, NULL, &no_signals, 8));
 		interrupt_while_stopped(SLOT(SYS_rt_sigsuspend, &no_signals, 8));
 	}
@@ -136,7 +140,7 @@ static void wait_until_frozen(void)
 	}
 }
 
-static void interrupt_while_frozen(struct ferry_slot slot)
+static void interrupt_while_frozen(struct batch_slot slot)
 {
 	struct wait wait = { slot, SIGUSR1, -EINTR };
 	pid_t pid = child_start(wait_for_signal, &wait);
@@ -243,7 +247,7 @@ static int file;
 static int be_init(void *arg)
 {
 	const unsigned long mask = 1UL << (SIGTERM - 1);
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_write, file, "a", 1),
 		SLOT(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, 8),
 		SLOT(SYS_write, file, "b", 1),
@@ -282,7 +286,7 @@ TEST(the_init_process_ignores_signals_without_a_handler)
 
 static int store_nowhere(void *arg)
 {
-	const struct ferry_slot call = SLOT(SYS_getpid);
+	const struct batch_slot call = SLOT(SYS_getpid);
 
 	signal(SIGSEGV, SIG_DFL);
 	run_batch(arg, &call, 1);
@@ -305,7 +309,7 @@ TEST(the_init_process_does_not_survive_a_bad_array_of_results)
 
 /* ---- handlers that change the slots ---- */
 
-static struct ferry_slot changing[1];
+static struct batch_slot changing[1];
 static int wake_fd;
 
 static void interrupt_parent(void *arg)
@@ -361,7 +365,7 @@ static void change_result(int sig)
 
 TEST(a_restarted_call_keeps_the_result_it_was_given)
 {
-	struct ferry_slot calls[2];
+	struct batch_slot calls[2];
 	int ends[2];
 	pid_t pid;
 	char byte;
@@ -423,34 +427,173 @@ TEST(many_calls_may_be_interrupted_at_once)
 		expect_end(pids[i]);
 }
 
-static char *slots_to_unmap;
+/* ---- handlers that fork, or run other batches on the same slots ---- */
+
+static pid_t forked;
+
+static void fork_and_change_slot(int sig)
+{
+	forked = fork();
+	change_slot(sig);
+}
+
+TEST(a_call_is_restarted_in_a_child_of_the_handler_too)
+{
+	int ends[2], status;
+	pid_t pid;
+	char byte;
+	long ret;
+	int i;
+
+	make_pipe_for(fork_and_change_slot, ends);
+	for (i = 0; i < repeats(); i++) {
+		changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
+		pid = child_start(interrupt_parent, NULL);
+		expect_equal(run_batch(&ret, changing, 1), 0);
+		expect_equal(ret, 1);
+		if (!forked)
+			_exit(0);
+		expect_equal(waitpid(forked, &status, 0), forked);
+		expect_equal(status, 0);
+		expect_end(pid);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static int *nesting; /* shared: 1 from when the handler runs its batch, 2 when that is over */
+static int inner_ends[2];
+static bool leaves_by_jump;
+static sigjmp_buf handler;
+
+static void wait_until_nesting(int stage)
+{
+	int i;
+
+	for (i = 0; i < PATIENCE_MS && __atomic_load_n(nesting, __ATOMIC_SEQ_CST) != stage; i++)
+		usleep(1000);
+	expect(i < PATIENCE_MS);
+}
+
+static void end_nested(int sig)
+{
+	(void)sig;
+	if (leaves_by_jump)
+		siglongjmp(handler, 1);
+	(void)!write(inner_ends[1], "i", 1);
+}
+
+static void nest(int sig)
+{
+	char byte;
+	long ret;
+
+	(void)sig;
+	changing[0] = SLOT(SYS_read, inner_ends[0], &byte, 1);
+	if (!sigsetjmp(handler, 1)) {
+		__atomic_store_n(nesting, 1, __ATOMIC_SEQ_CST);
+		expect_equal(run_batch(&ret, changing, 1), 0);
+		expect_equal(ret, 1);
+	}
+	changing[0] = SLOT(SYS_getppid);
+	__atomic_store_n(nesting, 2, __ATOMIC_SEQ_CST);
+}
+
+/* Interrupts the parent's batch, then the one in the handler, and then lets the first go on. */
+static void interrupt_parent_twice(void *arg)
+{
+	(void)arg;
+	wait_until_asleep(getppid());
+	kill(getppid(), SIGUSR1);
+	wait_until_nesting(1);
+	wait_until_asleep(getppid());
+	kill(getppid(), SIGUSR2);
+	wait_until_nesting(2);
+	expect_equal(write(wake_fd, "o", 1), 1);
+}
+
+static void nest_on_the_same_slots(void)
+{
+	int ends[2];
+	char byte = 0;
+	pid_t pid;
+	long ret;
+
+	nesting = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	expect(nesting != MAP_FAILED);
+	make_pipe_for(nest, ends);
+	expect(!pipe2(inner_ends, O_CLOEXEC));
+	catch_signal(SIGUSR2, end_nested, SA_RESTART);
+	changing[0] = SLOT(SYS_read, ends[0], &byte, 1);
+	pid = child_start(interrupt_parent_twice, NULL);
+	expect_equal(run_batch(&ret, changing, 1), 0);
+	expect_equal(ret, 1);
+	expect_equal(byte, 'o');
+	expect_end(pid);
+	munmap(nesting, PAGE);
+	close(ends[0]);
+	close(ends[1]);
+	close(inner_ends[0]);
+	close(inner_ends[1]);
+}
+
+TEST(a_batch_in_a_handler_does_not_change_the_call_that_is_restarted)
+{
+	int i;
+
+	for (i = 0; i < repeats(); i++)
+		nest_on_the_same_slots();
+}
+
+TEST(a_batch_that_a_handler_leaves_does_not_change_the_call_that_is_restarted)
+{
+	int i;
+
+	leaves_by_jump = true;
+	for (i = 0; i < repeats(); i++)
+		nest_on_the_same_slots();
+}
+
+/* 128 slots on two pages: a signal, whose handler may change the second page, and a jump there. */
+static struct batch_slot *calls_on_two_pages;
+static long rets_of_two_pages[128];
+
+#define FIRST_ON_SECOND_PAGE 64
+
+static void new_calls_on_two_pages(void)
+{
+	void *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	expect(pages != MAP_FAILED);
+	calls_on_two_pages = pages;
+	for (i = 0; i < 128; i++) {
+		calls_on_two_pages[i] = SLOT(SYS_getpid);
+		rets_of_two_pages[i] = UNTOUCHED;
+	}
+	calls_on_two_pages[0] =
+		jumping(SLOT(SYS_kill, getpid(), SIGUSR1), 0, FIRST_ON_SECOND_PAGE - 1, 0);
+}
+
+/* Runs these slots, and expects RESULT from the last one; UNTOUCHED: it does not run. */
+static void run_calls_on_two_pages(long result)
+{
+	long last = run_batch(rets_of_two_pages, calls_on_two_pages, FIRST_ON_SECOND_PAGE + 1);
+	int i;
+
+	expect_equal(last, result == UNTOUCHED ? 0 : FIRST_ON_SECOND_PAGE);
+	expect_equal(rets_of_two_pages[0], 0);
+	for (i = 1; i < FIRST_ON_SECOND_PAGE; i++)
+		expect_equal(rets_of_two_pages[i], UNTOUCHED);
+	expect_equal(rets_of_two_pages[FIRST_ON_SECOND_PAGE], result);
+	munmap(calls_on_two_pages, 2 * PAGE);
+}
 
 static void unmap(int sig)
 {
 	(void)sig;
-	munmap(slots_to_unmap + PAGE, PAGE);
-}
-
-static void expect_unmapped(void)
-{
-	static long rets[128];
-	struct ferry_slot *calls;
-	int i;
-
-	slots_to_unmap =
-		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	expect(slots_to_unmap != MAP_FAILED);
-	calls = (struct ferry_slot *)slots_to_unmap;
-	for (i = 0; i < 128; i++) {
-		calls[i] = SLOT(SYS_getpid);
-		rets[i] = UNTOUCHED;
-	}
-	calls[0] = jumping(SLOT(SYS_kill, getpid(), SIGUSR1), 0, 99, 0);
-	expect_equal(run_batch(rets, calls, 128), 0);
-	expect_equal(rets[0], 0);
-	for (i = 1; i < 128; i++)
-		expect_equal(rets[i], UNTOUCHED);
-	munmap(slots_to_unmap, PAGE);
+	munmap(calls_on_two_pages + FIRST_ON_SECOND_PAGE, PAGE);
 }
 
 TEST(a_slot_that_a_handler_unmaps_does_not_run)
@@ -458,8 +601,41 @@ TEST(a_slot_that_a_handler_unmaps_does_not_run)
 	int i;
 
 	catch_signal(SIGUSR1, unmap, 0);
-	for (i = 0; i < repeats(); i++)
-		expect_unmapped();
+	for (i = 0; i < repeats(); i++) {
+		new_calls_on_two_pages();
+		run_calls_on_two_pages(UNTOUCHED);
+	}
+}
+
+/* From now on user space has to make each call of this thread. */
+static void unmap_and_watch(int sig)
+{
+	static const char allow; /* SYSCALL_DISPATCH_FILTER_ALLOW */
+
+	unmap(sig);
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &allow))
+		suite_skip("there is no syscall user dispatch");
+}
+
+TEST(a_slot_that_a_handler_unmaps_is_not_left_to_the_caller)
+{
+	catch_signal(SIGUSR1, unmap_and_watch, 0);
+	new_calls_on_two_pages();
+	run_calls_on_two_pages(UNTOUCHED);
+}
+
+static void unprotect(int sig)
+{
+	(void)sig;
+	mprotect(calls_on_two_pages + FIRST_ON_SECOND_PAGE, PAGE, PROT_READ);
+}
+
+TEST(a_slot_that_a_handler_makes_readable_runs)
+{
+	catch_signal(SIGUSR1, unprotect, 0);
+	new_calls_on_two_pages();
+	expect(!mprotect(calls_on_two_pages + FIRST_ON_SECOND_PAGE, PAGE, PROT_NONE));
+	run_calls_on_two_pages(getpid());
 }
 
 /* ---- results that look like the kernel's codes for restarts ---- */
@@ -473,7 +649,7 @@ static void own_by_group(void *arg)
 	expect(!setpgid(0, 0));
 	expect(!pipe2(ends, O_CLOEXEC));
 	expect(!fcntl(ends[0], F_SETOWN, -getpid()));
-	const struct ferry_slot call = SLOT(SYS_fcntl, ends[0], F_GETOWN, 0);
+	const struct batch_slot call = SLOT(SYS_fcntl, ends[0], F_GETOWN, 0);
 
 	expect_equal(run_batch(&ret, &call, 1), 0);
 	expect_equal(ret, -getpid());

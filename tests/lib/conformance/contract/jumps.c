@@ -17,14 +17,14 @@ TEST(empty_batch_returns_0_and_touches_nothing)
 
 TEST(slots_run_in_order_without_jumps)
 {
-	struct ferry_slot calls[] = { result_of(7), result_of(0), result_of(-5), result_of(8) };
+	struct batch_slot calls[] = { result_of(7), result_of(0), result_of(-5), result_of(8) };
 
 	expect_pure(calls, 3, 7, 0, -5, 8);
 }
 
 TEST(one_slot_returns_0)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_getpid) };
+	struct batch_slot calls[] = { SLOT(SYS_getpid) };
 
 	expect_pure(calls, 0, getpid());
 }
@@ -32,7 +32,7 @@ TEST(one_slot_returns_0)
 /* Slot 0 has the result VALUE.  It skips 1 slot after a failure, 2 after 0, 3 otherwise. */
 static void expect_kind(long value, int skipped)
 {
-	struct ferry_slot calls[6];
+	struct batch_slot calls[6];
 	long results[6];
 	int i;
 
@@ -179,7 +179,7 @@ TEST(negative_jumps_end_the_batch)
 
 TEST(the_last_slot_of_a_batch_may_jump_anywhere)
 {
-	struct ferry_slot calls[] = { result_of(1), result_of(2), result_of(3) };
+	struct batch_slot calls[] = { result_of(1), result_of(2), result_of(3) };
 
 	calls[2].jump_pos = 32767;
 	expect_pure(calls, 2, 1, 2, 3);
@@ -189,7 +189,7 @@ TEST(the_last_slot_of_a_batch_may_jump_anywhere)
 
 TEST(jumps_that_are_not_taken_do_nothing)
 {
-	struct ferry_slot calls[] = { jumping(result_of(0), -1, 0, -1),
+	struct batch_slot calls[] = { jumping(result_of(0), -1, 0, -1),
 				      jumping(result_of(5), -1, -1, 0),
 				      jumping(result_of(-5), 0, -1, -1), result_of(6) };
 
@@ -198,14 +198,14 @@ TEST(jumps_that_are_not_taken_do_nothing)
 
 TEST(a_batch_that_ends_early_returns_the_slot_that_ended_it)
 {
-	struct ferry_slot calls[] = { result_of(1), jumping(result_of(0), 0, -1, 0), result_of(3) };
+	struct batch_slot calls[] = { result_of(1), jumping(result_of(0), 0, -1, 0), result_of(3) };
 
 	expect_pure(calls, 1, 1, 0, UNTOUCHED);
 }
 
 TEST(a_slot_that_always_fails_works_as_a_go_to)
 {
-	struct ferry_slot calls[] = { jumping(SLOT(-1), 2, 0, 0), result_of(1), result_of(2),
+	struct batch_slot calls[] = { jumping(SLOT(-1), 2, 0, 0), result_of(1), result_of(2),
 				      jumping(SLOT(-1), 0, -1, -1), result_of(4) };
 
 	expect_pure(calls, 4, -ENOSYS, UNTOUCHED, UNTOUCHED, -ENOSYS, 4);
@@ -249,7 +249,7 @@ TEST(a_long_batch_runs_every_slot)
 
 TEST(the_first_path_that_exists_ends_a_search)
 {
-	struct ferry_slot calls[5];
+	struct batch_slot calls[5];
 	static const char *const paths[] = { "/nowhere/a", "/proc/self/fd/x", "/dev/null",
 					     "/dev/zero", "/" };
 	int i;
@@ -269,10 +269,10 @@ TEST(a_pipe_ends_with_its_last_writer_before_the_next_slot)
 	expect(!pipe2(closed, O_CLOEXEC) && !pipe2(replaced, O_CLOEXEC) &&
 	       !pipe2(ranged, O_CLOEXEC));
 
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_close, closed[1]),
 		SLOT(SYS_read, closed[0], &byte, 1),
-		SLOT(SYS_dup2, file, replaced[1]),
+		SLOT(SYS_dup3, file, replaced[1], 0),
 		SLOT(SYS_read, replaced[0], &byte, 1),
 		SLOT(SYS_close_range, ranged[1], ranged[1], 0),
 		SLOT(SYS_read, ranged[0], &byte, 1),

@@ -14,19 +14,19 @@ static unsigned char *map_pages(size_t pages)
 TEST(calls_that_cannot_be_read_give_efault)
 {
 	unsigned char *gone = map_pages(2);
-	struct ferry_slot *bad[] = {
+	struct batch_slot *bad[] = {
 		NULL,
-		(struct ferry_slot *)8,
-		(struct ferry_slot *)64,
-		(struct ferry_slot *)gone,
-		(struct ferry_slot *)(gone + PAGE + 8),
-		(struct ferry_slot *)LONG_MIN,		 /* not an address */
-		(struct ferry_slot *)0xffff800000000000, /* the kernel's */
-		(struct ferry_slot *)0xffffffffff600000, /* the vsyscall page */
-		(struct ferry_slot *)-4096L,
-		(struct ferry_slot *)-64L, /* ends at the end of addresses */
-		(struct ferry_slot *)-56L, /* and beyond */
-		(struct ferry_slot *)-8L,
+		(struct batch_slot *)8,
+		(struct batch_slot *)64,
+		(struct batch_slot *)gone,
+		(struct batch_slot *)(gone + PAGE + 8),
+		(struct batch_slot *)LONG_MIN,		 /* not an address */
+		(struct batch_slot *)0xffff800000000000, /* the kernel's */
+		(struct batch_slot *)0xffffffffff600000, /* the vsyscall page */
+		(struct batch_slot *)-4096L,
+		(struct batch_slot *)-64L, /* ends at the end of addresses */
+		(struct batch_slot *)-56L, /* and beyond */
+		(struct batch_slot *)-8L,
 	};
 	long ret = UNTOUCHED;
 	size_t i;
@@ -35,7 +35,7 @@ TEST(calls_that_cannot_be_read_give_efault)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		expect_equal(run_batch(&ret, bad[i], 1), -EFAULT);
 		expect_equal(run_batch(&ret, bad[i], 100), -EFAULT);
-		expect_equal(run_batch(&ret, bad[i], FERRY_MAX_SLOTS), -EFAULT);
+		expect_equal(run_batch(&ret, bad[i], BATCH_MAX_SLOTS), -EFAULT);
 		expect_equal(ret, UNTOUCHED);
 	}
 	munmap(gone, 2 * PAGE);
@@ -52,7 +52,7 @@ static void make_unreadable(void *address)
 }
 
 /* Slot I gives I. */
-static void fill(struct ferry_slot calls[], long rets[], long count)
+static void fill(struct batch_slot calls[], long rets[], long count)
 {
 	long i;
 
@@ -67,8 +67,8 @@ static void expect_cut(unsigned long n, size_t cut)
 {
 	unsigned char *map = map_pages(8);
 	unsigned char *calls = map + 4 * PAGE - cut;
-	long whole = (long)(cut / sizeof(struct ferry_slot));
-	struct ferry_slot slot;
+	long whole = (long)(cut / sizeof(struct batch_slot));
+	struct batch_slot slot;
 	long rets[300];
 	long i;
 
@@ -110,7 +110,7 @@ TEST(slots_may_straddle_pages)
 	size_t part;
 
 	for (part = 8; part < 64; part += 8) {
-		struct ferry_slot *calls = (struct ferry_slot *)(map + part);
+		struct batch_slot *calls = (struct batch_slot *)(map + part);
 		long rets[180];
 		long i;
 
@@ -125,7 +125,7 @@ TEST(slots_may_straddle_pages)
 TEST(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them)
 {
 	unsigned char *map = map_pages(4);
-	struct ferry_slot *calls = (struct ferry_slot *)map;
+	struct batch_slot *calls = (struct batch_slot *)map;
 	long rets[256];
 	long i;
 
@@ -142,7 +142,7 @@ TEST(a_jump_over_pages_that_cannot_be_read_goes_on_behind_them)
 TEST(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there)
 {
 	unsigned char *map = map_pages(3);
-	struct ferry_slot *calls = (struct ferry_slot *)map;
+	struct batch_slot *calls = (struct batch_slot *)map;
 	long rets[192];
 	long i;
 
@@ -159,7 +159,7 @@ TEST(a_jump_into_a_page_that_cannot_be_read_ends_the_batch_there)
 TEST(a_slot_may_remove_the_pages_to_come)
 {
 	unsigned char *map = map_pages(4);
-	struct ferry_slot *calls = (struct ferry_slot *)map;
+	struct batch_slot *calls = (struct batch_slot *)map;
 	long rets[256];
 	long i;
 
@@ -176,7 +176,7 @@ TEST(a_slot_may_remove_the_pages_to_come)
 TEST(calls_beyond_the_end_of_a_mapped_file_cannot_be_read)
 {
 	int file = memory_file();
-	struct ferry_slot *calls;
+	struct batch_slot *calls;
 	long rets[100];
 	long i;
 
@@ -194,7 +194,7 @@ TEST(calls_beyond_the_end_of_a_mapped_file_cannot_be_read)
 
 TEST(calls_may_be_read_only)
 {
-	struct ferry_slot *calls = (struct ferry_slot *)map_pages(1);
+	struct batch_slot *calls = (struct batch_slot *)map_pages(1);
 	long rets[3];
 
 	calls[0] = result_of(1);
@@ -229,7 +229,7 @@ TEST(results_that_are_jumped_over_need_not_be_writable)
 
 static void store_to(void *arg)
 {
-	struct ferry_slot calls[] = { result_of(1) };
+	struct batch_slot calls[] = { result_of(1) };
 
 	run_batch(arg, calls, 1);
 }
@@ -267,7 +267,7 @@ static void leave(int sig, siginfo_t *info, void *context)
 }
 
 /* Runs 80 slots, of which 40 find room for their results.  Returns the array. */
-static long *run_with_half_the_room(struct ferry_slot calls[80])
+static long *run_with_half_the_room(struct batch_slot calls[80])
 {
 	const struct sigaction action = { .sa_sigaction = leave, .sa_flags = SA_SIGINFO };
 	long *rets = (long *)(map_pages(2) + PAGE) - 40;
@@ -283,7 +283,7 @@ static long *run_with_half_the_room(struct ferry_slot calls[80])
 
 static void store_half(void *arg)
 {
-	struct ferry_slot calls[80];
+	struct batch_slot calls[80];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	long *rets, ran = 0, one = 1;
 	int i;
@@ -303,7 +303,7 @@ static void store_half(void *arg)
 /* A result that is stored is that of a call that was made. */
 static void store_half_of_reads(void *arg)
 {
-	struct ferry_slot calls[80];
+	struct batch_slot calls[80];
 	unsigned char bytes[80] = { 0 };
 	int file = disk_file();
 	long *rets;
@@ -325,11 +325,85 @@ TEST(results_before_one_that_cannot_be_stored_are_stored)
 	expect_child(store_half_of_reads, NULL);
 }
 
+static char *room;
+
+static void make_room(int sig)
+{
+	(void)sig;
+	mprotect(room, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/* Each call is made once, although its result is stored late. */
+TEST(a_handler_may_make_room_for_results)
+{
+	const struct sigaction action = { .sa_handler = make_room };
+	int file = memory_file();
+	struct batch_slot calls[100];
+	long *rets;
+	int i;
+
+	room = (char *)map_pages(2) + PAGE;
+	rets = (long *)room - 50;
+	for (i = 0; i < 100; i++)
+		calls[i] = SLOT(SYS_write, file, "x", 1);
+	calls[50] = jumping(calls[50], 0, 0, 9);
+	expect(!sigaction(SIGSEGV, &action, NULL));
+	expect(!mprotect(room, PAGE, PROT_READ));
+	expect_equal(run_batch(rets, calls, 100), 99);
+	for (i = 0; i < 100; i++)
+		expect_equal(rets[i], i <= 50 || i >= 60);
+	expect_equal(lseek(file, 0, SEEK_END), 91);
+	munmap(room - PAGE, 2 * PAGE);
+	close(file);
+}
+
+static siginfo_t fault;
+
+static void note_fault(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	fault = *info;
+	siglongjmp(after_fault, 1);
+}
+
+static void expect_fault(void *address, int sig, int code)
+{
+	struct batch_slot call = result_of(1);
+
+	memset(&fault, 0, sizeof(fault));
+	if (!sigsetjmp(after_fault, 1))
+		run_batch(address, &call, 1);
+	expect_equal(fault.si_signo, sig);
+	expect_equal(fault.si_code, code);
+	expect_equal((long)fault.si_addr, (long)address);
+}
+
+TEST(a_result_that_cannot_be_stored_raises_the_signal_of_a_store)
+{
+	const struct sigaction action = { .sa_sigaction = note_fault, .sa_flags = SA_SIGINFO };
+	unsigned char *map = map_pages(1);
+	int file = memory_file();
+	void *end_of_file;
+
+	expect(!sigaction(SIGSEGV, &action, NULL));
+	expect(!sigaction(SIGBUS, &action, NULL));
+	expect(!mprotect(map, PAGE, PROT_READ));
+	expect_fault(map, SIGSEGV, SEGV_ACCERR);
+	munmap(map, PAGE);
+	expect_fault(map, SIGSEGV, SEGV_MAPERR);
+	end_of_file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(end_of_file != MAP_FAILED);
+	expect_fault(end_of_file, SIGBUS, BUS_ADRERR);
+	munmap(end_of_file, PAGE);
+	close(file);
+}
+
 /* Slot 1 unmaps the page of result 0, and slot 2 forwards that result. */
 static void forward_from(void *arg)
 {
 	unsigned char *map = map_pages(2);
-	struct ferry_slot calls[] = { result_of(1), SLOT(SYS_munmap, map, PAGE),
+	struct batch_slot calls[] = { result_of(1), SLOT(SYS_munmap, map, PAGE),
 				      forwarding(result_of(2), 1, 2) };
 
 	(void)arg;

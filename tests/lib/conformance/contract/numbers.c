@@ -2,13 +2,13 @@
 /* Call numbers: negative, unknown, blocked, and their neighbours. */
 #include <sched.h>
 
-#include <linux/ferry_blocked.h>
+#include <linux/subcall.h>
 
 #include "suite.h"
 
 static void expect_enosys(short nr, unsigned char argc)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(nr, 0, 0, 0, 0, 0, 0), result_of(1),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(nr, 0, 0, 0, 0, 0, 0), result_of(1),
 				      result_of(2) };
 
 	calls[1].argc = argc;
@@ -29,12 +29,12 @@ TEST(negative_numbers_are_never_implemented)
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		expect_enosys(numbers[i], 0);
 	expect_enosys(-1, 6);
-	expect_enosys(-1, FERRY_ARGC_FORWARD);
+	expect_enosys(-1, BATCH_ARGC_FORWARD);
 }
 
 TEST(negative_numbers_ignore_their_arguments)
 {
-	struct ferry_slot calls[] = { SLOT(-1, -1, 8, LONG_MIN, LONG_MAX, 1, -4096), SLOT(-3, 8, 8),
+	struct batch_slot calls[] = { SLOT(-1, -1, 8, LONG_MIN, LONG_MAX, 1, -4096), SLOT(-3, 8, 8),
 				      SLOT(SHRT_MIN, 8, 8) };
 
 	expect_pure(calls, 2, -ENOSYS, -ENOSYS, -ENOSYS);
@@ -55,14 +55,14 @@ static const struct {
 	const char *name;
 } blocked[] = {
 #define ROW(ctx, number, text, reason) { number, text },
-	FERRY_BLOCKED_TABLE(ROW, 0)
+	SUBCALL_BLOCKED_TABLE(ROW, 0)
 #undef ROW
 };
 
 TEST(every_blocked_call_is_refused)
 {
 	static const unsigned char argcs[] = {
-		0, 1, 2, 3, 4, 5, 6, FERRY_ARGC_FORWARD, FERRY_ARGC_FORWARD | 6
+		0, 1, 2, 3, 4, 5, 6, BATCH_ARGC_FORWARD, BATCH_ARGC_FORWARD | 6
 	};
 	size_t i;
 	size_t a;
@@ -77,14 +77,14 @@ static void refuse_with_real_arguments(void *arg)
 {
 	static char *const argv[] = { "/bin/false", NULL };
 	char stack[64];
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_execve, "/bin/false", argv, argv + 1),
 		SLOT(SYS_execveat, AT_FDCWD, "/bin/false", argv, argv + 1, 0),
 		SLOT(SYS_clone, SIGCHLD, 0, 0, 0, 0),
 		SLOT(SYS_clone, CLONE_VM, stack + sizeof(stack), 0, 0, 0),
 		SLOT(SYS_exit, 3),
 		SLOT(SYS_exit_group, 3),
-		SLOT(FERRY_NR_BATCH, 0, 0, 0, FERRY_BATCH_QUERY, 0),
+		SLOT(SUBCALL_NR_BATCH, 0, 0),
 	};
 
 	(void)arg;
@@ -104,7 +104,7 @@ TEST(blocked_calls_have_no_effect)
 
 TEST(all_blocked_calls_in_one_batch_are_refused)
 {
-	struct ferry_slot calls[ARRAY_SIZE(blocked)];
+	struct batch_slot calls[ARRAY_SIZE(blocked)];
 	long results[ARRAY_SIZE(blocked)];
 	size_t i;
 
@@ -119,7 +119,7 @@ TEST(all_blocked_calls_in_one_batch_are_refused)
 
 TEST(a_blocked_call_within_a_run_of_writes_fails_in_its_place)
 {
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long results[100];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	size_t i;
@@ -139,7 +139,7 @@ TEST(a_blocked_call_within_a_run_of_writes_fails_in_its_place)
 /* Neighbours in the table of calls, which a wrong bitmap would block too. */
 TEST(calls_numbered_next_to_blocked_ones_are_made)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),
+	struct batch_slot calls[] = { SLOT(SYS_wait4, -1, 0, WNOHANG, 0), SLOT(SYS_uname, 8),
 				      SLOT(SYS_kill, getpid(), 0) };
 
 	expect_pure(calls, 2, -ECHILD, -EFAULT, 0);
@@ -147,24 +147,18 @@ TEST(calls_numbered_next_to_blocked_ones_are_made)
 
 /* ---- a batch within a batch ---- */
 
-static const short batches[] = { FERRY_NR_BATCH, FERRY_NR_BATCH_ALIAS };
-
 TEST(no_batch_runs_within_a_batch)
 {
-	struct ferry_slot inner = SLOT(SYS_getpid);
+	struct batch_slot inner = SLOT(SYS_getpid);
 	long inner_ret = UNTOUCHED;
-	size_t i;
+	struct batch_args args = { (unsigned long)&inner_ret, (unsigned long)&inner, 1 };
+	struct batch_slot calls[] = {
+		SLOT(SUBCALL_NR_BATCH, &args, sizeof(args)),
+		SLOT(SUBCALL_NR_BATCH, NULL, 0),
+		SLOT(SYS_getpid),
+	};
 
-	for (i = 0; i < ARRAY_SIZE(batches); i++) {
-		struct ferry_slot calls[] = {
-			SLOT(batches[i], &inner_ret, &inner, 1, 0, 64),
-			SLOT(batches[i], &inner_ret, &inner, 1, FERRY_BATCH_RESUME, 64),
-			SLOT(batches[i], NULL, NULL, 0, FERRY_BATCH_QUERY, 0),
-			SLOT(SYS_getpid),
-		};
-
-		expect_pure(calls, 3, -ENOSYS, -ENOSYS, -ENOSYS, getpid());
-	}
+	expect_pure(calls, 2, -ENOSYS, -ENOSYS, getpid());
 	expect_equal(inner_ret, UNTOUCHED);
 }
 
@@ -172,10 +166,11 @@ TEST(no_batch_runs_within_a_batch)
 TEST(a_batch_does_not_run_itself)
 {
 	struct guarded batch = guarded_new(2, AT_END);
+	struct batch_args args = { (unsigned long)batch.rets, (unsigned long)batch.calls, 2 };
 	const long results[] = { -ENOSYS, -ENOSYS };
 
-	batch.calls[0] = SLOT(batches[0], batch.rets, batch.calls, 2, 0, 64);
-	batch.calls[1] = SLOT(batches[1], batch.rets, batch.calls, 2, 0, 64);
+	batch.calls[0] = SLOT(SUBCALL_NR_BATCH, &args, sizeof(args));
+	batch.calls[1] = batch.calls[0];
 	expect_equal(run_batch(batch.rets, batch.calls, 2), 1);
 	expect_rets(&batch, results);
 }

@@ -14,6 +14,14 @@
 #include "suite.h"
 #include "workload.h"
 
+#if defined(__x86_64__)
+#define THIS_ARCH AUDIT_ARCH_X86_64
+#elif defined(__riscv)
+#define THIS_ARCH AUDIT_ARCH_RISCV64
+#elif defined(__aarch64__)
+#define THIS_ARCH AUDIT_ARCH_AARCH64
+#endif
+
 #define DENY(error) (SECCOMP_RET_ERRNO | (error))
 #define NNP_SLOT SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 #define FILTER_SLOT(filter) SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &(filter)->program)
@@ -21,7 +29,7 @@
 /* N calls NR on FD, each refused with ERROR. */
 static void expect_denied(short nr, int fd, int n, long error)
 {
-	struct ferry_slot calls[256];
+	struct batch_slot calls[256];
 	long results[256];
 	char byte = 'x';
 	int i;
@@ -48,7 +56,7 @@ static void write_under_action(void *arg)
 	const long result = actions[i].result;
 	int file = memory_file();
 	struct filter filter;
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, file, "abc", 3),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, file, "abc", 3),
 				      SLOT(SYS_getpid) };
 
 	filter_one(&filter, SYS_write, actions[i].action);
@@ -69,7 +77,7 @@ static void filter_within_batch(void *arg)
 {
 	int file = memory_file();
 	struct filter filter;
-	struct ferry_slot calls[] = { SLOT(SYS_write, file, "a", 1), NNP_SLOT, FILTER_SLOT(&filter),
+	struct batch_slot calls[] = { SLOT(SYS_write, file, "a", 1), NNP_SLOT, FILTER_SLOT(&filter),
 				      SLOT(SYS_write, file, "b", 1), SLOT(SYS_getpid) };
 
 	(void)arg;
@@ -90,7 +98,7 @@ static void filter_before_run(void *arg)
 {
 	int file = memory_file();
 	struct filter filter;
-	struct ferry_slot calls[300];
+	struct batch_slot calls[300];
 	long results[300];
 	int i;
 
@@ -139,7 +147,7 @@ static void filter_by_argument(void *arg)
 {
 	int file = memory_file();
 	struct filter filter;
-	struct ferry_slot calls[200];
+	struct batch_slot calls[200];
 	long results[200];
 	int i;
 
@@ -167,7 +175,7 @@ static void filter_numbers_without_a_call(void *arg)
 
 	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		const struct ferry_slot call = SLOT(numbers[i]);
+		const struct batch_slot call = SLOT(numbers[i]);
 		long ret;
 
 		filter_one(&filter, numbers[i], DENY(EXDEV));
@@ -233,7 +241,7 @@ static void *deny_to_all(void *arg)
 /* After one call was refused none is made, and none begun after the filter was installed. */
 static void run_while_a_filter_comes(void *arg)
 {
-	static struct ferry_slot calls[MANY];
+	static struct batch_slot calls[MANY];
 	static long rets[MANY];
 	const long parent = getppid();
 	bool denied = false, last = false;
@@ -273,10 +281,15 @@ struct interruption {
 };
 
 static struct interruption interruptions[] = {
-	{ SYS_read, false, 0, -EINTR }, { SYS_read, false, SA_RESTART, 1 },
-	{ SYS_read, true, 0, 1 },	{ SYS_poll, false, SA_RESTART, -EINTR },
-	{ SYS_poll, true, 0, 1 },	{ SYS_ppoll, false, SA_RESTART, -EINTR },
+	{ SYS_read, false, 0, -EINTR },
+	{ SYS_read, false, SA_RESTART, 1 },
+	{ SYS_read, true, 0, 1 },
+	{ SYS_ppoll, false, SA_RESTART, -EINTR },
 	{ SYS_ppoll, true, 0, 1 },
+#ifdef SYS_poll /* newer machines have none */
+	{ SYS_poll, false, SA_RESTART, -EINTR },
+	{ SYS_poll, true, 0, 1 },
+#endif
 };
 
 struct reader {
@@ -300,7 +313,7 @@ static void *wait_and_go_on(void *arg)
 	const struct interruption *interruption = reader->interruption;
 	struct pollfd end = { .fd = reader->ends[0], .events = POLLIN };
 	char byte;
-	struct ferry_slot calls[] = { SLOT(SYS_getppid), SLOT(SYS_poll, &end, 1, -1),
+	struct batch_slot calls[] = { SLOT(SYS_getppid), SLOT(interruption->nr, &end, 1, -1),
 				      SLOT(SYS_getpid) };
 
 	if (interruption->nr == SYS_read)
@@ -325,7 +338,7 @@ static void stop_parent(void *arg)
 /* A batch that has to go on afterwards must not do that by a call that it now may not make. */
 static void filter_a_call_that_waits(void *arg)
 {
-	static const int numbers[] = { FERRY_NR_BATCH, SYS_ioctl, SYS_restart_syscall };
+	static const int numbers[] = { SUBCALL_NR_BATCH, SYS_ioctl, SYS_restart_syscall };
 	struct reader reader = { .interruption = arg };
 	const struct sigaction action = { .sa_handler = end_wait,
 					  .sa_flags = reader.interruption->sa_flags };
@@ -389,7 +402,7 @@ static void *answer_42(void *arg)
 	expect(!ioctl(*(int *)arg, SECCOMP_IOCTL_NOTIF_RECV, &request));
 	expect_equal(request.data.nr, SYS_pwrite64);
 	expect_equal(request.data.args[2], 3);
-	expect_equal(request.data.arch, AUDIT_ARCH_X86_64);
+	expect_equal(request.data.arch, THIS_ARCH);
 	expect(request.data.instruction_pointer);
 	response.id = request.id;
 	expect(!ioctl(*(int *)arg, SECCOMP_IOCTL_NOTIF_SEND, &response));
@@ -399,7 +412,7 @@ static void *answer_42(void *arg)
 TEST(a_supervisor_gives_a_slot_its_result)
 {
 	int file = memory_file();
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_pwrite64, file, "abc", 3, 0),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_pwrite64, file, "abc", 3, 0),
 				      SLOT(SYS_getpid) };
 	struct filter filter;
 	int listener = listen_for(&filter, SYS_pwrite64);
@@ -413,7 +426,7 @@ TEST(a_supervisor_gives_a_slot_its_result)
 
 static void write_seen_by_tracer(void *arg)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, *(int *)arg, "abc", 3),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_write, *(int *)arg, "abc", 3),
 				      SLOT(SYS_getpid) };
 	struct filter filter;
 
@@ -459,7 +472,7 @@ static struct {
 
 static void *sleep_supervised(void *arg)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_nanosleep, &supervised.time, NULL),
+	struct batch_slot calls[] = { SLOT(SYS_nanosleep, &supervised.time, NULL),
 				      SLOT(SYS_getpid) };
 	struct filter filter;
 
@@ -554,7 +567,7 @@ static void be_killed_by_filter(void *arg)
 {
 	int file = *(int *)arg;
 	struct filter filter;
-	struct ferry_slot calls[60];
+	struct batch_slot calls[60];
 	long rets[60];
 	int i;
 
@@ -584,9 +597,9 @@ TEST(a_slot_that_a_filter_kills_is_the_last)
 }
 
 /* 64 writes on a separate page. */
-static struct ferry_slot *page_of_writes(int file)
+static struct batch_slot *page_of_writes(int file)
 {
-	struct ferry_slot *calls =
+	struct batch_slot *calls =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int i;
 
@@ -597,7 +610,7 @@ static struct ferry_slot *page_of_writes(int file)
 }
 
 /* Runs CALLS, the first two of which install FILTER.  Returns 0, or what was wrong. */
-static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
+static int run_filtered(struct batch_slot calls[64], struct filter *filter)
 {
 	long rets[64];
 	int i;
@@ -616,7 +629,7 @@ static int run_filtered(struct ferry_slot calls[64], struct filter *filter)
 static void live_on_writes_alone(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_exit_group };
-	struct ferry_slot *calls = page_of_writes(memory_file());
+	struct batch_slot *calls = page_of_writes(memory_file());
 	struct filter filter;
 
 	(void)arg;
@@ -644,7 +657,7 @@ static void count_signal(int sig)
 static void live_on_writes_and_a_signal(void *arg)
 {
 	static const int numbers[] = { SYS_write, SYS_kill, SYS_rt_sigreturn, SYS_exit_group };
-	struct ferry_slot *calls = page_of_writes(memory_file());
+	struct batch_slot *calls = page_of_writes(memory_file());
 	struct filter filter;
 	int wrong;
 
@@ -668,7 +681,7 @@ TEST(an_interrupted_batch_within_a_page_makes_no_call_but_its_own)
 
 static void write_in_strict_mode(void *arg)
 {
-	struct ferry_slot *calls = page_of_writes(*(int *)arg);
+	struct batch_slot *calls = page_of_writes(*(int *)arg);
 	long rets[64];
 
 	run_writes();

@@ -56,7 +56,7 @@ TEST(a_handler_without_sa_restart_ends_a_read_and_the_batch_goes_on)
 
 	empty_pipe(ends);
 	catch_signal(SIGALRM, 0);
-	struct ferry_slot calls[] = { jumping(SLOT(SYS_read, ends[0], &byte, 1), 1, -1, -1),
+	struct batch_slot calls[] = { jumping(SLOT(SYS_read, ends[0], &byte, 1), 1, -1, -1),
 				      result_of(1), result_of(2), SLOT(SYS_read, ends[0], &byte, 1),
 				      SLOT(SYS_getpid) };
 	tick_every(2000);
@@ -73,7 +73,7 @@ TEST(a_handler_with_sa_restart_lets_a_read_go_on)
 	wake_fd = ends[1];
 	wake_after = 5;
 	catch_signal(SIGALRM, SA_RESTART);
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_read, ends[0], &byte, 1),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_read, ends[0], &byte, 1),
 				      result_of(2) };
 	tick_every(2000);
 	expect_batch(calls, 2, getpid(), 1, 2);
@@ -100,7 +100,7 @@ static void interrupt_the_rest(void *arg)
 	sigemptyset(&none);
 	nothing = (struct pollfd){ .fd = ends[0], .events = POLLIN };
 	catch_signal(SIGALRM, flags);
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_nanosleep, &long_time, &rest),
 		SLOT(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, &rests),
 		SLOT(SYS_ppoll, &nothing, 1, NULL, &none, 8),
@@ -203,7 +203,7 @@ TEST(a_signal_is_handled_before_the_next_slot)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	catch_signal(SIGUSR1, SA_RESTART);
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_kill, getpid(), SIGUSR1),
 		SLOT(SYS_write, file, &seen, 4), /* 1 */
 		SLOT(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8),
@@ -228,7 +228,7 @@ TEST(signals_are_handled_between_long_reads)
 	const size_t size = 4 << 20;
 	int file = disk_file();
 	unsigned char *bytes = malloc(size);
-	struct ferry_slot calls[100];
+	struct batch_slot calls[100];
 	long results[100];
 	int i;
 
@@ -279,7 +279,7 @@ static int inner_count;
 
 static void run_inner(int sig)
 {
-	struct ferry_slot calls[64];
+	struct batch_slot calls[64];
 	long rets[64];
 	int i;
 
@@ -306,7 +306,7 @@ static void run_in_handler_of(int sig, int flags)
 static void nest_on_kill(void *arg)
 {
 	int file = memory_file();
-	struct ferry_slot calls[128];
+	struct batch_slot calls[128];
 	long results[128];
 	int i;
 
@@ -329,7 +329,7 @@ static void nest_on_kill(void *arg)
 /* A write in the middle of a run raises the signal. */
 static void nest_on_sigpipe(void *arg)
 {
-	struct ferry_slot calls[96];
+	struct batch_slot calls[96];
 	long results[96];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	int ends[2];
@@ -351,7 +351,7 @@ static void nest_on_sigpipe(void *arg)
 static void nest_on_timer(void *arg)
 {
 	int file = memory_file();
-	struct ferry_slot calls[256];
+	struct batch_slot calls[256];
 	long results[256];
 	static unsigned char got[256];
 	int ticks = -1;
@@ -396,7 +396,7 @@ static void jump_out(int sig)
 TEST(a_handler_may_leave_the_batch_by_longjmp)
 {
 	struct sigaction action = { .sa_handler = jump_out };
-	struct ferry_slot calls[40];
+	struct batch_slot calls[40];
 	long rets[40];
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	static int left;
@@ -433,7 +433,7 @@ TEST(a_handler_may_leave_the_batch_by_longjmp)
 
 TEST(no_slot_runs_after_a_handler_that_leaves_by_longjmp)
 {
-	struct ferry_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_kill, getpid(), SIGUSR1),
+	struct batch_slot calls[] = { SLOT(SYS_getpid), SLOT(SYS_kill, getpid(), SIGUSR1),
 				      SLOT(SYS_getpid) };
 	long rets[] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
@@ -459,7 +459,7 @@ static void wait_for_ever(void *arg)
 {
 	const struct waiter *waiter = arg;
 	char byte;
-	struct ferry_slot calls[] = { SLOT(SYS_write, waiter->ready[1], "r", 1),
+	struct batch_slot calls[] = { SLOT(SYS_write, waiter->ready[1], "r", 1),
 				      SLOT(SYS_read, waiter->never[0], &byte, 1),
 				      SLOT(SYS_write, waiter->ready[1], "!", 1) };
 	long rets[3];
@@ -498,7 +498,7 @@ TEST(fatal_signals_end_the_batch_at_once)
 static void kill_itself(void *arg)
 {
 	int file = *(int *)arg;
-	struct ferry_slot calls[] = { SLOT(SYS_write, file, "a", 1),
+	struct batch_slot calls[] = { SLOT(SYS_write, file, "a", 1),
 				      SLOT(SYS_kill, getpid(), SIGKILL),
 				      SLOT(SYS_write, file, "b", 1) };
 	long rets[3];
@@ -523,13 +523,17 @@ static void sleep_through_stops(void *arg)
 	struct timespec between;
 	struct timespec after;
 	int ready = *(int *)arg;
-	struct ferry_slot calls[] = {
+	struct batch_slot calls[] = {
 		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &before),
 		SLOT(SYS_write, ready, "r", 1),
 		SLOT(SYS_nanosleep, &time, NULL),
 		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &between),
 		SLOT(SYS_write, ready, "r", 1),
+#ifdef SYS_poll
 		SLOT(SYS_poll, NULL, 0, 60),
+#else
+		SLOT(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL),
+#endif
 		SLOT(SYS_clock_gettime, CLOCK_MONOTONIC, &after),
 	};
 
@@ -573,7 +577,7 @@ TEST(calls_that_wait_go_on_after_a_stop)
 static void read_byte(void *arg)
 {
 	char byte;
-	struct ferry_slot calls[] = { SLOT(SYS_read, *(int *)arg, &byte, 1) };
+	struct batch_slot calls[] = { SLOT(SYS_read, *(int *)arg, &byte, 1) };
 
 	expect_batch(calls, 0, 1);
 }
@@ -601,7 +605,7 @@ TEST(a_read_goes_on_after_stops)
 static void sleep_for_long(void *rest)
 {
 	const struct timespec time = { 1000, 0 };
-	struct ferry_slot call = SLOT(SYS_nanosleep, &time, rest);
+	struct batch_slot call = SLOT(SYS_nanosleep, &time, rest);
 	long ret;
 
 	run_batch(&ret, &call, 1);

@@ -24,7 +24,7 @@ const struct test *test_first(void)
 
 /* ---- slots ---- */
 
-struct ferry_slot result_of(long value)
+struct batch_slot result_of(long value)
 {
 	static int mem = -1;
 
@@ -39,7 +39,7 @@ struct ferry_slot result_of(long value)
 	return SLOT(SYS_lseek, mem, value, SEEK_SET);
 }
 
-long head_word(struct ferry_slot slot)
+long head_word(struct batch_slot slot)
 {
 	long word;
 
@@ -156,11 +156,11 @@ struct guarded guarded_new(unsigned long ncall, enum side side)
 	unsigned long i;
 
 	expect(ncall <= MAX_GUARDED);
-	room_reserve(&calls_room, MAX_GUARDED * sizeof(struct ferry_slot));
+	room_reserve(&calls_room, MAX_GUARDED * sizeof(struct batch_slot));
 	room_reserve(&rets_room, MAX_GUARDED * sizeof(long));
-	batch.calls = room_place(&calls_room, ncall * sizeof(struct ferry_slot), side);
+	batch.calls = room_place(&calls_room, ncall * sizeof(struct batch_slot), side);
 	batch.rets = room_place(&rets_room, ncall * sizeof(long), side);
-	memset(batch.calls, 0, ncall * sizeof(struct ferry_slot));
+	memset(batch.calls, 0, ncall * sizeof(struct batch_slot));
 	for (i = 0; i < ncall; i++)
 		batch.rets[i] = UNTOUCHED;
 	return batch;
@@ -171,7 +171,7 @@ void expect_guards(const char *file, int line, const struct guarded *batch)
 	if (!room_intact(&rets_room, batch->ncall * sizeof(long), batch->side))
 		suite_fail(file, line, "a byte outside rets[0 .. %ld] was written",
 			   (long)batch->ncall - 1);
-	if (!room_intact(&calls_room, batch->ncall * sizeof(struct ferry_slot), batch->side))
+	if (!room_intact(&calls_room, batch->ncall * sizeof(struct batch_slot), batch->side))
 		suite_fail(file, line, "a byte outside calls[0 .. %ld] was written",
 			   (long)batch->ncall - 1);
 }
@@ -187,7 +187,7 @@ void expect_rets_at(const char *file, int line, const struct guarded *batch, con
 	expect_guards(file, line, batch);
 }
 
-void expect_batch_at(const char *file, int line, enum side side, const struct ferry_slot calls[],
+void expect_batch_at(const char *file, int line, enum side side, const struct batch_slot calls[],
 		     unsigned long ncall, long returned, const long results[],
 		     unsigned long nresults)
 {

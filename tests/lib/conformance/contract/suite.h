@@ -24,9 +24,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/ferry.h>
+#include <linux/subcall.h>
 
 #include "../way.h"
+#include "ferry/blocked.h"
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -67,16 +68,16 @@ int test_status(const struct test *test);
 
 /** The slot that calls NUMBER with the given arguments, 0 to 6. */
 #define SLOT(number, ...)                                                               \
-	((struct ferry_slot){ .nr = (short)(number),                                    \
+	((struct batch_slot){ .nr = (short)(number),                                    \
 			      .argc = SLOT_PICK(0, ##__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0), \
 			      .arg = { SLOT_ARGS(0, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0) } })
 #define SLOT_PICK(zero, a, b, c, d, e, f, picked, ...) picked
 #define SLOT_ARGS(zero, a, b, c, d, e, f, ...) \
 	(long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
 
-#define WORD_COPY(to, from) SLOT(FERRY_NR_WDCPY, to, from)
+#define WORD_COPY(to, from) SLOT(BATCH_WDCPY, to, from)
 
-static inline struct ferry_slot jumping(struct ferry_slot slot, short fail, short zero, short pos)
+static inline struct batch_slot jumping(struct batch_slot slot, short fail, short zero, short pos)
 {
 	slot.jump_fail = fail;
 	slot.jump_zero = zero;
@@ -85,19 +86,19 @@ static inline struct ferry_slot jumping(struct ferry_slot slot, short fail, shor
 }
 
 /** SLOT with argument ARG taken from the result D slots earlier. */
-static inline struct ferry_slot forwarding(struct ferry_slot slot, unsigned int arg,
+static inline struct batch_slot forwarding(struct batch_slot slot, unsigned int arg,
 					   unsigned char d)
 {
-	slot.argc |= FERRY_ARGC_FORWARD;
+	slot.argc |= BATCH_ARGC_FORWARD;
 	slot.from[arg] = d;
 	return slot;
 }
 
 /** A slot without effect whose result is VALUE, any long but -516 .. -512. */
-struct ferry_slot result_of(long value);
+struct batch_slot result_of(long value);
 
 /** The first word of SLOT: its number and jumps. */
-long head_word(struct ferry_slot slot);
+long head_word(struct batch_slot slot);
 
 /* ---- expectations: a failure ends the child, that is, the test ---- */
 
@@ -129,7 +130,7 @@ enum side {
 };
 
 struct guarded {
-	struct ferry_slot *calls; /* all zero at first */
+	struct batch_slot *calls; /* all zero at first */
 	long *rets;		  /* all UNTOUCHED at first */
 	unsigned long ncall;
 	enum side side;
@@ -165,7 +166,7 @@ void expect_rets_at(const char *file, int line, const struct guarded *batch, con
 				ARRAY_SIZE(((const long[]){ __VA_ARGS__ })));                     \
 	} while (0)
 
-void expect_batch_at(const char *file, int line, enum side side, const struct ferry_slot calls[],
+void expect_batch_at(const char *file, int line, enum side side, const struct batch_slot calls[],
 		     unsigned long ncall, long returned, const long results[],
 		     unsigned long nresults);
 

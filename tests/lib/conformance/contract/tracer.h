@@ -18,4 +18,19 @@ bool tracer_next(pid_t pid, struct __ptrace_syscall_info *info);
 /** Lets PID run to where it enters call NR, and describes this in INFO. */
 void tracer_run_to(pid_t pid, long nr, struct __ptrace_syscall_info *info);
 
+/*
+ * What a tracer reads and changes of a stopped program.  On some machines the first argument is
+ * only in PTRACE_GET_SYSCALL_INFO, for its register holds the result as well.
+ */
+enum tracee_word {
+	CALL_NUMBER,
+	CALL_RESULT,
+	CALL_SECOND, /* argument */
+	CALL_THIRD,
+	NEXT_INSTRUCTION
+};
+
+long tracee_get(pid_t pid, enum tracee_word word);
+void tracee_set(pid_t pid, enum tracee_word word, long value);
+
 #endif /* TRACER_H */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* ptrace: the tracer sees every call of a batch, with its arguments. */
-#include <sys/user.h>
-
 #include "suite.h"
 #include "tracer.h"
 #include "workload.h"
@@ -12,7 +10,7 @@
 static void write_marked(int null)
 {
 	static char text[MARK + WRITES];
-	struct ferry_slot calls[WRITES];
+	struct batch_slot calls[WRITES];
 	long results[WRITES];
 	int i;
 
@@ -102,7 +100,7 @@ TEST(a_tracer_that_attaches_later_sees_every_slot)
 /* ---- what it sees of each slot ---- */
 
 struct traced {
-	const struct ferry_slot *calls;
+	const struct batch_slot *calls;
 	unsigned long ncall;
 	const long *results;
 };
@@ -117,7 +115,7 @@ static void run_traced(void *arg)
 }
 
 /* A child that is traced, runs CALLS in one batch, and expects RESULTS. */
-static pid_t start_traced(const struct ferry_slot calls[], unsigned long ncall,
+static pid_t start_traced(const struct batch_slot calls[], unsigned long ncall,
 			  const long results[])
 {
 	struct traced traced = { calls, ncall, results };
@@ -129,7 +127,7 @@ static pid_t start_traced(const struct ferry_slot calls[], unsigned long ncall,
 
 TEST(a_tracer_sees_the_arguments_and_the_result_of_each_slot_once)
 {
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_fchmod, -1, 2, 3, 4, 5, 6),
 		SLOT(SYS_write, memory_file(), "abc", 3, 4, 5, 6),
 		SLOT(600, 1, 2, 3, 4, 5, 6), /* a number that no call has */
@@ -141,7 +139,7 @@ TEST(a_tracer_sees_the_arguments_and_the_result_of_each_slot_once)
 
 	for (i = 0; i < 3; i++) {
 		tracer_run_to(pid, calls[i].nr, &info);
-		for (k = 0; k < FERRY_MAX_ARGS; k++)
+		for (k = 0; k < BATCH_MAX_ARGS; k++)
 			expect_equal(info.entry.args[k], calls[i].arg[k]);
 		expect(tracer_next(pid, &info));
 		expect_equal(info.op, PTRACE_SYSCALL_INFO_EXIT);
@@ -155,7 +153,7 @@ TEST(a_tracer_sees_the_arguments_and_the_result_of_each_slot_once)
 TEST(a_tracer_sees_no_call_of_a_slot_that_makes_none)
 {
 	static long to, from = 1;
-	const struct ferry_slot calls[] = { SLOT(SYS_fork), SLOT(-1), WORD_COPY(&to, &from) };
+	const struct batch_slot calls[] = { SLOT(SYS_clone), SLOT(-1), WORD_COPY(&to, &from) };
 	const long results[] = { -ENOSYS, -ENOSYS, 0 };
 	struct __ptrace_syscall_info info;
 	pid_t pid = start_traced(calls, 3, results);
@@ -176,7 +174,7 @@ static void count_signal(int sig)
 
 static void signal_itself(void *arg)
 {
-	struct ferry_slot calls[8];
+	struct batch_slot calls[8];
 	long results[8];
 	int i;
 
@@ -210,26 +208,24 @@ TEST(a_tracer_sees_calls_between_signals_once)
 
 /* ---- what it changes ---- */
 
-#define REGISTER(name) offsetof(struct user_regs_struct, name)
-
 static const struct change {
-	size_t offset; /* of a register of write(file, "abc", 3) */
+	enum tracee_word word; /* of write(file, "abc", 3) */
 	bool at_exit;
 	long value;
 	long result;
 	long written;
 } changes[] = {
-	{ REGISTER(rdx), false, 2, 2, 2 },			/* an argument */
-	{ REGISTER(orig_rax), false, SYS_fchdir, -ENOTDIR, 0 }, /* the number */
-	{ REGISTER(orig_rax), false, -1, -ENOSYS, 0 },		/* no call */
-	{ REGISTER(rax), true, -EDOM, -EDOM, 3 },		/* the result */
+	{ CALL_THIRD, false, 2, 2, 2 },
+	{ CALL_NUMBER, false, SYS_fchdir, -ENOTDIR, 0 },
+	{ CALL_NUMBER, false, -1, -ENOSYS, 0 }, /* no call */
+	{ CALL_RESULT, true, -EDOM, -EDOM, 3 },
 };
 
 static void expect_change(const struct change *change)
 {
 	int file = memory_file();
 	/* The jump is that of the result which the tracer leaves. */
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_getppid),
 		jumping(SLOT(SYS_write, file, "abc", 3), 0, -1, change->at_exit ? -1 : 0),
 		SLOT(SYS_getppid),
@@ -241,7 +237,7 @@ static void expect_change(const struct change *change)
 	tracer_run_to(pid, SYS_write, &info);
 	if (change->at_exit)
 		expect(tracer_next(pid, &info));
-	expect(!ptrace(PTRACE_POKEUSER, pid, change->offset, change->value));
+	tracee_set(pid, change->word, change->value);
 	while (tracer_next(pid, &info))
 		;
 	expect_equal(lseek(file, 0, SEEK_END), change->written);
@@ -259,7 +255,7 @@ TEST(a_tracer_may_change_a_call_skip_it_and_change_its_result)
 TEST(a_tracer_may_kill_within_a_call)
 {
 	int file = memory_file();
-	const struct ferry_slot calls[] = { SLOT(SYS_write, file, "abc", 3) };
+	const struct batch_slot calls[] = { SLOT(SYS_write, file, "abc", 3) };
 	const long results[] = { 3 };
 	struct __ptrace_syscall_info info;
 	pid_t pid = start_traced(calls, 1, results);
@@ -274,18 +270,10 @@ TEST(a_tracer_may_kill_within_a_call)
 
 /* ---- the registers that it finds, and changes ---- */
 
-static struct user_regs_struct registers_of(pid_t pid)
-{
-	struct user_regs_struct registers;
-
-	expect(!ptrace(PTRACE_GETREGS, pid, NULL, &registers));
-	return registers;
-}
-
 static void ask_for_parent(void *arg)
 {
 	const int file = *(int *)arg;
-	const struct ferry_slot calls[] = { SLOT(SYS_getppid, 0x11, 0x22, 0x33),
+	const struct batch_slot calls[] = { SLOT(SYS_getppid, 0x11, 0x22, 0x33),
 					    SLOT(SYS_write, file, "a", 1),
 					    SLOT(SYS_write, file, "b", 1) };
 	const pid_t parent = getppid();
@@ -297,7 +285,6 @@ static void ask_for_parent(void *arg)
 
 TEST(a_tracer_finds_the_registers_of_a_call)
 {
-	struct user_regs_struct registers;
 	struct __ptrace_syscall_info info;
 	int file = memory_file();
 	pid_t pid;
@@ -307,25 +294,24 @@ TEST(a_tracer_finds_the_registers_of_a_call)
 		pid = child_start(ask_for_parent, &file);
 		tracer_start(pid);
 		tracer_run_to(pid, SYS_getppid, &info);
-		registers = registers_of(pid);
-		expect_equal(registers.orig_rax, SYS_getppid);
-		expect_equal(registers.rax, -ENOSYS);
-		expect_equal(registers.rdi, 0x11);
-		expect_equal(registers.rsi, 0x22);
-		expect_equal(registers.rdx, 0x33);
+		expect_equal(info.entry.args[0], 0x11);
+		expect_equal(tracee_get(pid, CALL_NUMBER), SYS_getppid);
+		expect_equal(tracee_get(pid, CALL_RESULT), -ENOSYS);
+		expect_equal(tracee_get(pid, CALL_SECOND), 0x22);
+		expect_equal(tracee_get(pid, CALL_THIRD), 0x33);
 		expect(tracer_next(pid, &info));
-		registers = registers_of(pid);
 		expect_equal(info.op, PTRACE_SYSCALL_INFO_EXIT);
-		expect_equal(registers.orig_rax, SYS_getppid);
-		expect_equal(registers.rax, getpid());
+		expect_equal(tracee_get(pid, CALL_NUMBER), SYS_getppid);
+		expect_equal(tracee_get(pid, CALL_RESULT), getpid());
 		while (tracer_next(pid, &info))
 			;
 	}
 	close(file);
 }
 
-/* exit_group(77); with 78 if the kernel goes back by the two bytes of an instruction. */
+/* exit_group(77); with 78 if the kernel goes back by an instruction. */
 void elsewhere(void);
+#if defined(__x86_64__)
 __asm__(".text\n"
 	"	nop\n"
 	"	jmp too_early\n"
@@ -337,22 +323,47 @@ __asm__(".text\n"
 	"	movl $231, %eax\n"
 	"	movl $78, %edi\n"
 	"	syscall\n");
+#elif defined(__riscv)
+__asm__(".text\n"
+	"	.option push\n"
+	"	.option norvc\n"
+	"	j too_early\n"
+	"elsewhere:\n"
+	"	li a7, 94\n"
+	"	li a0, 77\n"
+	"	ecall\n"
+	"too_early:\n"
+	"	li a7, 94\n"
+	"	li a0, 78\n"
+	"	ecall\n"
+	"	.option pop\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	"	b too_early\n"
+	"elsewhere:\n"
+	"	mov x8, #94\n"
+	"	mov x0, #77\n"
+	"	svc #0\n"
+	"too_early:\n"
+	"	mov x8, #94\n"
+	"	mov x0, #78\n"
+	"	svc #0\n");
+#else
+#error "how does this machine exit?"
+#endif
 
 /* As a debugger does that calls a function of the program. */
 static void divert(int file, int sig)
 {
 	pid_t pid = child_start(ask_for_parent, &file);
-	struct user_regs_struct registers;
 	struct __ptrace_syscall_info info;
 	int status;
 
 	tracer_start(pid);
 	tracer_run_to(pid, SYS_getppid, &info);
 	expect(tracer_next(pid, &info));
-	registers = registers_of(pid);
-	registers.rip = (unsigned long)elsewhere;
-	registers.orig_rax = (unsigned long)-1;
-	expect(!ptrace(PTRACE_SETREGS, pid, NULL, &registers));
+	tracee_set(pid, NEXT_INSTRUCTION, (long)elsewhere);
+	tracee_set(pid, CALL_NUMBER, -1);
 	if (sig)
 		kill(pid, sig);
 	do

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/user.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -19,15 +18,41 @@
 static int traps;
 static int wrong_traps;
 
+#if defined(__x86_64__)
+#define REGISTERS gregs
+#define RESULT REG_RAX
+static const int arguments[] = { REG_RDI, REG_RSI, REG_RDX };
+#elif defined(__riscv)
+#define REGISTERS __gregs
+#define RESULT REG_A0
+static const int arguments[] = { REG_A0, REG_A0 + 1, REG_A0 + 2 };
+#elif defined(__aarch64__)
+#define REGISTERS regs
+#define RESULT 0
+static const int arguments[] = { 0, 1, 2 };
+#else
+#error "which registers hold a call?"
+#endif
+
+/* Answers in place of the call; returns whether its arguments were 0x11, 0x22 and 0x33. */
+static bool answer_call(void *context, long answer)
+{
+	const long expected[] = { 0x11, 0x22, 0x33 };
+	ucontext_t *interrupted = context;
+	bool right = true;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		right &= (long)interrupted->uc_mcontext.REGISTERS[arguments[i]] == expected[i];
+	interrupted->uc_mcontext.REGISTERS[RESULT] = answer;
+	return right;
+}
+
 static void answer_getuid(int sig, siginfo_t *info, void *context)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-
 	(void)sig;
 	traps++;
-	wrong_traps += info->si_syscall != SYS_getuid || registers[REG_RDI] != 0x11 ||
-		       registers[REG_RSI] != 0x22 || registers[REG_RDX] != 0x33;
-	registers[REG_RAX] = ANSWER;
+	wrong_traps += !answer_call(context, ANSWER) || info->si_syscall != SYS_getuid;
 }
 
 static void answer_with(void (*handler)(int, siginfo_t *, void *))
@@ -69,7 +94,7 @@ static void *trap_held(void *arg)
 static void be_held(void *arg)
 {
 	struct held *held = arg;
-	const struct ferry_slot calls[] = {
+	const struct batch_slot calls[] = {
 		SLOT(SYS_write, held->file, "a", 1),
 		SLOT(held->nr, 0x11, 0x22, 0x33),
 		SLOT(SYS_write, held->file, "b", 1),
@@ -130,8 +155,7 @@ TEST(a_call_that_a_tracer_puts_in_place_of_another_may_trap)
 
 	for (i = 0; i < repeats(); i++) {
 		pid = start_held(&held);
-		expect(!ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, orig_rax),
-			       SYS_getuid));
+		tracee_set(pid, CALL_NUMBER, SYS_getuid);
 		let_go(pid, held.file);
 	}
 	close(held.file);
@@ -161,7 +185,7 @@ TEST(a_call_that_a_tracer_holds_while_the_filter_comes_may_trap)
 #define COUNT 20000
 #define MOST_TRAPS 64 /* a signal takes long in an emulated machine */
 
-static struct ferry_slot many_calls[COUNT];
+static struct batch_slot many_calls[COUNT];
 static long many_rets[COUNT];
 
 /* From then on, the calls still to be made are ones that do not trap. */
@@ -226,12 +250,10 @@ TEST(a_filter_from_another_thread_traps_only_real_calls)
 
 static void answer_restart(int sig, siginfo_t *info, void *context)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-
 	(void)sig;
 	traps++;
 	wrong_traps += info->si_syscall != SYS_restart_syscall;
-	registers[REG_RAX] = -ENOSYS;
+	answer_call(context, -ENOSYS);
 }
 
 /* The filter comes before the batch if that begins at slot 2. */
@@ -240,7 +262,7 @@ static void sleep_for_long(void *arg)
 	static const struct timespec time = { 1000, 0 };
 	const unsigned long from = *(unsigned long *)arg;
 	struct filter filter;
-	const struct ferry_slot program[] = {
+	const struct batch_slot program[] = {
 		SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
 		SLOT(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter.program),
 		SLOT(SYS_nanosleep, &time, NULL),

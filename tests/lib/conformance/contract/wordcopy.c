@@ -5,7 +5,7 @@
 TEST(a_word_is_copied)
 {
 	static long words[3];
-	struct ferry_slot calls[] = { WORD_COPY(&words[1], &words[0]) };
+	struct batch_slot calls[] = { WORD_COPY(&words[1], &words[0]) };
 
 	words[0] = 0x123456789abcdef0;
 	words[1] = -1;
@@ -22,7 +22,7 @@ TEST(a_word_copy_gives_0_whatever_the_word)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		struct ferry_slot calls[] = { jumping(WORD_COPY(&word, &values[i]), -1, 1, -1),
+		struct batch_slot calls[] = { jumping(WORD_COPY(&word, &values[i]), -1, 1, -1),
 					      result_of(2), result_of(3) };
 
 		expect_pure(calls, 2, 0, UNTOUCHED, 3);
@@ -38,7 +38,7 @@ TEST(a_word_copy_needs_no_alignment)
 	size_t i;
 
 	for (i = 0; i < 8; i++) {
-		struct ferry_slot calls[] = { WORD_COPY(to + i, from + 7 - i) };
+		struct batch_slot calls[] = { WORD_COPY(to + i, from + 7 - i) };
 
 		memset(to, '.', sizeof(to));
 		memset(want, '.', sizeof(want));
@@ -55,7 +55,7 @@ TEST(a_word_copy_reads_overlapping_words_before_it_writes)
 	for (distance = -7; distance <= 7; distance++) {
 		unsigned char bytes[] = "0123456789abcdefghijklmn";
 		unsigned char want[] = "0123456789abcdefghijklmn";
-		struct ferry_slot calls[] = { WORD_COPY(bytes + 8 + distance, bytes + 8) };
+		struct batch_slot calls[] = { WORD_COPY(bytes + 8 + distance, bytes + 8) };
 
 		memmove(want + 8 + distance, want + 8, 8);
 		expect_batch(calls, 0, 0);
@@ -68,7 +68,7 @@ TEST(a_word_copy_may_straddle_pages)
 	unsigned char *map =
 		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const long value = 0x0102030405060708;
-	struct ferry_slot calls[] = { WORD_COPY(map + PAGE - 3, &value),
+	struct batch_slot calls[] = { WORD_COPY(map + PAGE - 3, &value),
 				      WORD_COPY(map, map + PAGE - 3) };
 
 	expect(map != MAP_FAILED);
@@ -108,7 +108,7 @@ TEST(a_later_header_can_be_replaced)
 TEST(a_later_argc_and_operands_can_be_replaced)
 {
 	struct guarded batch = guarded_new(3, AT_END);
-	struct ferry_slot slot = forwarding(result_of(1), 1, 2);
+	struct batch_slot slot = forwarding(result_of(1), 1, 2);
 	const long results[] = { 55, 0, 55 };
 
 	batch.calls[0] = result_of(55);
@@ -221,7 +221,7 @@ TEST(a_word_copy_ignores_argc)
 	int argc;
 
 	for (argc = 0; argc <= 6; argc++) {
-		struct ferry_slot calls[] = { WORD_COPY(&word, &value) };
+		struct batch_slot calls[] = { WORD_COPY(&word, &value) };
 
 		word = 1;
 		calls[0].argc = (unsigned char)argc;
@@ -240,7 +240,7 @@ struct bad_copy {
 static void copy_badly(void *arg)
 {
 	const struct bad_copy *bad = arg;
-	struct ferry_slot calls[] = { jumping(WORD_COPY(bad->to, bad->from), 1, -1, -1),
+	struct batch_slot calls[] = { jumping(WORD_COPY(bad->to, bad->from), 1, -1, -1),
 				      result_of(2), result_of(3) };
 
 	expect_batch(calls, 2, -EFAULT, UNTOUCHED, 3);

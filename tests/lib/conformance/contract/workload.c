@@ -9,7 +9,7 @@
 
 bool workload_right(int null)
 {
-	struct ferry_slot calls[SLOTS];
+	struct batch_slot calls[SLOTS];
 	long rets[SLOTS + 1];
 	long results[SLOTS];
 	unsigned char byte = 7;
