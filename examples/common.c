@@ -86,7 +86,7 @@ void begin(void)
 		bad_engine(engine);
 }
 
-unsigned long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall)
+unsigned long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall)
 {
 	long last = ferry_batch(rets, calls, ncall, 0, 0);
 

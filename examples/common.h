@@ -26,7 +26,7 @@ long parse_number(const char *what, const char *text, long min, long max);
 void begin(void);
 
 /** ferry_batch() that exits with a message if the batch could not run. */
-unsigned long run_batch(long rets[], const struct ferry_slot calls[], unsigned long ncall);
+unsigned long run_batch(long rets[], const struct batch_slot calls[], unsigned long ncall);
 
 /** Flushes standard output.  Returns STATUS, or EXIT_FAILURE after a message if that fails. */
 int finish(int status);

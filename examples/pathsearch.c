@@ -60,13 +60,13 @@ static char *join(const char *dir, size_t length, const char *name)
 }
 
 /* One slot per directory of LIST.  The first that finds its path (result 0) ends the batch. */
-static void fill(struct ferry_slot calls[], size_t count, const char *name, const char *list)
+static void fill(struct batch_slot calls[], size_t count, const char *name, const char *list)
 {
 	size_t i, length;
 
 	for (i = 0; i < count; i++) {
 		length = strcspn(list, ":");
-		calls[i] = (struct ferry_slot){
+		calls[i] = (struct batch_slot){
 			.nr = SYS_faccessat,
 			.jump_zero = -1,
 			.argc = 3,
@@ -77,7 +77,7 @@ static void fill(struct ferry_slot calls[], size_t count, const char *name, cons
 }
 
 /* Reports why paths were not found, for reasons other than that they do not exist. */
-static void explain(const struct ferry_slot calls[], const long results[], size_t count)
+static void explain(const struct batch_slot calls[], const long results[], size_t count)
 {
 	size_t i;
 
@@ -90,7 +90,7 @@ static void explain(const struct ferry_slot calls[], const long results[], size_
 static int search(const char *name, const char *list)
 {
 	size_t count = count_directories(list);
-	struct ferry_slot *calls = allocate(count, sizeof(*calls));
+	struct batch_slot *calls = allocate(count, sizeof(*calls));
 	long *results = allocate(count, sizeof(*results));
 	unsigned long last;
 	bool found;

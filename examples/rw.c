@@ -40,7 +40,7 @@ static const char help[] =
  */
 enum { READ, WRITE, CHECK, PAIR_SLOTS };
 
-static struct ferry_slot calls[MAX_PAIRS * PAIR_SLOTS];
+static struct batch_slot calls[MAX_PAIRS * PAIR_SLOTS];
 static long results[MAX_PAIRS * PAIR_SLOTS];
 
 /* The low half of a result: a futex compares 32 bits, and lengths fit. */
@@ -55,27 +55,27 @@ static long low_half(const long *result)
 
 static void fill_pair(long pair, char *buffer, long bytes)
 {
-	struct ferry_slot *slot = &calls[pair * PAIR_SLOTS];
+	struct batch_slot *slot = &calls[pair * PAIR_SLOTS];
 	const long word = low_half(&results[pair * PAIR_SLOTS + READ]);
 
-	slot[READ] = (struct ferry_slot){
+	slot[READ] = (struct batch_slot){
 		.nr = SYS_read,
 		.jump_fail = -1,
 		.jump_zero = -1,
 		.argc = 3,
 		.arg = { STDIN_FILENO, (long)buffer, bytes },
 	};
-	slot[WRITE] = (struct ferry_slot){
+	slot[WRITE] = (struct batch_slot){
 		.nr = SYS_write,
 		.jump_fail = -1,
-		.argc = 3 | FERRY_ARGC_FORWARD,
+		.argc = 3 | BATCH_ARGC_FORWARD,
 		.from = { [2] = WRITE - READ },
 		.arg = { STDOUT_FILENO, (long)buffer },
 	};
-	slot[CHECK] = (struct ferry_slot){
+	slot[CHECK] = (struct batch_slot){
 		.nr = SYS_futex,
 		.jump_fail = -1,
-		.argc = 6 | FERRY_ARGC_FORWARD,
+		.argc = 6 | BATCH_ARGC_FORWARD,
 		.from = { [5] = CHECK - WRITE },
 		.arg = { word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, word },
 	};
@@ -126,7 +126,7 @@ static void write_rest(const char *bytes, long length)
 static bool finish_pair(unsigned long last)
 {
 	const unsigned long first = last - last % PAIR_SLOTS;
-	const struct ferry_slot *slot = &calls[first];
+	const struct batch_slot *slot = &calls[first];
 	const long *result = &results[first];
 	long wrote;
 

@@ -31,12 +31,12 @@ union kernel_action {
 static void ask(union kernel_action actions[])
 {
 	const long mask_size = SIGNALS / 8;
-	struct ferry_slot calls[SIGNALS];
+	struct batch_slot calls[SIGNALS];
 	long results[SIGNALS];
 	int i;
 
 	for (i = 0; i < SIGNALS; i++)
-		calls[i] = (struct ferry_slot){
+		calls[i] = (struct batch_slot){
 			.nr = SYS_rt_sigaction,
 			.argc = 4,
 			.arg = { i + 1, 0, (long)&actions[i], mask_size },

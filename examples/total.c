@@ -61,7 +61,7 @@ static void complain(const char *path, const char *why)
 /* Opens, stats, maps and closes PATH; fills in STAT and the results[] of the slots. */
 static void map_file(const char *path, struct stat *stat, long results[])
 {
-	struct ferry_slot calls[SLOTS] = {
+	struct batch_slot calls[SLOTS] = {
 		[OPEN] = { .nr = SYS_openat,
 			   .jump_fail = -1,
 			   .argc = 3,
@@ -69,19 +69,19 @@ static void map_file(const char *path, struct stat *stat, long results[])
 				    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC } },
 		[STAT] = { .nr = SYS_fstat,
 			   .jump_fail = SKIP_TO(CLOSE, STAT),
-			   .argc = 2 | FERRY_ARGC_FORWARD,
+			   .argc = 2 | BATCH_ARGC_FORWARD,
 			   .from = { STAT - OPEN },
 			   .arg = { 0, (long)stat } },
-		[COPY_SIZE] = { .nr = FERRY_NR_WDCPY,
+		[COPY_SIZE] = { .nr = BATCH_WDCPY,
 				.argc = 2,
 				.arg = { (long)&calls[MAP].arg[1], (long)&stat->st_size } },
 		[MAP] = { .nr = SYS_mmap,
 			  .jump_fail = SKIP_TO(CLOSE, MAP),
-			  .argc = 6 | FERRY_ARGC_FORWARD,
+			  .argc = 6 | BATCH_ARGC_FORWARD,
 			  .from = { [4] = MAP - OPEN },
 			  .arg = { 0, 0, PROT_READ, MAP_PRIVATE, 0, 0 } },
 		[CLOSE] = { .nr = SYS_close,
-			    .argc = 1 | FERRY_ARGC_FORWARD,
+			    .argc = 1 | BATCH_ARGC_FORWARD,
 			    .from = { CLOSE - OPEN } },
 	};
 

@@ -53,7 +53,7 @@ struct bytes {
 
 struct tree {
 	/* [0] reads names, the others stat.  Aligned to use as few pages as possible. */
-	struct ferry_slot calls[1 + STATS] __attribute__((aligned(PAGE)));
+	struct batch_slot calls[1 + STATS] __attribute__((aligned(PAGE)));
 	long results[1 + STATS];
 	struct statx stats[STATS];
 	/* One is filled while the names in the other are visited. */
@@ -80,9 +80,9 @@ struct tree *tree_new(const struct tree_visitor *visitor)
 	memset(tree, 0, sizeof(*tree));
 	tree->visitor = visitor;
 	tree->calls[0] =
-		(struct ferry_slot){ .nr = SYS_getdents64, .argc = 3, .arg = { [2] = LIST_SIZE } };
+		(struct batch_slot){ .nr = SYS_getdents64, .argc = 3, .arg = { [2] = LIST_SIZE } };
 	for (i = 0; i < STATS; i++)
-		tree->calls[1 + i] = (struct ferry_slot){
+		tree->calls[1 + i] = (struct batch_slot){
 			.nr = SYS_statx,
 			.argc = 5,
 			.arg = { [2] = STATX_FLAGS, STATX_MASK, (long)&tree->stats[i] },
@@ -393,14 +393,14 @@ enum { CLOSE, OPEN, LIST, ENTER_SLOTS };
 /* Closes the previous directory, opens NAME in the deepest and reads its first names. */
 static void open_and_list(struct tree *tree, const char *name, long results[])
 {
-	struct ferry_slot calls[ENTER_SLOTS] = {
+	struct batch_slot calls[ENTER_SLOTS] = {
 		[CLOSE] = { .nr = SYS_close, .argc = 1, .arg = { tree->left } },
 		[OPEN] = { .nr = SYS_openat,
 			   .jump_fail = -1,
 			   .argc = 3,
 			   .arg = { deepest(tree)->fd, (long)name, OPEN_FLAGS } },
 		[LIST] = { .nr = SYS_getdents64,
-			   .argc = 3 | FERRY_ARGC_FORWARD,
+			   .argc = 3 | BATCH_ARGC_FORWARD,
 			   .from = { LIST - OPEN },
 			   .arg = { 0, (long)tree->lists[0], LIST_SIZE } },
 	};
