@@ -13,12 +13,12 @@ ifeq ($(CCACHE_DIR)$(shell test -w "$$HOME" && echo writable),)
 export CCACHE_DISABLE := yes
 endif
 
-C_SOURCES = $(shell find calls include lib common cli measure trace examples tests -name '*.[ch]' -not -path '*/guest-module/*')
+C_SOURCES = $(shell find calls include lib common cli compiler measure trace examples tests \( -name '*.[ch]' -o -name '*.cpp' \) -not -path '*/guest-module/*')
 PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure measure/servers report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup release debian/build lib/after-install tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter initrd) $(wildcard cli/completion/*.bash)
 
 # Others imitate a kernel, or ask the kernel about an address that cannot be read.
 VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble text_check text_copies \
@@ -37,17 +37,18 @@ help: ## list the targets
 .PHONY: setup
 setup: setup-check ## install all that make check needs: packages, and Python packages in .venv
 
-SETUPS := setup-run setup-run-kernel setup-check setup-packages
+SETUPS := setup-run setup-run-kernel setup-check setup-machines setup-packages
 .PHONY: $(SETUPS)
 $(SETUPS):
 	@./setup $(@:setup-%=%)
 
 SIZE := run
+TARGETS := all
 
 .PHONY: build
-build: setup-$(SIZE) ## build the library, the command and the examples
+build: setup-$(SIZE) ## build the library, the command, the compiler and the examples
 	@test -e build/build.ninja || meson setup build -Dtests=false
-	@meson compile -C build
+	@ninja -C build $(TARGETS)
 
 .PHONY: build-tests
 build-tests: setup-check ## build the tests as well
@@ -70,7 +71,7 @@ build-tsan/build.ninja: | setup-check
 
 .PHONY: run
 run: ## measure this machine, say what it gains, and make a page of it
-	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build
+	@measure/logged build/set-up.log 'set-up and compilation' $(MAKE) --no-print-directory build TARGETS=run
 	@python3 measure/show.py build
 
 .PHONY: run-kernel
@@ -87,6 +88,15 @@ python: setup-check ## build a wheel and a source distribution of the Python pac
 	@rm -r build/wheel/local build/wheel/log
 	@ls build/wheel/*
 
+.PHONY: wheels
+wheels: python ## wheels also for arm64 and musl, in build/wheels; needs `pip install ziglang==0.17.1` in .venv
+	@python3 bindings/python/wheels.py build/wheel/*.whl build/wheels
+
+.PHONY: rust
+rust: setup-check ## lay out the Rust crate as it is published, in build/crate
+	@bindings/rust/lay-out build/crate
+	@cd build/crate && cargo package --quiet --allow-dirty --no-verify --list
+
 .PHONY: kernel
 kernel: setup-check ## build the kernels with the patch series: x86-64 6.12 and 7.3, user-mode 7.3
 	@lab/ferry-lab build
@@ -96,7 +106,7 @@ check-fast: build-tests ## the tests that take under a minute
 	@meson test -C build --suite fast --print-errorlogs
 
 # What make check takes the time of.  Many tests wait more than they compute: two a CPU.  On a
-# busy machine tests take longer than they say: that is no failure.
+# busy machine tests take longer than they say, without failing.
 STEP = @tests/step build/times
 MESON_TEST = meson test --print-errorlogs --timeout-multiplier 4 --num-processes $(shell expr 2 \* $$(nproc))
 GUESTS := uml-7.3 x86-6.12 debian-6.12 uml-7.3-tiny
@@ -132,8 +142,12 @@ check-style: setup-check
 	@lab/ferry-lab style
 	@FERRY_SOURCES=yes python3 -m pytest -q -p no:cacheprovider tests/calls/test_sources.py
 
+.PHONY: check-machines
+check-machines: setup-machines ## the tests of kernels for other machines, in emulation
+	@lab/ferry-lab test arm64-7.3 riscv64-7.3
+
 .PHONY: check-full
-check-full: check check-packages ## long random runs, long fuzzing, valgrind, the Debian packages
+check-full: check check-packages check-machines ## long random runs, long fuzzing, valgrind, the Debian packages
 	@meson test -C build --suite full --print-errorlogs
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
