@@ -26,7 +26,9 @@
 #define WINDOWS (2 * PAIRS)
 
 #ifndef REST_TRIAL
+#ifndef ENOUGH_WAITS	 /* a test: rests never come */
 #define ENOUGH_WAITS 256 /* to judge by */
+#endif
 #define LEAST_CALLS 64	 /* in a window; it is prolonged for them */
 #define WINDOW (8 * MS)	 /* of the first trial; later ones are longer */
 #define LONGER_WINDOWS 3 /* times a window is doubled */

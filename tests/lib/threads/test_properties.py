@@ -56,45 +56,47 @@ def test_a_property_holds_on_carriers(name: str, carriers: str) -> None:
         assert (on_carriers.stdout, on_carriers.returncode) == (plain.stdout, plain.returncode)
 
 
-RESTING = [
-    "env",
-    f"LD_PRELOAD={PROGRAMS}/libferry_threads_resting.so",
-    "GLIBC_TUNABLES=glibc.pthread.rseq=0",
-    "FERRY_THREADS_AFTER=1",
-    "FERRY_THREADS_REPORT=1",
-]
+def resting(how_often: str, after: int) -> list[str | Path]:
+    """A library that does not measure when to rest: a busy machine changes no result."""
+    return [
+        "env",
+        f"LD_PRELOAD={PROGRAMS}/libferry_threads_resting_{how_often}.so",
+        "GLIBC_TUNABLES=glibc.pthread.rseq=0",
+        f"FERRY_THREADS_AFTER={after}",
+        "FERRY_THREADS_REPORT=1",
+    ]
 
 
 @pytest.mark.parametrize("name", names())
 def test_a_property_holds_while_rests_come_and_go(name: str) -> None:
     plain = run(PROPERTIES, name)
     for _ in range(TRIALS):
-        resting = run(*RESTING, PROPERTIES, name)
-        assert (resting.stdout, resting.returncode) == (plain.stdout, plain.returncode)
+        often = run(*resting("often", 1), PROPERTIES, name)
+        assert (often.stdout, often.returncode) == (plain.stdout, plain.returncode)
 
 
 def test_rests_come_and_go() -> None:
     """Otherwise the comparisons above compare nothing."""
-    done = run(*RESTING, PROPERTIES, "both_directions_at_once")
+    done = run(*resting("often", 1), PROPERTIES, "both_directions_at_once")
     assert int(re.findall(r"(\d+) rests", done.stderr)[0]) > 0
 
 
 def test_the_threads_are_carried() -> None:
     """Otherwise the comparisons above compare nothing."""
-    done = run(*CARRIED, PROPERTIES, "local_data")
+    done = run(*resting("never", 0), PROPERTIES, "local_data")
     assert carried(done.stderr) == 10
     assert "pthread_exit" not in done.stderr
     assert re.search(r" 10 the end of the thread", done.stderr)
 
 
 def test_threads_with_signal_stacks_are_carried() -> None:
-    done = run(*CARRIED, PROPERTIES, "signal_stacks_stay_with_their_threads")
+    done = run(*resting("never", 0), PROPERTIES, "signal_stacks_stay_with_their_threads")
     assert carried(done.stderr) == 16
     assert " 0 threads at home for good" in done.stderr
 
 
 def test_a_thread_whose_creator_uses_its_clock_is_carried() -> None:
-    done = run(*CARRIED, PROGRAMS / "carried", "clock")
+    done = run(*resting("never", 0), PROGRAMS / "carried", "clock")
     assert carried(done.stderr) == 2
     assert " 1 threads at home for good" in done.stderr
 
@@ -161,11 +163,13 @@ def as_options(commands: list[str]) -> list[str]:
     "case", ["many", "alone", "own_stacks", "event_loop", "busy", "busy_once", "busy_often"]
 )
 def test_a_thread_is_where_it_belongs(case: str) -> None:
-    # With two, one is idle while the other is held, and nobody misses it.
-    carriers = ["--carriers", "1"] if case == "busy_often" else []
-    done = run(
-        BUILD / "cli" / "ferry", "threads", *carriers, "--report", PROGRAMS / "carried", case
-    )
+    command = resting("never", 16)
+    if case == "alone":
+        command = [BUILD / "cli" / "ferry", "threads", "--report"]
+    elif case == "busy_often":
+        # With two, one is idle while the other is held, and nobody misses it.
+        command.append("FERRY_THREADS_CARRIERS=1")
+    done = run(*command, PROGRAMS / "carried", case)
     expected = {
         "many": r"carried 2000 threads",
         "alone": r" [1-9][0-9]* rests,",
