@@ -126,6 +126,14 @@ faults_of_touching(char *map, long pages, bool write)
 	return faults() - before;
 }
 
+/* The first call in a process maps what it uses itself: code, a sanitizer's memory for its stack. */
+static void call_once(void)
+{
+	struct ferry_prefaulted done;
+
+	CHILD_ASSERT(!ferry_prefault(&done, sizeof(done), FERRY_PREFAULT_WRITE, &done));
+}
+
 /* ---- each of these in a child, on both kernels ---- */
 
 static void write_range(void)
@@ -133,8 +141,7 @@ static void write_range(void)
 	char *map = map_pages(PAGES, PROT_READ | PROT_WRITE);
 	struct ferry_prefaulted done;
 
-	/* The first call maps what it uses itself, such as a sanitizer's memory for its stack. */
-	CHILD_ASSERT(!ferry_prefault(&done, sizeof(done), FERRY_PREFAULT_WRITE, &done));
+	call_once();
 	CHILD_ASSERT(resident(map, PAGES) == 0);
 	CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
 	CHILD_ASSERT(done.way == expected_way());
@@ -492,6 +499,7 @@ static void process(void)
 	if (can) {
 		CHILD_ASSERT(faults_of_touching(map, PAGES, true) <= PAGES / 16 + SOME_FAULTS);
 		madvise(map, PAGES * page, MADV_DONTNEED);
+		call_once();
 		CHILD_ASSERT(!ferry_prefault(map, PAGES * page, FERRY_PREFAULT_WRITE, &done));
 		CHILD_ASSERT(done.way == expected_way());
 		CHILD_ASSERT(done.faults <= PAGES / 16 + SOME_FAULTS);
