@@ -126,7 +126,7 @@ faults_of_touching(char *map, long pages, bool write)
 	return faults() - before;
 }
 
-/* The first call in a process maps what it uses itself: code, a sanitizer's memory for its stack. */
+/* The first call in a process maps what it uses itself: code, a sanitizer's memory. */
 static void call_once(void)
 {
 	struct ferry_prefaulted done;
