@@ -24,7 +24,7 @@ help_plainly() {
 	(exec env -u LD_PRELOAD setpriv --pdeathsig KILL "$@") &
 }
 
-apache() {
+serve_apache() {
 	needs apache2
 	modules=/usr/lib/apache2/modules
 	chmod 711 .
@@ -52,7 +52,7 @@ apache() {
 	exec apache2 -X -f "$folder/apache.conf"
 }
 
-mariadb() {
+serve_mariadb() {
 	needs mariadbd
 	plainly mariadb-install-db --no-defaults --user=root --datadir="$folder/data" \
 		--auth-root-authentication-method=normal --skip-test-db >/dev/null 2>&1
@@ -66,19 +66,19 @@ mariadb() {
 		--max-connections=300 --init-file="$folder/rows.sql" --log-error="$folder/log"
 }
 
-memcached() {
+serve_memcached() {
 	needs memcached
 	exec memcached -u root -l 127.0.0.1 -p "$port" -t 4
 }
 
-slapd() {
+serve_slapd() {
 	needs slapd
 	printf 'include /etc/ldap/schema/core.schema\npidfile %s/pid\n' "$folder" >slapd.conf
 	exec slapd -d 0 -f slapd.conf -h "ldap://127.0.0.1:$port"
 }
 
 # A client stunnel is in front of the one that is measured, and an echo server behind it.
-stunnel() {
+serve_stunnel() {
 	needs stunnel4
 	openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 \
 		-keyout key.pem -out cert.pem 2>/dev/null
@@ -107,7 +107,7 @@ stunnel() {
 	exec stunnel4 server.conf
 }
 
-varnish() {
+serve_varnish() {
 	needs varnishd
 	cat >bench.vcl <<-'END'
 		vcl 4.1;
@@ -123,5 +123,5 @@ varnish() {
 }
 
 case $1 in
-apache | mariadb | memcached | slapd | stunnel | varnish) "$1" ;;
+apache | mariadb | memcached | slapd | stunnel | varnish) "serve_$1" ;;
 esac
