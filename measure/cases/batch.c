@@ -214,9 +214,8 @@ static bool can_run(const struct session *session, const struct side *side)
 		return !workload->whole;
 	if (!workload->whole && uring_has(&workload->loaded.slots[0]))
 		return true;
-	add_finding(session->run, workload->name,
-		    "%s: io_uring has no request for it: %s is left out.", workload->name,
-		    side->name);
+	add_warning(session->run, "left-out", "%s: io_uring has no request for it: %s is left out.",
+		    workload->name, side->name);
 	return false;
 }
 
