@@ -12,6 +12,7 @@ stable ABI for extensions of Python 3.11: nanobind needs 3.12 for that.
 
 import base64
 import hashlib
+import importlib.util
 import os
 import re
 import subprocess
@@ -103,7 +104,8 @@ def make_wheel(native: Path, folder: Path, platform: str) -> Path:
     _, version, _ = native.name.split("-", 2)
     made = folder / f"libferry-{version}-{PYTHON}-{PYTHON}-{platform}.whl"
     record = ""
-    with zipfile.ZipFile(native) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+    part = made.with_suffix(".part")
+    with zipfile.ZipFile(native) as old, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
         for item in old.infolist():
             data, name = old.read(item), item.filename
             if name.endswith(".so"):
@@ -119,7 +121,7 @@ def make_wheel(native: Path, folder: Path, platform: str) -> Path:
             item.filename = name
             new.writestr(item, data)
         new.writestr(list_name, f"{record}{list_name},,\n")
-    return made
+    return part.rename(made)
 
 
 def main() -> None:
@@ -127,6 +129,8 @@ def main() -> None:
     unknown = set(sys.argv[3:]) - PLATFORMS.keys()
     if unknown:
         sys.exit(f"wheels.py: {unknown.pop()} is none of {', '.join(PLATFORMS)}")
+    if not importlib.util.find_spec("ziglang"):
+        sys.exit("wheels.py: no compiler: run `.venv/bin/pip install ziglang==0.17.1`")
     folder.mkdir(parents=True, exist_ok=True)
     for platform in sys.argv[3:] or PLATFORMS:
         print(make_wheel(native, folder, platform), flush=True)
