@@ -169,6 +169,21 @@ static void read_file(void)
 	syscall(SYS_close, file);
 }
 
+#define FILES_AT_ONCE 2000
+
+/* Whoever is at the other end of standard input says when to go on. */
+static void read_files_in_parts(int files)
+{
+	int i;
+
+	for (i = 0; i < files; i++) {
+		if (i % FILES_AT_ONCE == 0 &&
+		    (write(STDIN_FILENO, "", 1) != 1 || read(STDIN_FILENO, buffer, 1) != 1))
+			abort();
+		read_file();
+	}
+}
+
 /* The name of the first entry lies in the buffer. */
 static void look_at_entry(void)
 {
@@ -313,6 +328,8 @@ int main(int argc, char *argv[])
 		serve();
 	else if (!strcmp(deed, "read_file"))
 		turn(read_file);
+	else if (!strcmp(deed, "read_files_in_parts"))
+		read_files_in_parts(turns);
 	else if (!strcmp(deed, "look_at_entry"))
 		turn(look_at_entry);
 	else if (!strcmp(deed, "pipe"))
