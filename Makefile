@@ -45,14 +45,21 @@ $(SETUPS):
 SIZE := run
 TARGETS := all
 
+# Meson looks for optional parts, such as LLVM's headers, only when it configures: again after
+# packages were installed.
+INSTALLED = /var/lib/dpkg/status
+NOTICE_PACKAGES = test ! $(INSTALLED) -nt build/build.ninja || meson setup --reconfigure build
+
 .PHONY: build
 build: setup-$(SIZE) ## build the library, the command, the compiler and the examples
 	@test -e build/build.ninja || meson setup build -Dtests=false
+	@$(NOTICE_PACKAGES)
 	@ninja -C build $(TARGETS)
 
 .PHONY: build-tests
 build-tests: setup-check ## build the tests as well
 	@test -e build/build.ninja || meson setup build
+	@$(NOTICE_PACKAGES)
 	@meson configure build -Dtests=true -Dwerror=true
 	@meson compile -C build
 

@@ -283,6 +283,36 @@ def test_a_clone_that_moved_is_set_up_again(machine: Machine, tmp_path: Path) ->
     assert python.done("run") == []
 
 
+def test_packages_that_are_installed_later_are_noticed(tmp_path: Path) -> None:
+    """Meson looks for optional parts only when it configures."""
+    installed, commands = tmp_path / "installed", tmp_path / ".venv" / "bin"
+    commands.mkdir(parents=True)
+    (tmp_path / "build").mkdir()
+    shutil.copy(REPOSITORY / "Makefile", tmp_path)
+    for path, script in {
+        tmp_path / "setup": "",
+        commands / "meson": 'echo "meson $*"; touch build/build.ninja',
+        commands / "ninja": "",
+    }.items():
+        path.write_text(f"#!/bin/bash\n{script}\n")
+        path.chmod(0o755)
+
+    def built() -> str:
+        make = ["make", "--silent", f"--directory={tmp_path}", "build", f"INSTALLED={installed}"]
+        environment = {name: os.environ[name] for name in os.environ if not name.startswith("MAKE")}
+        return subprocess.run(
+            make, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    installed.touch()
+    os.utime(installed, (1, 1))
+    assert built() == "meson setup build -Dtests=false\n"
+    assert built() == ""
+    installed.touch()
+    os.utime(tmp_path / "build" / "build.ninja", (1, 1))
+    assert built() == "meson setup --reconfigure build\n"
+
+
 def compile_with_ccache(folder: Path, home: str) -> list[str]:
     """The directories that a target of the Makefile has ccache make for its cache."""
     (folder / "program.c").write_text("int main(void) { return 0; }\n")
