@@ -3,22 +3,10 @@
 #ifndef WATCH_H
 #define WATCH_H
 
-#include <stdbool.h>
-
-/* What one more flag of the thread costs a call that does nothing, and the call itself. */
-struct flag_cost {
-	double call, flag;
-};
-
-/**
- * Whether a thread had a flag that leads its calls through the kernel's slow entry before FIRST
- * was measured.  SECOND was measured when the thread certainly had one.
- */
-bool watch_slow_entry(struct flag_cost first, struct flag_cost second);
-
 /**
  * Why system calls take longer than on a machine by itself: a sentence without its full stop,
- * kept, or NULL where nothing was found.  Takes some milliseconds, in children.
+ * kept, or NULL where nothing was found.  Takes some milliseconds, in
+ * a child, and keeps the least cost of a call in ~/.cache/ferry/least-call ($XDG_CACHE_HOME).
  */
 const char *watch_find(void);
 

@@ -16,7 +16,6 @@
 #include "measure/cases/flexsc.h"
 #include "measure/harness/against.h"
 #include "measure/harness/document.h"
-#include "measure/harness/watch.h"
 #include "conclude_pagefault.h"
 #include "numbers.h"
 
@@ -154,17 +153,6 @@ static void conclude_rows(struct run *run, const json_t *request)
 	add_contestants(run, RECORDS("rows", fields, all, count));
 }
 
-/* {"first": [call, flag], "second": [call, flag]}: whether the thread was watched. */
-static void conclude_watch(struct run *run, const json_t *request)
-{
-	struct flag_cost first = { json_number_at(request, "first.0"),
-				   json_number_at(request, "first.1") };
-	struct flag_cost second = { json_number_at(request, "second.0"),
-				    json_number_at(request, "second.1") };
-
-	run->withheld = watch_slow_entry(first, second) ? "it is watched" : NULL;
-}
-
 /* {"bench": "warnings", "vdso": true, "overhead": 300, "user_mode": false} */
 static void conclude_warnings(struct run *run, const json_t *request)
 {
@@ -196,8 +184,6 @@ static void conclude(struct run *run, struct settings *settings, const json_t *r
 		conclude_rows(run, request);
 	else if (!strcmp(bench, "pagefault"))
 		conclude_pagefault(run, request);
-	else if (!strcmp(bench, "watch"))
-		conclude_watch(run, request);
 	else
 		conclude_warnings(run, request);
 	withhold_findings(run);

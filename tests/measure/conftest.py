@@ -48,9 +48,10 @@ def gives_verdicts(unwatched: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def environment() -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     chosen = ("FERRY_ENGINE", "BATCH_EMUL", "NO_COLOR", "COLUMNS")
-    return {k: v for k, v in os.environ.items() if k not in chosen} | {"LC_ALL": "C"}
+    own = {"LC_ALL": "C", "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
+    return {k: v for k, v in os.environ.items() if k not in chosen} | own
 
 
 @pytest.fixture(scope="session")

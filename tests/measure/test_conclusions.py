@@ -211,22 +211,6 @@ class TestWatched:
         assert findings(document).startswith("Verdict withheld: it is watched.")
         assert len(document["findings"]) == 1
 
-    @pytest.mark.parametrize(
-        ("first", "second", "watched"),
-        [  # measured on Linux 6.18: a call, the cost of user dispatch on top; the same filtered
-            ([82.3, 21.6], [123.1, 13.4], False),
-            ([82.5, 27.1], [123.5, 13.3], False),
-            ([248.2, 8.1], [282.0, 7.2], True),  # ftrace
-            ([164.8, 7.8], [199.0, 6.7], True),  # BPF
-            ([500.0, 22.0], [540.0, 14.0], False),  # a crossing that mitigations make dear
-        ],
-    )
-    def test_a_first_flag_costs_more_than_a_second_one(
-        self, first: list[float], second: list[float], watched: bool, conclude: Conclude
-    ) -> None:
-        document = conclude("watch", first=first, second=second)
-        assert (document["withheld"] is not None) == watched
-
 
 def test_large_pages_need_not_what_small_ones_do_to_be_cleared(conclude: Conclude) -> None:
     """Otherwise less than nothing, -369.6 ns, was beyond clearing."""
