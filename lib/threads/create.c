@@ -103,6 +103,7 @@ static void *begin(void *argument, void *top)
 	keep_beginning(argument);
 	home_prepare(&ferry_self, top);
 	ferry_self.place = PLACE_NEW;
+	ferry_self.mask = signals_mask();
 	if (!start_waits())
 		home_depart();
 	/*
@@ -313,7 +314,7 @@ EXPORT void pthread_testcancel(void)
 	function();
 }
 
-/* ---- masks: a carried thread's is in its structure, until it is at home ---- */
+/* ---- masks: a carried thread's is in its structure alone, until it is at home ---- */
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old)
 {
@@ -347,10 +348,23 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old)
 	return 0;
 }
 
+/* In a handler, it lasts until the handler returns. */
+static int change_mask_at_home(int how, const sigset_t *set, sigset_t *old)
+{
+	const bool lasts = signals_mask() == ferry_self.mask;
+	const int error = real()->pthread_sigmask(how, set, old);
+
+	if (lasts)
+		ferry_self.mask = signals_mask();
+	return error;
+}
+
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	if (is_carried())
 		return change_mask(how, set, old);
+	if (set && ferry_self.place != PLACE_NATIVE)
+		return change_mask_at_home(how, set, old);
 	return real()->pthread_sigmask(how, set, old);
 }
 

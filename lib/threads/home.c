@@ -179,9 +179,14 @@ static void settle(struct thread *thread, const char *reason)
 
 static void leave_home(struct thread *thread)
 {
+	const uint64_t mask = signals_block();
 	uint64_t pending;
 
-	thread->mask = signals_block();
+	/* In a handler: the function that it interrupted goes on at home. */
+	if (mask != thread->mask) {
+		signals_set(mask);
+		return;
+	}
 	thread->signal_stack = signals_stack();
 	/* Before the look at what is pending: who sends a signal later sees that it must call. */
 	__atomic_store_n(&thread->place, PLACE_CARRIED, __ATOMIC_SEQ_CST);

@@ -49,6 +49,14 @@ void signals_set(uint64_t mask)
 	change_mask(mask);
 }
 
+uint64_t signals_mask(void)
+{
+	uint64_t mask = 0;
+
+	raw6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof(mask), 0, 0);
+	return mask;
+}
+
 struct signal_stack signals_stack(void)
 {
 	stack_t stack = { 0 };
@@ -92,25 +100,6 @@ void signals_note(int signal, sighandler_t handler)
 		__atomic_store_n(&has_handlers, true, __ATOMIC_RELAXED);
 }
 
-/* Before libc installs it: it may run at once. */
-EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
-{
-	if (action)
-		signals_note(signal, action->sa_handler);
-	return real()->sigaction(signal, action, old);
-}
-
-#define X(name)                                                    \
-	EXPORT sighandler_t name(int number, sighandler_t handler) \
-	{                                                          \
-		signals_note(number, handler);                     \
-		return real()->name(number, handler);              \
-	}
-X(signal)
-X(ssignal)
-X(sysv_signal)
-#undef X
-
 /* As the kernel has it. */
 struct action {
 	void (*handler)(int);
@@ -118,6 +107,46 @@ struct action {
 	void (*restorer)(void);
 	uint64_t mask;
 };
+
+/* A handler is known by its mask, so it must block something: a signal that nothing sends. */
+static void block_something(int signal)
+{
+	struct action action = { 0 };
+
+	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
+	if (!(action.flags & SA_NODEFER) || action.mask)
+		return;
+	action.mask = BIT(SIGSTKFLT);
+	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
+}
+
+/* Noted before libc installs it: it may run at once. */
+EXPORT int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	int result;
+
+	if (action)
+		signals_note(signal, action->sa_handler);
+	result = real()->sigaction(signal, action, old);
+	if (action && action->sa_flags & SA_NODEFER && !result)
+		block_something(signal);
+	return result;
+}
+
+#define X(name)                                                    \
+	EXPORT sighandler_t name(int number, sighandler_t handler) \
+	{                                                          \
+		sighandler_t old;                                  \
+                                                                   \
+		signals_note(number, handler);                     \
+		old = real()->name(number, handler);               \
+		block_something(number);                           \
+		return old;                                        \
+	}
+X(signal)
+X(ssignal)
+X(sysv_signal)
+#undef X
 
 uint64_t signals_pending(void)
 {

@@ -16,6 +16,9 @@ uint64_t signals_block(void);
 
 void signals_set(uint64_t mask);
 
+/* The mask of the calling kernel thread: more is blocked in a handler. */
+uint64_t signals_mask(void);
+
 /* Of the calling kernel thread, and of the process. */
 uint64_t signals_pending(void);
 

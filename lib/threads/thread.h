@@ -63,7 +63,7 @@ struct thread {
 	struct host home;
 	int home_word; /* futex: 1 calls the home */
 	int tid;
-	uint64_t mask; /* its signal mask, while it is carried */
+	uint64_t mask; /* its signal mask, outside of handlers that run at home */
 	uint64_t held; /* signals that it blocks, and that were pending when it left home */
 	struct signal_stack signal_stack; /* while it is carried */
 

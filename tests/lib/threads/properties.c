@@ -142,7 +142,7 @@ static long status_of_runner(const char *key)
 	file = fopen(path, "r");
 	while (fgets(line, sizeof(line), file))
 		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key) + 1, NULL, 10);
+			value = (long)strtoul(line + strlen(key) + 1, NULL, 16);
 	fclose(file);
 	return value;
 }
@@ -2247,6 +2247,74 @@ static void signals_meet_threads_that_leave_home(void)
 	puts("all were taken");
 }
 
+/* ---- handlers that wait, while their thread is carried and while it is at home ---- */
+
+static void nap_and_post(int signal)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		getpriority(PRIO_PROCESS, 0);
+		usleep(10);
+	}
+	post_answer(signal);
+}
+
+/* A carrier that does not block SIGUSR1 would take it with its own thread pointer. */
+static bool may_take_signal(void)
+{
+	return inline_call(SYS_gettid, 0, 0, 0) == gettid() ||
+	       status_of_runner("SigBlk:") & 1L << (SIGUSR1 - 1);
+}
+
+static void *change_mask_and_wait(void *argument)
+{
+	sigset_t other, before;
+	int i;
+
+	sigemptyset(&other);
+	sigaddset(&other, SIGUSR2);
+	for (i = 0; i < 40; i++) {
+		while (sem_wait(&answer))
+			;
+		pthread_sigmask(i % 2 ? SIG_UNBLOCK : SIG_BLOCK, &other, &before);
+		if (sigismember(&before, SIGUSR1) || sigismember(&before, SIGUSR2) != i % 2)
+			puts("a mask is wrong");
+		if (!may_take_signal())
+			puts("a carrier takes signals");
+		add_hits(1);
+		sem_post(&turn);
+	}
+	return argument;
+}
+
+static void handlers_may_wait(int flags)
+{
+	struct sigaction action = { .sa_handler = nap_and_post, .sa_flags = flags };
+	pthread_t thread;
+	int i;
+
+	sem_init(&turn, 0, 0);
+	sem_init(&answer, 0, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	hits = 0;
+	thread = start(change_mask_and_wait, NULL);
+	for (i = 0; i < 40; i++) {
+		pthread_kill(thread, SIGUSR1);
+		while (sem_wait(&turn))
+			;
+	}
+	join(thread);
+	printf("%d waits ended\n", hits);
+}
+
+static void handlers_that_wait(void)
+{
+	handlers_may_wait(0);
+	handlers_may_wait(SA_RESTART);
+	handlers_may_wait(SA_RESTART | SA_NODEFER);
+}
+
 /* ---- handlers repair faults, and wait meanwhile; their signal is blocked in them ---- */
 
 static void wait_and_repair(int signal, siginfo_t *info, void *context)
@@ -2496,6 +2564,7 @@ static void streams_in_a_chroot(void)
 	X(signals_end_waits) \
 	X(kill_returns_after_the_handler) \
 	X(signals_meet_threads_that_leave_home) \
+	X(handlers_that_wait) \
 	X(both_directions_at_once) \
 	X(streams_in_a_chroot) \
 	X(signal_ends_recv) \
