@@ -278,7 +278,7 @@ int carriers_start(int count)
 {
 	int i, error;
 
-	carrier_state.wanted = count;
+	carrier_state.wanted = carrier_state.used = count;
 	for (i = 0; i < count; i++) {
 		error = create();
 		if (error && !i)
@@ -287,21 +287,31 @@ int carriers_start(int count)
 	return 0;
 }
 
+/* Each of them sees for itself whether it is needed. */
+static void wake_spares(void)
+{
+	__atomic_fetch_add(&spare_word, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&spare_word, MOST_CARRIERS);
+}
+
+void carriers_use(int count)
+{
+	if (__atomic_exchange_n(&carrier_state.used, count, __ATOMIC_SEQ_CST) < count)
+		wake_spares();
+}
+
 /* Only the monitor calls it. */
 void carrier_add(void)
 {
-	if (__atomic_load_n(&carrier_state.spares, __ATOMIC_SEQ_CST)) {
-		__atomic_fetch_add(&spare_word, 1, __ATOMIC_SEQ_CST);
-		futex_wake(&spare_word, MOST_CARRIERS);
-		return;
-	}
-	create();
+	if (__atomic_load_n(&carrier_state.spares, __ATOMIC_SEQ_CST))
+		wake_spares();
+	else
+		create();
 }
 
 void carriers_wake(void)
 {
-	__atomic_fetch_add(&spare_word, 1, __ATOMIC_SEQ_CST);
-	futex_wake(&spare_word, MOST_CARRIERS);
+	wake_spares();
 	watch_kick();
 }
 

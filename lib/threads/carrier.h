@@ -37,7 +37,8 @@ extern struct carrier carriers[MOST_CARRIERS] __attribute__((visibility("hidden"
 
 /* Counters that are read without order; each is right on its own. */
 struct carrier_state {
-	int wanted;  /* that run threads at a time */
+	int wanted;  /* that may run threads at a time: one per CPU, or as the user says */
+	int used;    /* of them, as trials found best; see rest.c */
 	int extra;   /* besides, for some ticks of the monitor */
 	int made;    /* created, including spares and stuck ones */
 	int running; /* neither spare nor stuck */
@@ -48,7 +49,8 @@ extern struct carrier_state carrier_state __attribute__((visibility("hidden")));
 
 static inline int carriers_allowed(void)
 {
-	return carrier_state.wanted + __atomic_load_n(&carrier_state.extra, __ATOMIC_RELAXED);
+	return __atomic_load_n(&carrier_state.used, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&carrier_state.extra, __ATOMIC_RELAXED);
 }
 
 /* Queues a thread that may run. */
@@ -59,6 +61,9 @@ void carrier_look_soon(struct carrier *carrier);
 
 /* Starts COUNT carriers, with all signals blocked.  Returns 0 or an errno. */
 int carriers_start(int count);
+
+/* From now on, so many of them run threads; the others are spares. */
+void carriers_use(int count);
 
 /* One more: a spare, or a new one. */
 void carrier_add(void);

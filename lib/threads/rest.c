@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A trial is a sequence of windows of time: threads are carried in one half of them and rest in
- * the other.  The calls in a window are the unit of work, as a program makes the same calls for
- * the same work in both ways.  Each window is compared with the next one, and the median of the
- * comparisons counts, as other programs disturb single windows.  Later trials are longer, what the
- * ones before have found counts as well, and a result holds for a limited time, which doubles
- * while trials agree.  Time in which the program is idle, as its clients come in bursts, is no
- * part of a window, and a trial waits until they come again.
+ * A trial compares two ways: the present one, and each of the others in turn.  It is a sequence of
+ * windows of time, one half of them for each way.  The calls in a window are the unit of work, as
+ * a program makes the same calls for the same work in both ways.  Each window is compared with the
+ * next one, and the median of the comparisons counts, as other programs disturb single windows.
+ * Later trials are longer, what the ones before have found counts as well, and a result holds for a
+ * limited time, which doubles while no other way is better.  Time in which the program is idle, as
+ * its clients come in bursts, is no part of a window, and a trial waits until they come again.
  *
  * Until the first trial, a cheaper sign ends the most frequent loss: carriers that sleep as often
  * as threads wait.
@@ -38,7 +38,8 @@
 #define HOLD 8		 /* the first result holds for so many times the trial */
 #define HOLD_LOW (2 * NS_PER_S)
 #define LONGEST_HOLD (32 * NS_PER_S)
-#else /* a test: rests come and go as often as they can */
+#define LONGEST_HOLD_OF_FEW (8 * NS_PER_S) /* carriers: they may get too much to do */
+#else					   /* a test: rests come and go as often as they can */
 #define ENOUGH_WAITS 1
 #define LEAST_CALLS 1
 #define WINDOW 1
@@ -49,6 +50,7 @@
 #define HOLD 1
 #define HOLD_LOW 1
 #define LONGEST_HOLD 1
+#define LONGEST_HOLD_OF_FEW 1
 #endif
 
 #define PATIENCE 8   /* a window is prolonged to so many times its length */
@@ -56,31 +58,38 @@
 #define LEAST_CPU 32 /* it is while it uses less than 1/32 of a CPU */
 #define LOW_TO_REST 2
 
-/* Carriers have to reach these to be kept, or to be taken: CPU time of rest / of carriers. */
+/*
+ * The ways by number, the safest first: a rest, all carriers, half of them, ..., one.  A way has
+ * to reach these to be kept, or to be taken, instead of a safer one: CPU time of that / of it.
+ */
+enum { RESTING, ALL_CARRIERS, MOST_WAYS = 9 };
+_Static_assert(MOST_WANTED <= 1 << (MOST_WAYS - 2), "carriers_of()");
 #define GAIN_TO_KEEP 0.99
 #define GAIN_TO_TAKE 1.02
-/* Less work per time than this part of a rest's is a loss; the first trial is short. */
+/* Less work per time than this part of a safer way's is a loss; the first trial is short. */
 #define SLOW 0.95
 #define SLOW_AT_FIRST 0.7
 
-enum way { CARRIED, RESTING, WAYS };
-
 bool rest_goes_on;
+static int way_now = ALL_CARRIERS;
 
-/* How carriers are, compared with a rest. */
+/* How a way is, compared with a safer one. */
 struct comparison {
-	double gain; /* CPU time per call of a rest / of carriers */
-	double pace; /* calls per second of carriers / of a rest */
+	double gain; /* CPU time per call of the safer one / of this one */
+	double pace; /* calls per second of this one / of the safer one */
 };
 
 static struct {
 	struct work before; /* when the window began */
 	struct work windows[WINDOWS];
-	struct comparison known; /* of trials; the weight of each is half of the next one's */
-	enum call_kind kind;	 /* of calls by which that was measured */
-	enum way first;
-	int step; /* the window */
+	/* By both ways; the weight of each trial is half of the next one's. */
+	struct comparison known[MOST_WAYS][MOST_WAYS];
+	enum call_kind kind; /* of calls by which that was measured */
+	int first, other;    /* the ways: the present one, and what is compared with it */
+	int step;	     /* the window */
 	int times;
+	unsigned int turn; /* of the others */
+	int agreed;	   /* trials in sequence after which the way was kept */
 	bool goes_on, moving;
 	bool asleep;	    /* until the program is not idle */
 	int64_t busy, idle; /* of the window until now, ns */
@@ -111,17 +120,29 @@ static int64_t look_again(int64_t now, bool *idle)
 	return passed;
 }
 
-static enum way way_now(void)
+static int carriers_of(int way)
 {
-	return is_rest() ? RESTING : CARRIED;
+	return carrier_state.wanted >> (way - ALL_CARRIERS);
 }
 
-static void take_way(enum way way)
+static int count_ways(void)
 {
-	if (way == way_now())
+	int way = ALL_CARRIERS;
+
+	while (carriers_of(way + 1))
+		way++;
+	return way + 1;
+}
+
+static void take_way(int way)
+{
+	if (way == way_now)
 		return;
 	if (way == RESTING)
 		report_count(COUNT_RESTS);
+	else
+		carriers_use(carriers_of(way));
+	way_now = way;
 	__atomic_store_n(&rest_goes_on, way == RESTING, __ATOMIC_RELAXED);
 }
 
@@ -138,19 +159,21 @@ static int64_t window(void)
 /* The way that was taken is kept for SPAN at least, or until the load is another one. */
 static void hold(int64_t now, int64_t span)
 {
-	const int64_t least = window() * WINDOWS * HOLD;
+	const bool tried_all = trial.times >= count_ways() - 1;
+	const int64_t least = window() * WINDOWS * (tried_all ? HOLD : 1);
+	const int64_t longest = way_now > ALL_CARRIERS ? LONGEST_HOLD_OF_FEW : LONGEST_HOLD;
 
 	judge.span = span > least ? span : least;
-	if (judge.span > LONGEST_HOLD)
-		judge.span = LONGEST_HOLD;
+	if (judge.span > longest)
+		judge.span = longest;
 	judge.due = now + judge.span;
 	judge.idle_since = 0;
 }
 
 /* A B B A A B: what changes meanwhile at a constant rate counts for both. */
-static enum way way_of(int step)
+static int way_of(int step)
 {
-	return (step + 1) / 2 % 2 ? (enum way) !trial.first : trial.first;
+	return (step + 1) / 2 % 2 ? trial.other : trial.first;
 }
 
 static void begin_step(int64_t now)
@@ -169,17 +192,27 @@ static bool have_moved(const struct work *now)
 	       now->time - trial.before.time >= LONGEST_PAUSE * window();
 }
 
-static void begin_trial(int64_t now)
+static void begin_trial_with(int other, int64_t now)
 {
 	judge.tried_low = judge.low >= LOW_TO_REST;
 	trial.goes_on = true;
 	trial.asleep = false;
-	trial.first = way_now();
+	trial.first = way_now;
+	trial.other = other;
 	trial.step = 0;
 	begin_step(now);
 }
 
-static void leave_trial(int64_t now, enum way way, int64_t span)
+static void begin_trial(int64_t now)
+{
+	const unsigned int ways = (unsigned int)count_ways();
+
+	if ((int)(trial.turn % ways) == way_now)
+		trial.turn++;
+	begin_trial_with((int)(trial.turn++ % ways), now);
+}
+
+static void leave_trial(int64_t now, int way, int64_t span)
 {
 	trial.goes_on = false;
 	take_way(way);
@@ -207,16 +240,26 @@ static bool all_have_enough(enum call_kind kind)
 	return true;
 }
 
+static int safer_way(void)
+{
+	return trial.first < trial.other ? trial.first : trial.other;
+}
+
+static int bolder_way(void)
+{
+	return trial.first < trial.other ? trial.other : trial.first;
+}
+
 static struct comparison compare(int pair, enum call_kind kind)
 {
-	const bool swapped = way_of(2 * pair) == RESTING;
-	const struct work *carried = &trial.windows[2 * pair + swapped];
-	const struct work *resting = &trial.windows[2 * pair + !swapped];
-	const double calls = (double)carried->calls[kind] / (double)resting->calls[kind];
+	const bool swapped = way_of(2 * pair) == safer_way();
+	const struct work *bolder = &trial.windows[2 * pair + swapped];
+	const struct work *safer = &trial.windows[2 * pair + !swapped];
+	const double calls = (double)bolder->calls[kind] / (double)safer->calls[kind];
 
 	return (struct comparison){
-		.gain = calls * (double)resting->cpu / (double)carried->cpu,
-		.pace = calls * (double)resting->time / (double)carried->time,
+		.gain = calls * (double)safer->cpu / (double)bolder->cpu,
+		.pace = calls * (double)safer->time / (double)bolder->time,
 	};
 }
 
@@ -236,26 +279,50 @@ static struct comparison compare_all(enum call_kind kind)
 }
 _Static_assert(PAIRS == 3, "compare_all()");
 
+/* The load is another one. */
+static void forget(void)
+{
+	memset(trial.known, 0, sizeof(trial.known));
+}
+
+static struct comparison *known(void)
+{
+	return &trial.known[bolder_way()][safer_way()];
+}
+
 /* What was measured by other calls was another load: a program that starts, for one. */
 static void learn(enum call_kind kind)
 {
 	const struct comparison found = compare_all(kind);
 
-	if (!trial.known.gain || kind != trial.kind) {
-		trial.known = found;
-	} else {
-		trial.known.gain = (trial.known.gain + found.gain) / 2;
-		trial.known.pace = (trial.known.pace + found.pace) / 2;
-	}
+	if (kind != trial.kind)
+		forget();
 	trial.kind = kind;
+	if (!known()->gain) {
+		*known() = found;
+		return;
+	}
+	known()->gain = (known()->gain + found.gain) / 2;
+	known()->pace = (known()->pace + found.pace) / 2;
 }
 
-static enum way better_way(void)
+static int better_way(void)
 {
 	const double slow = trial.times ? SLOW : SLOW_AT_FIRST;
-	const double needed = trial.first == CARRIED ? GAIN_TO_KEEP : GAIN_TO_TAKE;
+	const double needed = trial.first == bolder_way() ? GAIN_TO_KEEP : GAIN_TO_TAKE;
 
-	return trial.known.pace < slow || trial.known.gain < needed ? RESTING : CARRIED;
+	return known()->pace < slow || known()->gain < needed ? safer_way() : bolder_way();
+}
+
+/* Longer than the last one once all other ways were tried in vain. */
+static int64_t span_after(int way)
+{
+	if (way != trial.first) {
+		trial.agreed = 0;
+		return 0;
+	}
+	trial.agreed++;
+	return trial.agreed % (count_ways() - 1) ? judge.span : 2 * judge.span;
 }
 
 static void judge_trial(int64_t now)
@@ -263,7 +330,7 @@ static void judge_trial(int64_t now)
 	const enum call_kind kind =
 		all_have_enough(CALL_OF_DESCRIPTOR) ? CALL_OF_DESCRIPTOR : CALL_OF_LOCK;
 	bool may_start;
-	enum way way;
+	int way;
 
 	if (!all_have_enough(kind)) {
 		leave_trial(now, trial.first, 0);
@@ -274,7 +341,7 @@ static void judge_trial(int64_t now)
 	learn(kind);
 	way = better_way();
 	trial.times++;
-	leave_trial(now, way, way == trial.first && !may_start ? 2 * judge.span : 0);
+	leave_trial(now, way, may_start ? 0 : span_after(way));
 }
 
 /* Fills WINDOW with the work since trial.before, unless that is too little. */
@@ -428,8 +495,8 @@ static void judge_waits(int64_t now)
 		take_way(RESTING);
 		hold(now, HOLD_LOW);
 	} else if (judge.low >= LOW_TO_REST && !judge.tried_low) {
-		trial.known.gain = 0; /* the load is another one */
-		begin_trial(now);
+		forget();
+		begin_trial_with(RESTING, now);
 	} else if (now >= judge.due) {
 		begin_trial(now);
 	}
@@ -437,7 +504,7 @@ static void judge_waits(int64_t now)
 
 void rest_judge(int64_t now)
 {
-	if (way_now() == CARRIED && !trial.goes_on)
+	if (way_now != RESTING && !trial.goes_on)
 		judge_waits(now);
 	else if (now < judge.due)
 		return;
@@ -458,4 +525,5 @@ void rest_reset(void)
 	memset(&trial, 0, sizeof(trial));
 	memset(&look, 0, sizeof(look));
 	rest_goes_on = false;
+	way_now = ALL_CARRIERS;
 }

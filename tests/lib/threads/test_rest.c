@@ -19,9 +19,9 @@
 #define TICK (2 * MS)
 
 struct carrier carriers[MOST_CARRIERS];
-struct carrier_state carrier_state = { .made = 1 };
+struct carrier_state carrier_state = { .made = 1, .wanted = 1 };
 
-/* One way to run it: while threads are carried, or rest. */
+/* One way to run it: while threads are carried, by all carriers or by one, or rest. */
 struct run {
 	double cost; /* ns of CPU time per call */
 	double rate; /* calls per second */
@@ -29,6 +29,7 @@ struct run {
 
 struct load {
 	struct run carried, resting;
+	struct run by_one; /* of two carriers or more */
 	double waits_per_sleep;
 	double noise;	    /* how far rates are off at most */
 	int64_t burst, gap; /* ns: its clients come in bursts */
@@ -39,13 +40,18 @@ struct load {
 };
 
 static struct {
-	int64_t now, carried; /* ns */
+	int64_t now, carried, by_one; /* ns */
 	double waits, sleeps, cpu, calls[CALL_KINDS];
 	int judged;
 	unsigned long threads;
 	double to_move;
 	bool was_rest;
 } world;
+
+void carriers_use(int count)
+{
+	carrier_state.used = count;
+}
 
 void report_count(enum count count)
 {
@@ -90,9 +96,16 @@ static void move(const struct load *load, double calls)
 /* The rest is for others. */
 #define LEFT 0.1
 
+static bool is_by_one(void)
+{
+	return !is_rest() && carrier_state.used == 1 && carrier_state.wanted > 1;
+}
+
 static void work(const struct load *load, int64_t ns)
 {
-	const struct run *run = is_rest() ? &load->resting : &load->carried;
+	const struct run *run = is_rest()   ? &load->resting :
+				is_by_one() ? &load->by_one :
+					      &load->carried;
 	const bool idle = load->gap && world.now % (load->burst + load->gap) >= load->burst;
 	const bool stolen = load->every && world.now % load->every < load->stolen;
 	const double rate = stolen ? LEFT * run->rate : run->rate;
@@ -105,6 +118,7 @@ static void work(const struct load *load, int64_t ns)
 	if (is_rest())
 		return;
 	world.carried += ns;
+	world.by_one += is_by_one() ? ns : 0;
 	world.waits += calls / 2;
 	world.sleeps += calls / 2 / load->waits_per_sleep;
 	carriers[0].waits = (unsigned long)world.waits;
@@ -136,14 +150,19 @@ static int begin(void **state)
 	rest_reset();
 	memset(&world, 0, sizeof(world));
 	memset(carriers, 0, sizeof(carriers));
+	carrier_state.wanted = carrier_state.used = 1;
 	srand(1);
 	return 0;
 }
 
 /* ---- loads: many busy connections, one, ... ---- */
 
-static const struct load many = { { 4000, 80000 }, { 6000, 70000 }, 5, 0, CALL_OF_DESCRIPTOR };
-static const struct load one = { { 5000, 45000 }, { 4300, 50000 }, 1, 0, CALL_OF_DESCRIPTOR };
+static const struct load many = {
+	{ 4000, 80000 }, { 6000, 70000 }, .waits_per_sleep = 5, .kind = CALL_OF_DESCRIPTOR
+};
+static const struct load one = {
+	{ 5000, 45000 }, { 4300, 50000 }, .waits_per_sleep = 1, .kind = CALL_OF_DESCRIPTOR
+};
 
 static void a_gain_is_kept(void **state)
 {
@@ -323,6 +342,61 @@ static void an_idle_program_is_left_alone(void **state)
 	assert_true(run(&one, 10) < 0.1);
 }
 
+/* ---- more carriers than one ---- */
+
+/* The part of the time, after a minute, in which one of COUNT carriers ran the threads. */
+static double part_by_one(const struct load *load, int count)
+{
+	int64_t before;
+
+	begin(NULL);
+	carrier_state.wanted = carrier_state.used = count;
+	run(load, 60);
+	before = world.by_one;
+	run(load, 60);
+	return (double)(world.by_one - before) / 60e9;
+}
+
+static void one_carrier_is_used_where_it_gains(void **state)
+{
+	struct load load = many;
+
+	(void)state;
+	load.by_one = (struct run){ 3000, 85000 };
+	assert_true(part_by_one(&load, 2) > 0.9);
+	assert_true(part_by_one(&load, 64) > 0.6);
+	load.carried.cost = load.resting.cost * 1.1;
+	assert_true(part_by_one(&load, 2) > 0.9);
+}
+
+static void one_carrier_is_not_used_where_it_is_slow(void **state)
+{
+	struct load load = many;
+
+	(void)state;
+	load.by_one = (struct run){ 2000, 60000 };
+	assert_true(part_by_one(&load, 2) < 0.03);
+	assert_true(run(&load, 60) > 0.97);
+	load.carried = (struct run){ 7000, 70000 };
+	assert_true(part_by_one(&load, 2) < 0.03);
+	assert_true(run(&load, 60) < 0.03);
+}
+
+/* As many clients come as the CPUs can serve. */
+static void one_carrier_that_gets_too_much_to_do_has_help_soon(void **state)
+{
+	struct load load = many;
+
+	(void)state;
+	load.by_one = (struct run){ 3000, 85000 };
+	assert_true(part_by_one(&load, 2) > 0.9);
+	load.carried.rate = load.resting.rate = 170000;
+	run(&load, 20);
+	world.by_one = 0;
+	run(&load, 60);
+	assert_true((double)world.by_one / 60e9 < 0.05);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +415,9 @@ int main(void)
 		cmocka_unit_test_setup(a_gain_of_carriers_that_sleep_is_found, begin),
 		cmocka_unit_test_setup(a_change_of_the_load_is_followed, begin),
 		cmocka_unit_test_setup(an_idle_program_is_left_alone, begin),
+		cmocka_unit_test(one_carrier_is_used_where_it_gains),
+		cmocka_unit_test(one_carrier_is_not_used_where_it_is_slow),
+		cmocka_unit_test(one_carrier_that_gets_too_much_to_do_has_help_soon),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
