@@ -47,9 +47,9 @@
 #define PAUSE 1
 #define LONGEST_PAUSE 1
 #define CALLS_TO_MOVE 0
-#define HOLD 1
+#define HOLD 2
 #define HOLD_LOW 1
-#define LONGEST_HOLD 1
+#define LONGEST_HOLD 2
 #define LONGEST_HOLD_OF_FEW 1
 #endif
 

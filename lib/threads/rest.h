@@ -18,7 +18,8 @@ static inline bool is_rest(void)
 	return __builtin_expect(__atomic_load_n(&rest_goes_on, __ATOMIC_RELAXED), 0);
 }
 
-/* Changes the way if another one is better, at NOW by CLOCK_MONOTONIC, in ns.  Only the monitor calls it. */
+/* Changes the way if another one is better, at NOW by CLOCK_MONOTONIC, in ns.  Only the monitor
+ * calls it. */
 void rest_judge(int64_t now);
 
 /* When rest_judge() has to be called, in ns by CLOCK_MONOTONIC; -1: when threads wait. */
