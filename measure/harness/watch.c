@@ -23,6 +23,7 @@
 #include "common/memory.h"
 #include "common/record.h"
 #include "empty.h"
+#include "machine.h"
 #include "process.h"
 
 #define TRIES 400
@@ -61,16 +62,10 @@ static double time_user_mode(void)
 /* Always the same CPU, as the CPUs of one machine may differ. */
 static void take_first_cpu(void)
 {
-	cpu_set_t allowed, first;
 	int cpu = 0;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return;
-	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &allowed))
+	while (cpu < CPU_SETSIZE && use_cpus(cpu, -1))
 		cpu++;
-	CPU_ZERO(&first);
-	CPU_SET(cpu, &first);
-	sched_setaffinity(0, sizeof(first), &first);
 }
 
 /* The least times, which a busy machine hardly changes; in turn, as the CPU's frequency changes. */
