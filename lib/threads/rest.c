@@ -38,8 +38,9 @@
 #define HOLD 8		 /* the first result holds for so many times the trial */
 #define HOLD_LOW (2 * NS_PER_S)
 #define LONGEST_HOLD (32 * NS_PER_S)
-#define LONGEST_HOLD_OF_FEW (8 * NS_PER_S) /* carriers: they may get too much to do */
-#else					   /* a test: rests come and go as often as they can */
+/* Fewer carriers than CPUs may get too much to do. */
+#define LONGEST_HOLD_OF_FEW (8 * NS_PER_S)
+#else /* a test: rests come and go as often as they can */
 #define ENOUGH_WAITS 1
 #define LEAST_CALLS 1
 #define WINDOW 1
@@ -62,7 +63,7 @@
  * The ways by number, the safest first: a rest, all carriers, half of them, ..., one.  A way has
  * to reach these to be kept, or to be taken, instead of a safer one: CPU time of that / of it.
  */
-enum { RESTING, ALL_CARRIERS, MOST_WAYS = 9 };
+#define MOST_WAYS 9
 _Static_assert(MOST_WANTED <= 1 << (MOST_WAYS - 2), "carriers_of()");
 #define GAIN_TO_KEEP 0.99
 #define GAIN_TO_TAKE 1.02
@@ -70,8 +71,7 @@ _Static_assert(MOST_WANTED <= 1 << (MOST_WAYS - 2), "carriers_of()");
 #define SLOW 0.95
 #define SLOW_AT_FIRST 0.7
 
-bool rest_goes_on;
-static int way_now = ALL_CARRIERS;
+int rest_way = ALL_CARRIERS;
 
 /* How a way is, compared with a safer one. */
 struct comparison {
@@ -85,7 +85,7 @@ static struct {
 	/* By both ways; the weight of each trial is half of the next one's. */
 	struct comparison known[MOST_WAYS][MOST_WAYS];
 	enum call_kind kind; /* of calls by which that was measured */
-	int first, other;    /* the ways: the present one, and what is compared with it */
+	int first, other;    /* the present way, and the way that is compared with it */
 	int step;	     /* the window */
 	int times;
 	unsigned int turn; /* of the others */
@@ -136,14 +136,13 @@ static int count_ways(void)
 
 static void take_way(int way)
 {
-	if (way == way_now)
+	if (way == rest_way)
 		return;
 	if (way == RESTING)
 		report_count(COUNT_RESTS);
 	else
 		carriers_use(carriers_of(way));
-	way_now = way;
-	__atomic_store_n(&rest_goes_on, way == RESTING, __ATOMIC_RELAXED);
+	__atomic_store_n(&rest_way, way, __ATOMIC_RELAXED);
 }
 
 /* ---- trials ---- */
@@ -161,7 +160,7 @@ static void hold(int64_t now, int64_t span)
 {
 	const bool tried_all = trial.times >= count_ways() - 1;
 	const int64_t least = window() * WINDOWS * (tried_all ? HOLD : 1);
-	const int64_t longest = way_now > ALL_CARRIERS ? LONGEST_HOLD_OF_FEW : LONGEST_HOLD;
+	const int64_t longest = rest_way > ALL_CARRIERS ? LONGEST_HOLD_OF_FEW : LONGEST_HOLD;
 
 	judge.span = span > least ? span : least;
 	if (judge.span > longest)
@@ -197,7 +196,7 @@ static void begin_trial_with(int other, int64_t now)
 	judge.tried_low = judge.low >= LOW_TO_REST;
 	trial.goes_on = true;
 	trial.asleep = false;
-	trial.first = way_now;
+	trial.first = rest_way;
 	trial.other = other;
 	trial.step = 0;
 	begin_step(now);
@@ -207,7 +206,7 @@ static void begin_trial(int64_t now)
 {
 	const unsigned int ways = (unsigned int)count_ways();
 
-	if ((int)(trial.turn % ways) == way_now)
+	if ((int)(trial.turn % ways) == rest_way)
 		trial.turn++;
 	begin_trial_with((int)(trial.turn++ % ways), now);
 }
@@ -504,7 +503,7 @@ static void judge_waits(int64_t now)
 
 void rest_judge(int64_t now)
 {
-	if (way_now != RESTING && !trial.goes_on)
+	if (!is_rest() && !trial.goes_on)
 		judge_waits(now);
 	else if (now < judge.due)
 		return;
@@ -524,6 +523,5 @@ void rest_reset(void)
 	memset(&judge, 0, sizeof(judge));
 	memset(&trial, 0, sizeof(trial));
 	memset(&look, 0, sizeof(look));
-	rest_goes_on = false;
-	way_now = ALL_CARRIERS;
+	rest_way = ALL_CARRIERS;
 }

@@ -11,11 +11,13 @@
 
 #include "thread.h"
 
-extern bool rest_goes_on __attribute__((visibility("hidden")));
+enum { RESTING, ALL_CARRIERS }; /* the first ways; the others are numbers of carriers */
+
+extern int rest_way __attribute__((visibility("hidden")));
 
 static inline bool is_rest(void)
 {
-	return __builtin_expect(__atomic_load_n(&rest_goes_on, __ATOMIC_RELAXED), 0);
+	return __builtin_expect(__atomic_load_n(&rest_way, __ATOMIC_RELAXED) == RESTING, 0);
 }
 
 /* Changes the way if another one is better, at NOW by CLOCK_MONOTONIC, in ns.  Only the monitor

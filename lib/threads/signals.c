@@ -108,16 +108,28 @@ struct action {
 	uint64_t mask;
 };
 
-/* A handler is known by its mask, so it must block something: a signal that nothing sends. */
-static void block_something(int signal)
+static struct action read_action(int signal)
 {
 	struct action action = { 0 };
 
 	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
+	return action;
+}
+
+static void set_action(int signal, struct action action)
+{
+	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
+}
+
+/* A handler is known by its mask, so it must block something: a signal that nothing sends. */
+static void block_something(int signal)
+{
+	struct action action = read_action(signal);
+
 	if (!(action.flags & SA_NODEFER) || action.mask)
 		return;
 	action.mask = BIT(SIGSTKFLT);
-	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
+	set_action(signal, action);
 }
 
 /* Noted before libc installs it: it may run at once. */
@@ -158,9 +170,8 @@ uint64_t signals_pending(void)
 
 static bool ends(int signal, bool restarts)
 {
-	struct action action = { 0 };
+	const struct action action = read_action(signal);
 
-	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
 	if (action.handler == SIG_DFL || action.handler == SIG_IGN)
 		return false;
 	return !restarts || !(action.flags & SA_RESTART);
@@ -179,10 +190,7 @@ bool signals_end_call(uint64_t mask, bool restarts)
 
 void signals_raise(int signal)
 {
-	struct action action = { 0 };
-
-	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
-	if (action.handler == SIG_IGN)
+	if (read_action(signal).handler == SIG_IGN)
 		return;
 	home_enter("a signal for its own call");
 	raw3(SYS_tgkill, getpid(), raw3(SYS_gettid, 0, 0, 0), signal);
@@ -216,15 +224,14 @@ typedef void handler(int signal, siginfo_t *info, void *context);
 /* Puts NEW in place of the handler that libc has by now, which goes to *OLD. */
 static void replace(int signal, handler *new, handler **old, unsigned long flags)
 {
-	struct action action = { 0 };
+	struct action action = read_action(signal);
 
-	raw6(SYS_rt_sigaction, signal, 0, (long)&action, sizeof(action.mask), 0, 0);
 	if (!action.handler || action.handler == (void (*)(int))(void *)new)
 		return;
 	*old = (handler *)(void *)action.handler;
 	action.handler = (void (*)(int))(void *)new;
 	action.flags |= flags;
-	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
+	set_action(signal, action);
 }
 
 static handler *libc_setxid, *libc_cancel;

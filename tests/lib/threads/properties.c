@@ -2249,6 +2249,7 @@ static void signals_meet_threads_that_leave_home(void)
 
 /* ---- handlers that wait, while their thread is carried and while it is at home ---- */
 
+/* Each wait, and each call that is made at home, is a chance to leave it. */
 static void nap_and_post(int signal)
 {
 	int i;
