@@ -121,14 +121,14 @@ static void set_action(int signal, struct action action)
 	raw6(SYS_rt_sigaction, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
 }
 
-/* A handler is known by its mask, so it must block something: a signal that nothing sends. */
+/* A handler is known by its mask, so it must block one more signal: one that nothing sends. */
 static void block_something(int signal)
 {
 	struct action action = read_action(signal);
 
-	if (!(action.flags & SA_NODEFER) || action.mask)
+	if (!(action.flags & SA_NODEFER))
 		return;
-	action.mask = BIT(SIGSTKFLT);
+	action.mask |= BIT(SIGSTKFLT);
 	set_action(signal, action);
 }
 

@@ -2289,7 +2289,7 @@ static void *change_mask_and_wait(void *argument)
 	return argument;
 }
 
-static void handlers_may_wait(int flags)
+static void handlers_may_wait(int flags, int blocked)
 {
 	struct sigaction action = { .sa_handler = nap_and_post, .sa_flags = flags };
 	pthread_t thread;
@@ -2297,6 +2297,8 @@ static void handlers_may_wait(int flags)
 
 	sem_init(&turn, 0, 0);
 	sem_init(&answer, 0, 0);
+	if (blocked)
+		sigaddset(&action.sa_mask, blocked);
 	sigaction(SIGUSR1, &action, NULL);
 	hits = 0;
 	thread = start(change_mask_and_wait, NULL);
@@ -2311,9 +2313,10 @@ static void handlers_may_wait(int flags)
 
 static void handlers_that_wait(void)
 {
-	handlers_may_wait(0);
-	handlers_may_wait(SA_RESTART);
-	handlers_may_wait(SA_RESTART | SA_NODEFER);
+	handlers_may_wait(0, 0);
+	handlers_may_wait(SA_RESTART, 0);
+	handlers_may_wait(SA_RESTART | SA_NODEFER, 0);
+	handlers_may_wait(SA_RESTART | SA_NODEFER, SIGUSR2); /* the thread may block it, too */
 }
 
 /* ---- handlers repair faults, and wait meanwhile; their signal is blocked in them ---- */
