@@ -2,7 +2,6 @@
 /* Slots and results in memory of every kind, and slots that change its kind. */
 #include "beside.h"
 
-#define SYS_MEMFD_SECRET 447
 #define SYS_MSEAL 462
 #define HUGE_PAGE (2UL << 20)
 #define PKEY_NO_ACCESS 1
@@ -165,7 +164,7 @@ BESIDE_THE_LOOP(there_may_be_no_huge_page_for_results)
 
 BESIDE_THE_LOOP(slots_and_results_may_be_secret)
 {
-	int file = (int)syscall(SYS_MEMFD_SECRET, 0);
+	int file = (int)syscall(SYS_memfd_secret, 0);
 	struct batch_slot *calls;
 	long *rets;
 	char *map;

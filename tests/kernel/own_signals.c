@@ -13,7 +13,6 @@
 #include "tests/lib/conformance/contract/filter.h"
 
 #define SIGNAL_BYTES 8 /* of a mask, for the kernel */
-#define SYS_OPENAT2 437
 
 static sigset_t set_of(int a, int b)
 {
@@ -420,7 +419,7 @@ BESIDE_THE_LOOP(a_supervisor_gives_fails_and_continues_slots_under_signals)
 	int listener;
 
 	handle(SIGUSR1, count_alarm, SA_RESTART);
-	filter_one(&filter, SYS_OPENAT2, SECCOMP_RET_USER_NOTIF);
+	filter_one(&filter, SYS_openat2, SECCOMP_RET_USER_NOTIF);
 	expect(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 				SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter.program);
@@ -428,10 +427,10 @@ BESIDE_THE_LOOP(a_supervisor_gives_fails_and_continues_slots_under_signals)
 	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	supervisor = thread_start(supervise_openat2, &listener);
 	sigprocmask(SIG_UNBLOCK, &usr1, NULL);
-	add_slot(s, SLOT(SYS_OPENAT2, AT_FDCWD, "/a", &how, sizeof(how)));
+	add_slot(s, SLOT(SYS_openat2, AT_FDCWD, "/a", &how, sizeof(how)));
 	add_slot(s, SLOT(SYS_fcntl, 77, F_GETFD));
-	add_slot(s, SLOT(SYS_OPENAT2, AT_FDCWD, "/b", &how, sizeof(how)));
-	add_vague(s, SLOT(SYS_OPENAT2, AT_FDCWD, "/dev/null", &how, sizeof(how)));
+	add_slot(s, SLOT(SYS_openat2, AT_FDCWD, "/b", &how, sizeof(how)));
+	add_vague(s, SLOT(SYS_openat2, AT_FDCWD, "/dev/null", &how, sizeof(how)));
 	add_slot(s, SLOT(SYS_getuid));
 	run_script(s);
 	expect(!pthread_join(supervisor, NULL));

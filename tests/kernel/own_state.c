@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Slots that change their own task: what the next slot may do, sees and is. */
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <linux/memfd.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -12,13 +13,6 @@
 
 #include "beside.h"
 
-#define SYS_LANDLOCK_CREATE_RULESET 444
-#define SYS_LANDLOCK_RESTRICT_SELF 446
-#define SYS_RSEQ 334
-#define SYS_PIDFD_OPEN 434
-#define SYS_PIDFD_GETFD 438
-#define SYS_PIDFD_SEND_SIGNAL 424
-#define SYS_CLOSE_RANGE 436
 #define NEW_TIME 0x80 /* CLONE_NEWTIME */
 #define SET_MDWE 65   /* PR_SET_MDWE */
 #define REFUSE_EXEC_GAIN 1
@@ -36,10 +30,12 @@ BESIDE_THE_LOOP(landlock_binds_the_next_slot)
 	struct script *s = new_script();
 	unsigned int ruleset;
 
-	ruleset = add_slot(s, SLOT(SYS_LANDLOCK_CREATE_RULESET, &all_of_abi_1, 8, 0));
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
+		suite_skip("needs Landlock");
+	ruleset = add_slot(s, SLOT(SYS_landlock_create_ruleset, &all_of_abi_1, 8, 0));
 	add_slot(s, SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	add_slot(s, SLOT(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));
-	add_taking(s, 0, ruleset, SLOT(SYS_LANDLOCK_RESTRICT_SELF, 0, 0));
+	add_taking(s, 0, ruleset, SLOT(SYS_landlock_restrict_self, 0, 0));
 	add_slot(s, SLOT(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));
 	add_slot(s, SLOT(SYS_mkdirat, AT_FDCWD, "/tmp/forbidden-by-landlock", 0700));
 	run_script(s);
@@ -172,9 +168,9 @@ BESIDE_THE_LOOP(the_state_of_the_thread_may_change_in_a_slot)
 	add_slot(s, SLOT(SYS_set_robust_list, robust_list, 24));
 	add_slot(s, SLOT(SYS_get_robust_list, 0, head, head + 1));
 	/* The C library may have registered one already. */
-	add_slot(s, SLOT(SYS_RSEQ, &sequence, 32, 0, 0x53053053));
+	add_slot(s, SLOT(SYS_rseq, &sequence, 32, 0, 0x53053053));
 	add_slot(s, SLOT(SYS_sched_yield));
-	add_slot(s, SLOT(SYS_RSEQ, &sequence, 32, 1, 0x53053053));
+	add_slot(s, SLOT(SYS_rseq, &sequence, 32, 1, 0x53053053));
 	add_slot(s, SLOT(SYS_sched_setaffinity, 0, 8, &cpu_0));
 	add_slot(s, SLOT(SYS_getcpu, cpu, NULL));
 	run_script(s);
@@ -244,11 +240,11 @@ BESIDE_THE_LOOP(descriptors_of_every_kind_come_and_go_in_slots)
 	struct script *s = new_script();
 	unsigned int null, process, sealed;
 
-	add_slot(s, SLOT(SYS_CLOSE_RANGE, 3, ~0U, 2 /* CLOSE_RANGE_UNSHARE */));
+	add_slot(s, SLOT(SYS_close_range, 3, ~0U, 2 /* CLOSE_RANGE_UNSHARE */));
 	null = add_slot(s, SLOT(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY));
-	process = add_slot(s, SLOT(SYS_PIDFD_OPEN, self, 0));
-	add_taking(s, 0, process, SLOT(SYS_PIDFD_GETFD, 0, 0, 0));
-	add_taking(s, 0, process, SLOT(SYS_PIDFD_SEND_SIGNAL, 0, 0, NULL, 0));
+	process = add_slot(s, SLOT(SYS_pidfd_open, self, 0));
+	add_taking(s, 0, process, SLOT(SYS_pidfd_getfd, 0, 0, 0));
+	add_taking(s, 0, process, SLOT(SYS_pidfd_send_signal, 0, 0, NULL, 0));
 	sealed = add_slot(s, SLOT(SYS_memfd_create, "sealed", MFD_ALLOW_SEALING));
 	add_taking(s, 0, sealed, SLOT(SYS_fcntl, 0, F_ADD_SEALS, F_SEAL_WRITE));
 	add_taking(s, 0, sealed, SLOT(SYS_write, 0, "x", 1));

@@ -38,7 +38,7 @@ SHORT = {
         "1",
     ],
     "pagefault": ["--trials", "4", "--memory", "16"],
-    "threads": ["--pairs", "6", "--calls", "200", "--app", "echo,queue,python", "--threads", "16"],
+    "threads": ["--pairs", "4", "--calls", "200", "--app", "echo,queue", "--threads", "16"],
 }
 
 

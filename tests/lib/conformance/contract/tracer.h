@@ -3,6 +3,7 @@
 #ifndef TRACER_H
 #define TRACER_H
 
+#include <errno.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 
@@ -29,6 +30,20 @@ enum tracee_word {
 	CALL_THIRD,
 	NEXT_INSTRUCTION
 };
+
+/**
+ * What CALL_RESULT holds when a call with the argument FIRST begins.  A call that the tracer skips
+ * returns it, unless the tracer changes it.
+ */
+static inline long tracee_result_at_entry(long first)
+{
+#ifdef __aarch64__
+	return first; /* one register is for both */
+#else
+	(void)first;
+	return -ENOSYS;
+#endif
+}
 
 long tracee_get(pid_t pid, enum tracee_word word);
 void tracee_set(pid_t pid, enum tracee_word word, long value);

@@ -217,13 +217,11 @@ static const struct change {
 } changes[] = {
 	{ CALL_THIRD, false, 2, 2, 2 },
 	{ CALL_NUMBER, false, SYS_fchdir, -ENOTDIR, 0 },
-	{ CALL_NUMBER, false, -1, -ENOSYS, 0 }, /* no call */
 	{ CALL_RESULT, true, -EDOM, -EDOM, 3 },
 };
 
-static void expect_change(const struct change *change)
+static void expect_change(const struct change *change, int file)
 {
-	int file = memory_file();
 	/* The jump is that of the result which the tracer leaves. */
 	const struct batch_slot calls[] = {
 		SLOT(SYS_getppid),
@@ -246,10 +244,13 @@ static void expect_change(const struct change *change)
 
 TEST(a_tracer_may_change_a_call_skip_it_and_change_its_result)
 {
+	int file = memory_file();
+	const struct change skip = { CALL_NUMBER, false, -1, tracee_result_at_entry(file), 0 };
 	size_t i;
 
+	expect_change(&skip, file);
 	for (i = 0; i < ARRAY_SIZE(changes); i++)
-		expect_change(&changes[i]);
+		expect_change(&changes[i], memory_file());
 }
 
 TEST(a_tracer_may_kill_within_a_call)
@@ -296,7 +297,7 @@ TEST(a_tracer_finds_the_registers_of_a_call)
 		tracer_run_to(pid, SYS_getppid, &info);
 		expect_equal(info.entry.args[0], 0x11);
 		expect_equal(tracee_get(pid, CALL_NUMBER), SYS_getppid);
-		expect_equal(tracee_get(pid, CALL_RESULT), -ENOSYS);
+		expect_equal(tracee_get(pid, CALL_RESULT), tracee_result_at_entry(0x11));
 		expect_equal(tracee_get(pid, CALL_SECOND), 0x22);
 		expect_equal(tracee_get(pid, CALL_THIRD), 0x33);
 		expect(tracer_next(pid, &info));
@@ -311,6 +312,8 @@ TEST(a_tracer_finds_the_registers_of_a_call)
 
 /* exit_group(77); with 78 if the kernel goes back by an instruction. */
 void elsewhere(void);
+/* As C expects: for a local symbol, GNU's linker makes a wrong table of addresses on arm64. */
+__asm__(".globl elsewhere\n");
 #if defined(__x86_64__)
 __asm__(".text\n"
 	"	nop\n"
