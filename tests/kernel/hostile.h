@@ -41,6 +41,14 @@ static inline void patience(unsigned int seconds)
 /** A page for slots or results: readable, writable, zero. */
 void *new_page(void);
 
+/** Makes the call that a slot of zeros is: read() of nothing, or io_setup() on newer machines. */
+static inline long result_of_zeros(void)
+{
+	const long result = syscall(0, 0, 0, 0);
+
+	return result < 0 ? -errno : result;
+}
+
 /** Waits until process PID sleeps in a call.  Fails if it does not. */
 void expect_asleep(pid_t pid);
 
