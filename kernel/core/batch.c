@@ -63,9 +63,15 @@ static const u8 kinds[NR_KINDS] = {
 	[WORD_COPY] = SPECIAL,
 };
 
+#ifdef SUBCALL_FREQUENT
 /* Calls that have a faster way to their handlers. */
 #define FREQUENT_ROW(name, handler) [__NR_##name] = true,
 static const bool frequent[NR_KINDS] = { SUBCALL_FREQUENT(FREQUENT_ROW) };
+#define is_frequent(row) frequent[row]
+#else
+#define is_frequent(row) false
+#define subcall_dispatch_frequent subcall_dispatch
+#endif
 
 static_assert(SUBCALL_NR_CALLS <= WORD_COPY, "the table has to cover every call");
 
@@ -301,7 +307,7 @@ static __always_inline bool dispatch_plain(struct pt_regs *regs, unsigned long n
 {
 	unsigned long row = nr % NR_KINDS;
 
-	if (likely(frequent[row]))
+	if (likely(is_frequent(row)))
 		*result = subcall_dispatch_frequent(regs, nr);
 	else if (kinds[row] == CALL)
 		*result = subcall_dispatch(regs, nr);

@@ -45,10 +45,6 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 	return sys_call_table[array_index_nospec(nr, __NR_syscalls)](regs);
 }
 
-/* sys_call_table finds every call as fast. */
-#define SUBCALL_FREQUENT(X)
-#define subcall_dispatch_frequent subcall_dispatch
-
 /*
  * Pending work that would be done between two calls of a loop.  The exit to user space alone
  * loads the registers of the FPU, so each slot after a context switch would find that flag set.

@@ -32,10 +32,6 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 	return ((syscall_t)sys_call_table[array_index_nospec(nr, __NR_syscalls)])(regs);
 }
 
-/* sys_call_table finds every call as fast. */
-#define SUBCALL_FREQUENT(X)
-#define subcall_dispatch_frequent subcall_dispatch
-
 #define batch_access_begin_nospec() __enable_user_access()
 #define batch_access_begin() __enable_user_access()
 #define batch_access_end() __disable_user_access()

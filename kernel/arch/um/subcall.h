@@ -69,10 +69,6 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 				  UPT_SYSCALL_ARG4(r), UPT_SYSCALL_ARG5(r), UPT_SYSCALL_ARG6(r));
 }
 
-/* sys_call_table finds every call as fast. */
-#define SUBCALL_FREQUENT(X)
-#define subcall_dispatch_frequent subcall_dispatch
-
 #define BATCH_SLOT_WORDS (sizeof(struct batch_slot) / sizeof(long))
 
 /* Copies SLOT, each byte once.  One that lies in one page takes one walk and no callback. */

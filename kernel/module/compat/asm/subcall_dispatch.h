@@ -11,7 +11,4 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int 
 	return ferry_table[array_index_nospec(nr, NR_syscalls)](regs);
 }
 
-#define SUBCALL_FREQUENT(X)
-#define subcall_dispatch_frequent subcall_dispatch
-
 #endif /* _FERRY_COMPAT_SUBCALL_DISPATCH_H */
