@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Many programs of random_calls.py: campaign.py FERRY LOG [FIRST_SEED [FUNCTIONS [MODE]]].
+"""Many programs of random_calls.py: campaign.py FERRY LOG [FIRST_SEED [FUNCTIONS [MODE [FOLDER]]]].
 
 Each program has 100 functions.  It runs without batches and with them (MODE, as FERRY_AUTO: loop),
 and has to return the same.  LOG gets a line for each program; those that it has are not run again,
-so that a campaign can be stopped and goes on.  LLVM's version and the level go by the seed.
+so that a campaign can be stopped and goes on.  LLVM's version and the level go by the seed.  FOLDER
+keeps the programs: a guest then runs those that its host compiled, which it would do slowly.
 """
 
 import os
@@ -19,28 +20,30 @@ EACH = 100
 LEVELS = ("-O2", "-O1", "-O3", "-Os")
 
 
-def compiled(ferry: Path, seed: int, program: Path) -> list[str]:
-    """Compiles the program of SEED; returns the options."""
+def options_for(ferry: Path, seed: int) -> list[str]:
     versions = sorted(
         path.stem.rpartition("-")[2] for path in ferry.parent.parent.glob("compiler/ferry-cc-*.so")
     )
-    options = [f"--llvm={versions[seed % len(versions)]}", LEVELS[seed // 2 % len(LEVELS)]]
+    return [f"--llvm={versions[seed % len(versions)]}", LEVELS[seed // 2 % len(LEVELS)]]
+
+
+def compile_program(ferry: Path, seed: int, program: Path) -> None:
     words = [sys.executable, str(GENERATOR), str(seed), str(EACH)]
     text = subprocess.run(words, capture_output=True, check=True).stdout
-    words = [str(ferry), "cc", *options, "-w", f"-I{ROOT / 'include'}"]
+    words = [str(ferry), "cc", *options_for(ferry, seed), "-w", f"-I{ROOT / 'include'}"]
     subprocess.run([*words, "-x", "c", "-", "-o", program], input=text, check=True)
-    return options
 
 
-def same(ferry: Path, seed: int, mode: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="ferry-cc-") as folder:
-        program = Path(folder) / "program"
-        options = compiled(ferry, seed, program)
-        command = [sys.executable, str(SAME_RESULTS), str(program), mode]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(done.stdout, end="")
-    return f"{seed} {'differs' if done.returncode else 'same'} {EACH} {' '.join(options)} {mode}"
+def same(ferry: Path, seed: int, mode: str, folder: Path) -> str:
+    program = folder / f"program-{seed}"
+    if not program.exists():
+        compile_program(ferry, seed, program)
+    command = [sys.executable, str(SAME_RESULTS), str(program), mode]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stdout, end="")
+    verdict = "differs" if done.returncode else "same"
+    return f"{seed} {verdict} {EACH} {' '.join(options_for(ferry, seed))} {mode}"
 
 
 def main() -> int:
@@ -52,13 +55,15 @@ def main() -> int:
     lines = log.read_text().splitlines() if log.exists() else []
     done = {int(line.split()[0]) for line in lines}
     os.nice(5)
-    for seed in range(first, first + functions // EACH):
-        if seed in done:
-            continue
-        lines.append(same(ferry, seed, mode))
-        with log.open("a") as out:
-            out.write(lines[-1] + "\n")
-        print(lines[-1], flush=True)
+    with tempfile.TemporaryDirectory(prefix="ferry-cc-") as temporary:
+        folder = Path(sys.argv[6] if len(sys.argv) > 6 else temporary).resolve()
+        for seed in range(first, first + functions // EACH):
+            if seed in done:
+                continue
+            lines.append(same(ferry, seed, mode, folder))
+            with log.open("a") as out:
+                out.write(lines[-1] + "\n")
+            print(lines[-1], flush=True)
     differing = [line for line in lines if line.split()[1] == "differs"]
     print(f"{len(lines) * EACH} functions, {len(differing)} programs differ")
     return bool(differing)
