@@ -126,7 +126,7 @@ TEST(a_batch_may_punch_a_hole_into_its_slots)
 	expect_equal(rets[2], result_of_zeros());
 }
 
-/* Of more than 71 bytes: on riscv64, shorter ones are copied byte by byte. */
+/* riscv64 copies fewer than 72 bytes one by one, and more by words. */
 TEST(a_write_copies_up_to_a_fault)
 {
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
