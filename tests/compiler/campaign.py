@@ -4,7 +4,7 @@
 Each program has 100 functions.  It runs without batches and with them (MODE, as FERRY_AUTO: loop),
 and has to return the same.  LOG gets a line for each program; those that it has are not run again,
 so that a campaign can be stopped and goes on.  LLVM's version and the level go by the seed.  FOLDER
-keeps the programs: a guest then runs those that its host compiled, which it would do slowly.
+keeps the programs.  A guest compiles slowly, so the host compiles, and the guest only runs them.
 """
 
 import os

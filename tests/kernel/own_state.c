@@ -31,7 +31,7 @@ BESIDE_THE_LOOP(landlock_binds_the_next_slot)
 	unsigned int ruleset;
 
 	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
-		suite_skip("needs Landlock");
+		suite_skip("this kernel has no Landlock");
 	ruleset = add_slot(s, SLOT(SYS_landlock_create_ruleset, &all_of_abi_1, 8, 0));
 	add_slot(s, SLOT(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	add_slot(s, SLOT(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));

@@ -100,7 +100,7 @@ TEST(a_tracer_may_step_through_batches)
 	pid_t pid;
 
 #ifdef __riscv
-	suite_skip("this machine has no steps of one instruction");
+	suite_skip("kernels for RISC-V have no PTRACE_SINGLESTEP");
 #endif
 	patience(600);
 	pid = start_traced();
