@@ -2,7 +2,6 @@
 #include "walk.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
-#include <llvm/Analysis/CFG.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 
@@ -66,15 +65,22 @@ bool Walk::isBack(const BasicBlock *from, const BasicBlock *to) const
 	return order.at(to) <= order.at(from); // not every loop has one entry, which dominates it
 }
 
+/* LLVM's own search gives up after 32 blocks, and eight turns of a loop have more. */
 bool reaches(const BasicBlock *from, const BasicBlock *to, const BasicBlock *without)
 {
-	auto *start = const_cast<BasicBlock *>(from), *end = const_cast<BasicBlock *>(to);
-	SmallVector<BasicBlock *, 8> next(successors(start));
-	SmallPtrSet<BasicBlock *, 1> excluded;
+	SmallVector<const BasicBlock *, 32> left(successors(from));
+	SmallPtrSet<const BasicBlock *, 32> seen;
 
-	if (without)
-		excluded.insert(const_cast<BasicBlock *>(without));
-	return !next.empty() && isPotentiallyReachableFromMany(next, end, &excluded);
+	seen.insert(without);
+	while (!left.empty()) {
+		const BasicBlock *block = left.pop_back_val();
+
+		if (block == to)
+			return true;
+		if (seen.insert(block).second)
+			left.append(succ_begin(block), succ_end(block));
+	}
+	return false;
 }
 
 /* ---- following the program ---- */

@@ -466,6 +466,20 @@ FERRY_INDEPENDENT int independent(const char *a, const char *b, struct stat *st,
 	return 0;
 }
 
+/* [lstat lstat lstat lstat lstat lstat lstat lstat] lstat ends: loop loop */
+FERRY_INDEPENDENT void many_blocks_a_turn(const char *const *names, const struct stat *known)
+{
+	for (size_t i = 0; i < 64; i++) {
+		struct stat now;
+
+		if (lstat(names[i], &now) < 0)
+			global += errno == ENOENT;
+		else if (now.st_size != known[i].st_size || now.st_mtime != known[i].st_mtime ||
+			 now.st_mode != known[i].st_mode)
+			global++;
+	}
+}
+
 /* socket umask ends: computed rule: copy-errno */
 int mask_of_memory(int *may_be_errno)
 {
