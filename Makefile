@@ -96,7 +96,8 @@ python: setup-check ## build a wheel and a source distribution of the Python pac
 	@ls build/wheel/*
 
 .PHONY: wheels
-wheels: python ## wheels also for arm64 and musl, in build/wheels; needs `pip install ziglang==0.17.1` in .venv
+wheels: python ## wheels also for arm64 and musl, in build/wheels
+	@python3 -m pip install --quiet --disable-pip-version-check ziglang==0.17.1
 	@python3 bindings/python/wheels.py build/wheel/*.whl build/wheels
 
 .PHONY: rust
