@@ -100,7 +100,7 @@ def test_copy() -> None:
 def test_check() -> None:
     program = ferry.Program()
     program.call("getpid", 1, 2)
-    program.call("fork")
+    program.call("clone")
     problems = program.check()
     assert any(problem.slot == 1 and problem.fatal for problem in problems)
     assert all(problem.reason for problem in problems)
