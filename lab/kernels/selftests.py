@@ -95,7 +95,8 @@ def options(target: Target) -> list[str]:
 def include_headers(target: Target, tree: Path, log: Path) -> str:
     headers = headers_of(target, tree)
     what = f"the headers of {target.name}"
-    run_logged(what, ["make", "-s", f"O={headers}", *options(target), "headers"], tree, log)
+    with locked(f"headers-{target.source.version}"):
+        run_logged(what, ["make", "-s", f"O={headers}", *options(target), "headers"], tree, log)
     return f"KHDR_INCLUDES=-isystem {headers}/usr/include"
 
 

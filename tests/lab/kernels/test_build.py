@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -193,6 +194,15 @@ def test_the_series_selftests_are_built_once(toy: Path, cache: Path) -> None:
     assert program.read_text().endswith("objects-headers/usr/include\n")
     made = program.stat().st_mtime_ns
     assert (build_selftests(kernel) / "a").stat().st_mtime_ns == made
+
+
+def test_targets_make_the_headers_that_they_share_in_turn(toy: Path, cache: Path) -> None:
+    makefile = "all:\n\ttouch $(OUTPUT)/a"
+    files = {"tools/testing/selftests/subcall/Makefile": makefile}
+    install_package(make_package(toy / "second", "9.9.2-1", **files), cache)
+    kernels = [building.build(target) for target in (TARGET, replace(TARGET, name="toy-other"))]
+    with ThreadPoolExecutor() as pool:
+        assert all((each / "a").exists() for each in pool.map(build_selftests, kernels))
 
 
 def test_a_changed_selftest_builds_no_kernel(
