@@ -9,21 +9,14 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include <ferry/rawcall.h>
+
 #define NS_PER_S 1000000000L
 #define MOST_SECONDS 5000000000L /* longer times are cut, so that sums fit in 64 bits */
 
 static inline long raw6(long number, long a, long b, long c, long d, long e, long f)
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
+	return ferry_rawcall(number, a, b, c, d, e, f);
 }
 
 static inline long raw3(long number, long a, long b, long c)
