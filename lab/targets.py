@@ -74,14 +74,19 @@ SOURCES = {
 BZIMAGE = "arch/x86/boot/bzImage"
 
 
+# What configures the series for a version.
+SERIES_FRAGMENTS = {"6.12": ("series.config",), "7.3": ("series.config", "series-7.3.config")}
+
+
 def x86(version: str, steps: int) -> Target:
-    fragments = ("guest-x86.config", "x86.config", f"x86-{version}.config", "series.config")
+    own = ("guest-x86.config", "x86.config", f"x86-{version}.config")
+    fragments = (*own, *SERIES_FRAGMENTS[version])
     return Target(
         f"x86-{version}", SOURCES[version], "x86", BZIMAGE, "tinyconfig", fragments, steps
     )
 
 
-UML_FRAGMENTS = ("guest-um.config", "uml.config", "series.config")
+UML_FRAGMENTS = ("guest-um.config", "uml.config", *SERIES_FRAGMENTS["7.3"])
 UML = Target("uml-7.3", SOURCES["7.3"], "um", "linux", "x86_64_defconfig", UML_FRAGMENTS, 1500)
 DEFAULT_TARGETS = (x86("6.12", 1750), x86("7.3", 1850), UML)
 
@@ -111,7 +116,7 @@ TINY_TARGET = replace(
     UML,
     name="uml-7.3-tiny",
     base_config="tinyconfig",
-    fragments=("guest-um.config", "uml-tiny.config", "series.config"),
+    fragments=("guest-um.config", "uml-tiny.config", *SERIES_FRAGMENTS["7.3"]),
     steps=1050,
 )
 
@@ -131,7 +136,8 @@ TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
 
 def without_series(target: Target) -> Target:
     """The same kernel without the series: what the ordinary paths are compared with."""
-    fragments = tuple(name for name in target.fragments if name != "series.config")
+    own = SERIES_FRAGMENTS[target.source.version]
+    fragments = tuple(name for name in target.fragments if name not in own)
     return replace(target, name=f"{target.name}-base", fragments=fragments, series=False)
 
 

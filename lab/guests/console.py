@@ -64,7 +64,7 @@ SYSTEM_CALL = re.compile(r"^SYSCALL_DEFINE\d\((\w+)", re.MULTILINE)
 @cache
 def own_functions() -> frozenset[str]:
     """The functions that the series adds in files of its own."""
-    folders = (REPOSITORY / "kernel/core", REPOSITORY / "kernel/mm")
+    folders = (REPOSITORY / "kernel" / name for name in ("core", "fs", "mm"))
     source = "\n".join(path.read_text() for folder in folders for path in folder.glob("*.c"))
     calls = SYSTEM_CALL.findall(source)
     bodies = (f"__{how}_sys_{call}" for call in calls for how in ("do", "se", "x64"))

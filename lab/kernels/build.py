@@ -41,7 +41,7 @@ from lab.kernels.given import provide_image
 from lab.kernels.make import run_logged
 from lab.kernels.progress import progress
 from lab.kernels.trees import sync_tree
-from lab.targets import Target
+from lab.targets import SERIES_FRAGMENTS, Target
 from lab.toolchain import FOREIGN, compiler, compiler_version, require_toolchain, tools_prefix
 
 KEPT_FILES = (".config", "System.map")
@@ -247,7 +247,8 @@ def configure(target: Target, tree: Path, objects: Path, log: Path, key: str) ->
 
 def offered(target: Target, wanted: dict[str, str]) -> dict[str, str]:
     """What of WANTED the kernel has to grant: with a part of the series, its options may lack."""
-    own = requested([CONFIGS / "series.config"]) if target.only is not None else {}
+    names = SERIES_FRAGMENTS[target.source.version] if target.only is not None else ()
+    own = requested([CONFIGS / name for name in names])
     return {name: value for name, value in wanted.items() if name not in own}
 
 

@@ -27,7 +27,7 @@ def test_the_patch_is_whole(tmp_path: Path) -> None:
 
 def test_an_underline_is_as_long_as_its_heading(tmp_path: Path) -> None:
     for number, name in enumerate(("a", "a_rather_long_name")):
-        write_call(name, 507, tmp_path / str(number))
+        write_call(name, 508, tmp_path / str(number))
         lines = (tmp_path / str(number) / f"{name}.rst").read_text().splitlines()
         heading = lines.index(next(line for line in lines if line.startswith(f"{name}():")))
         assert lines[heading + 1] == "=" * len(lines[heading])

@@ -86,7 +86,7 @@ def test_a_call_that_is_given_is_a_row_of_its_own(ferry: Ferry) -> None:
     assert document["settings"]["calls_made"] == ["39"]
     refused = json.loads(ferry(*words, "3,-1").stdout)
     assert "call" in [warning["id"] for warning in refused["warnings"]]
-    missing = rows_of(json.loads(ferry(*words, "507,buffer,0,0").stdout))[-1]
+    missing = rows_of(json.loads(ferry(*words, "508,buffer,0,0").stdout))[-1]
     assert (missing["available"], missing["reason"]) == (False, "this kernel has no such call")
 
 

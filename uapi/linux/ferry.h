@@ -17,6 +17,7 @@
 #define FERRY_NR_FLEXSC_REGISTER 504
 /* 505 is reserved. */
 #define FERRY_NR_FLEXSC_SERVE 506
+#define FERRY_NR_GETDENTS_STATX 507
 
 /* flags of batch() in <linux/batch.h> and of ferry_batch(): 0, or this if all others are 0. */
 #define FERRY_BATCH_QUERY 1L
