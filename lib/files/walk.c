@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ferry/rawcall.h>
+#include <linux/ferry.h>
+
 #define ALL_FLAGS                                                                           \
 	(FERRY_WALK_FOLLOW | FERRY_WALK_FOLLOW_ROOT | FERRY_WALK_XDEV | FERRY_WALK_SORTED | \
 	 FERRY_WALK_ENDS)
@@ -153,10 +156,19 @@ static void clean_up(struct walk *walk)
 	ferry__node_drop(walk->root);
 }
 
+/* Where names decide which attributes are needed, the names have to come first. */
+static bool attributes_come_with_names(const struct walk *walk)
+{
+	return walk->wanted.engine == FERRY_SYSCALL && walk->wanted.mask &&
+	       !(walk->wanted.flags & FERRY_WALK_FOLLOW) && !walk->filter.wanted &&
+	       ferry_rawcall(FERRY_NR_GETDENTS_STATX, -1, 0, 0, 0, 0, 0) == -EBADF;
+}
+
 static int run(struct walk *walk)
 {
 	if (!walk->crew.options->timeout_ms)
 		walk->wanted.engine = ferry__engine_of_one_crossing();
+	walk->wanted.with_names = attributes_come_with_names(walk);
 	ferry__queue_init(&walk->queue, walk->wanted.flags & FERRY_WALK_SORTED ? WINDOW : 0);
 	pthread_mutex_init(&walk->passing, NULL);
 	ferry__crew_run(&walk->crew, 1);

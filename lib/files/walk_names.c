@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ferry/rawcall.h>
+#include <linux/ferry.h>
+#include <linux/getdents_statx.h>
+
 #include "statx_batch.h"
 
 #define PIECE 256 /* names between two looks at whether the walk has ended */
@@ -20,40 +24,80 @@ struct dirent_header {
 	char name[];
 };
 
+/* An entry of either call. */
+struct read_entry {
+	size_t size; /* up to the next one */
+	uint64_t inode;
+	unsigned char type;
+	const char *name;
+	size_t room;		  /* of the name, its end and what fills up */
+	const struct statx *stat; /* or NULL */
+};
+
+static struct read_entry entry_at(const struct dirents *dirents, size_t at)
+{
+	const char *here = dirents->data + at;
+
+	if (dirents->has_stats) {
+		const struct dirent_statx *both = (const struct dirent_statx *)here;
+
+		return (struct read_entry){ both->reclen,
+					    both->ino,
+					    (unsigned char)both->type,
+					    both->name,
+					    both->reclen - offsetof(struct dirent_statx, name),
+					    &both->stat };
+	}
+	const struct dirent_header *plain = (const struct dirent_header *)here;
+
+	return (struct read_entry){ plain->size,
+				    plain->inode,
+				    plain->type,
+				    plain->name,
+				    plain->size - offsetof(struct dirent_header, name),
+				    NULL };
+}
+
 static bool is_dot(const char *name)
 {
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-static const struct dirent_header *header_at(const char *dirents, size_t offset)
+/* Returns how many names there are, and stores the room that they take. */
+static size_t count_names(const struct dirents *dirents, size_t *room)
 {
-	return (const struct dirent_header *)(dirents + offset);
-}
-
-static size_t count_names(const char *dirents, size_t size)
-{
+	struct read_entry entry;
 	size_t count = 0, at;
 
-	for (at = 0; at < size; at += header_at(dirents, at)->size)
-		count += !is_dot(header_at(dirents, at)->name);
+	*room = 0;
+	for (at = 0; at < dirents->size; at += entry.size) {
+		entry = entry_at(dirents, at);
+		if (is_dot(entry.name))
+			continue;
+		*room += entry.room;
+		count++;
+	}
 	return count;
 }
 
-static void list_entries(struct names *names, const char *dirents, size_t size)
+static void list_entries(struct names *names, const struct dirents *dirents, char *text)
 {
-	const struct dirent_header *header;
-	struct ferry_walk_entry *entry = names->entries;
-	size_t at;
+	struct read_entry entry;
+	size_t at, i = 0;
 
-	for (at = 0; at < size; at += header->size) {
-		header = header_at(dirents, at);
-		if (is_dot(header->name))
+	for (at = 0; at < dirents->size; at += entry.size) {
+		entry = entry_at(dirents, at);
+		if (is_dot(entry.name))
 			continue;
-		*entry++ = (struct ferry_walk_entry){
-			.name = header->name,
-			.inode = header->inode,
-			.type = header->type,
+		memcpy(text, entry.name, entry.room);
+		if (entry.stat)
+			names->stats[i] = *entry.stat;
+		names->entries[i++] = (struct ferry_walk_entry){
+			.name = text,
+			.inode = entry.inode,
+			.type = entry.type,
 		};
+		text += entry.room;
 	}
 }
 
@@ -67,16 +111,37 @@ static size_t aligned(size_t size)
 	return (size + 15) & ~(size_t)15;
 }
 
-/* One allocation: the structure, entries, attributes, and the directory's own text. */
-struct names *ferry__names_new(const struct names_wanted *wanted, const char *dirents, size_t size,
+static unsigned int mask_of(const struct names_wanted *wanted)
+{
+	return wanted->mask | STATX_TYPE | STATX_INO;
+}
+
+long ferry__names_read(struct member *member, const struct names_wanted *wanted, int fd,
+		       char *buffer, size_t size, struct dirents *into)
+{
+	long result = -EOPNOTSUPP;
+
+	if (wanted->with_names)
+		result = ferry_rawcall(FERRY_NR_GETDENTS_STATX, fd, (long)buffer, (long)size,
+				       mask_of(wanted), 0, 0);
+	into->has_stats = result != -EOPNOTSUPP && !ferry__is_refused(result);
+	if (!into->has_stats)
+		result = ferry__call_getdents(member, fd, buffer, size);
+	into->data = buffer;
+	into->size = result < 0 ? 0 : (size_t)result;
+	return result;
+}
+
+/* One allocation: the structure, entries, attributes, and the names. */
+struct names *ferry__names_new(const struct names_wanted *wanted, const struct dirents *dirents,
 			       struct node *node, struct opened *opened)
 {
-	size_t count = count_names(dirents, size);
+	size_t room, count = count_names(dirents, &room);
 	size_t entries_at = aligned(sizeof(struct names));
 	size_t stats_at = aligned(entries_at + count * sizeof(struct ferry_walk_entry));
 	bool stats = needs_stats(wanted);
-	size_t dirents_at = stats_at + (stats ? count * sizeof(struct statx) : 0);
-	char *memory = malloc(dirents_at + size);
+	size_t text_at = stats_at + (stats ? count * sizeof(struct statx) : 0);
+	char *memory = malloc(text_at + room);
 	struct names *names = (struct names *)memory;
 
 	if (!names)
@@ -87,10 +152,10 @@ struct names *ferry__names_new(const struct names_wanted *wanted, const char *di
 		.count = count,
 		.entries = (struct ferry_walk_entry *)(memory + entries_at),
 		.stats = stats ? (struct statx *)(memory + stats_at) : NULL,
+		.has_stats = dirents->has_stats,
 	};
 	atomic_fetch_add_explicit(&node->users, 1, memory_order_relaxed);
-	memcpy(memory + dirents_at, dirents, size);
-	list_entries(names, memory + dirents_at, size);
+	list_entries(names, dirents, memory + text_at);
 	return names;
 }
 
@@ -117,11 +182,6 @@ static bool is_wanted(const struct names_wanted *wanted, const struct ferry_walk
 static int flags_of(bool follow)
 {
 	return AT_NO_AUTOMOUNT | (follow ? 0 : AT_SYMLINK_NOFOLLOW);
-}
-
-static unsigned int mask_of(const struct names_wanted *wanted)
-{
-	return wanted->mask | STATX_TYPE | STATX_INO;
 }
 
 static void set_result(const struct names_wanted *wanted, struct ferry_walk_entry *entry, int error,
@@ -170,6 +230,20 @@ static bool look_in_batch(const struct names_wanted *wanted, struct names *names
 	return true;
 }
 
+/* Those whose attributes did not come with their names. */
+static void look_at_others(struct member *member, const struct names_wanted *wanted,
+			   struct names *names, struct piece piece)
+{
+	size_t i;
+
+	for (i = piece.first; i < piece.end; i++)
+		if (names->stats[i].stx_mask)
+			set_result(wanted, &names->entries[i], 0, &names->stats[i]);
+		else
+			ferry__entry_look(member, wanted, names->opened->fd, false,
+					  &names->entries[i], &names->stats[i]);
+}
+
 static void look_one_by_one(struct member *member, const struct names_wanted *wanted,
 			    struct names *names, struct piece piece)
 {
@@ -194,7 +268,9 @@ void ferry__names_look(struct member *member, const struct names_wanted *wanted,
 		piece.end = piece.first + PIECE;
 		if (piece.end > names->count)
 			piece.end = names->count;
-		if (!look_in_batch(wanted, names, piece))
+		if (names->has_stats)
+			look_at_others(member, wanted, names, piece);
+		else if (!look_in_batch(wanted, names, piece))
 			look_one_by_one(member, wanted, names, piece);
 		ferry__crew_did(member, piece.end - piece.first);
 	}

@@ -162,8 +162,8 @@ static int check_loop(struct walker *walker, struct node *node, int fd)
 /* Whether another member should ask for the attributes. */
 static bool is_for_another(const struct walk *walk, const struct names *names)
 {
-	return names->stats && names->count >= MANY_NAMES && walk->crew.cpus > 1 &&
-	       walk->queue.names_waiting < 2 * (size_t)walk->crew.cpus;
+	return names->stats && !names->has_stats && names->count >= MANY_NAMES &&
+	       walk->crew.cpus > 1 && walk->queue.names_waiting < 2 * (size_t)walk->crew.cpus;
 }
 
 static void hand_over(struct walk *walk, struct names *names)
@@ -190,10 +190,10 @@ static bool handed_over(struct walk *walk, struct names *names)
 }
 
 static int take_entries(struct walker *walker, struct node *node, struct opened *opened,
-			const char *dirents, size_t size)
+			const struct dirents *dirents)
 {
 	struct walk *walk = walker->walk;
-	struct names *names = ferry__names_new(&walk->wanted, dirents, size, node, opened);
+	struct names *names = ferry__names_new(&walk->wanted, dirents, node, opened);
 
 	if (!names)
 		return -ENOMEM;
@@ -211,11 +211,13 @@ static int take_entries(struct walker *walker, struct node *node, struct opened 
 static void read_all(struct walker *walker, struct node *node, struct opened *opened)
 {
 	char buffer[BUFFER_SIZE] __attribute__((aligned(8)));
+	struct dirents dirents;
 	long size;
 	int error;
 
 	while (!ferry__crew_stopped(walker->member)) {
-		size = ferry__call_getdents(walker->member, opened->fd, buffer, sizeof(buffer));
+		size = ferry__names_read(walker->member, &walker->walk->wanted, opened->fd, buffer,
+					 sizeof(buffer), &dirents);
 		/* ENOENT: the directory has been removed, and so has all that was in it. */
 		if (size == 0 || size == -ENOENT)
 			return;
@@ -223,7 +225,7 @@ static void read_all(struct walker *walker, struct node *node, struct opened *op
 			ferry__walk_pass_error(walker, node, (int)size);
 			return;
 		}
-		error = take_entries(walker, node, opened, buffer, (size_t)size);
+		error = take_entries(walker, node, opened, &dirents);
 		if (error) {
 			ferry__walk_end(walker->walk, error);
 			return;
