@@ -4,6 +4,7 @@
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lab.bench.run import Document
@@ -26,6 +27,7 @@ UNIMPLEMENTED = {
     "unimplemented": "unimplemented, beyond the table",
 }
 SAVED = 125.0  # instructions of a call, on other machines
+DIRECTORY = 0.75  # getdents_statx() beside getdents64() and statx() by batches
 UML_SLOT = 0.8  # of a naive batch's
 UML_RATIO = 200.0  # loop to batch
 STATX_NAME = 60.0  # instructions that ferry_statx_many() takes for a name, beyond the handler
@@ -206,6 +208,12 @@ def machine_goals(documents: Documents) -> Iterator[Goal]:
             yield Goal(what, row["loop"] - row["batch"], SAVED, "at least")
 
 
+def directory_goals(documents: Documents) -> Iterator[Goal]:
+    for row in find(documents, "directory", "directories"):
+        what = f"{Path(row['directory']).name}, names with attributes to batches of statx"
+        yield Goal(what, row["getdents_statx"] / row["batch"], DIRECTORY)
+
+
 def flexsc_goals(documents: Documents) -> Iterator[Goal]:
     if not documents.get("flexsc-uml", {}).get("in_kernel"):
         return
@@ -225,6 +233,7 @@ GOALS: tuple[Callable[[Documents], Iterator[Goal]], ...] = (
     kstats_goals,
     uml_goals,
     machine_goals,
+    directory_goals,
     flexsc_goals,
 )
 

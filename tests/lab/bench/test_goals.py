@@ -208,7 +208,7 @@ def test_the_table_says_what_is_not_met() -> None:
 def test_goals_are_of_benchmarks_that_there_are() -> None:
     names = {bench.name for bench in read_benches()}
     judged_ones = {"slope", "overhead", "total", "mdu", "call", "call-base", "uml", "flexsc-uml"}
-    judged_ones |= {"files-x86-6.12", "files-uml-7.3", "writes", "arm64", "riscv64"}
+    judged_ones |= {"files-x86-6.12", "files-uml-7.3", "writes", "arm64", "riscv64", "directory"}
     judged_ones |= {
         f"{name}-{t}" for name in ("slope", "overhead", "total", "writes") for t in ALSO
     }
@@ -223,6 +223,13 @@ def test_another_target_is_judged_like_the_first() -> None:
 
 
 # ---- other machines ----
+
+
+@pytest.mark.parametrize(("cost", "met"), [(75.0, True), (75.1, False)])
+def test_attributes_with_names_save_enough_or_not(cost: float, met: bool) -> None:
+    rows = [{"directory": "/tmp/ext4", "loop": 120.0, "batch": 100.0, "getdents_statx": cost}]
+    found = judged(directory={"directories": rows})
+    assert found == {"ext4, names with attributes to batches of statx": met}
 
 
 @pytest.mark.parametrize("machine", ["arm64", "riscv64"])
