@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""An audit rule logs each call of a batch, or of a runner, once."""
+"""An audit rule logs each call of a batch or of a runner once."""
 
+import errno
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,40 @@ RECORD = re.compile(
     r" a0=(?P<a0>[0-9a-f]+) a1=(?P<a1>[0-9a-f]+) a2=(?P<a2>[0-9a-f]+)"
 )
 
+# Prints the error of getdents_statx() for /, or 0.
+LIST = """
+import ctypes, os
+call = ctypes.CDLL(None, use_errno=True).syscall
+entries = ctypes.create_string_buffer(4096)
+result = call(507, os.open("/", os.O_RDONLY), entries, ctypes.c_size_t(4096), 0, 0)
+print(ctypes.get_errno() if result < 0 else 0)
+"""
 
-def test_a_rule_logs_each_call(watched: Path, maker: Maker) -> None:
+
+def open_audit() -> AuditLink:
     try:
-        link = AuditLink()
+        return AuditLink()
     except OSError as error:
         pytest.skip(f"this kernel has no audit: {error}")
+
+
+def error_of_list() -> int:
+    done = subprocess.run([sys.executable, "-c", LIST], stdout=subprocess.PIPE, check=True)
+    return int(done.stdout)
+
+
+def test_under_a_rule_attributes_take_calls_of_their_own() -> None:
+    if error_of_list() == errno.ENOSYS:
+        pytest.skip("this kernel does not have getdents_statx()")
+    assert error_of_list() == 0  # the first test: a rule stays
+    link = open_audit()
+    with link:
+        link.log_children()
+        assert error_of_list() == errno.EOPNOTSUPP
+
+
+def test_a_rule_logs_each_call(watched: Path, maker: Maker) -> None:
+    link = open_audit()
     with link:
         link.log_children()
         subprocess.run([watched, maker.word], stdout=subprocess.PIPE, check=True)
