@@ -27,7 +27,7 @@ struct name {
 /* Names, which are looked up when the directory is no longer locked. */
 struct names {
 	struct dir_context ctx;
-	void *first, *end, *limit;
+	void *first, *end; /* in a page */
 	size_t room; /* in the caller's buffer */
 	int error;
 };
@@ -55,7 +55,7 @@ static bool add_name(struct dir_context *ctx, const char *text, int len, loff_t 
 		names->error = -EINVAL; /* only for the first entry */
 		return false;
 	}
-	if (name_size(len) > names->limit - names->end)
+	if (name_size(len) > names->first + PAGE_SIZE - names->end)
 		return false;
 	*name = (struct name){ .offset = offset, .ino = ino, .type = type, .len = len };
 	memcpy(name->text, text, len);
@@ -149,7 +149,6 @@ SYSCALL_DEFINE5(getdents_statx, unsigned int, fd, struct dirent_statx __user *, 
 	names.first = (void *)__get_free_page(GFP_KERNEL);
 	if (!names.first)
 		return -ENOMEM;
-	names.limit = names.first + PAGE_SIZE;
 	names.room = min_t(size_t, size, MAX_RW_COUNT);
 	do {
 		names.end = names.first;

@@ -18,7 +18,7 @@
 #define MASK (STATX_BASIC_STATS | STATX_BTIME)
 #define MANY 300 /* more names than the kernel takes from a file system at once */
 
-/* What getdents64() writes. */
+/* An entry that getdents64() writes. */
 struct entry64 {
 	__u64 ino;
 	__s64 off;
@@ -149,7 +149,7 @@ TEST_F(directory, says_what_single_calls_say)
 	EXPECT_EQ(2, compare(_metadata, self->fd, self->buffer, 544));
 }
 
-/* What is behind the buffer takes some of the entries; the next call returns them. */
+/* Where the buffer ends early, the next call returns the entries that are left. */
 TEST_F(directory, loses_no_entry_to_a_fault)
 {
 	EXPECT_EQ(2, compare(_metadata, self->fd, self->buffer + SIZE - 5000, 20000));
@@ -192,7 +192,7 @@ TEST_F(directory, leaves_mount_points_to_statx)
 	ASSERT_EQ(0, chdir("/"));
 }
 
-/* Names take the right to read, attributes that to search. */
+/* Without the right to search a directory, its entries have names only. */
 TEST_F(directory, needs_the_right_to_search)
 {
 	const struct dirent_statx *got;
