@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ferry/batchcall.h>
 #include <linux/ferry.h>
 #include <linux/getdents_statx.h>
+
+#include "monotonic.h"
 
 #define TRIALS 5
 #define MASK (STATX_BASIC_STATS | STATX_BTIME)
@@ -142,14 +143,6 @@ static const struct side {
 };
 
 #define SIDES (sizeof(sides) / sizeof(sides[0]))
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Of the shortest of TRIALS lists: an interrupt only adds to one. */
 static double per_entry(const struct side *side, int fd)

@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ferry/batchcall.h>
+
+#include "monotonic.h"
 
 #define MOST 2000 /* calls; a line through half as many and these leaves out the crossing */
 #define TRIALS 5
@@ -30,14 +31,6 @@ struct call {
 
 static struct batch_slot slots[MOST];
 static long rets[MOST];
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static void run_loop(long count)
 {
