@@ -106,6 +106,18 @@ def test_what_comes_from_elsewhere_is_not_missing(machine: Machine) -> None:
     assert machine.run("--missing", "run").stdout == ""
 
 
+@pytest.mark.parametrize(("found", "missing"), [("/usr/lib/", []), ("", ["rt-dev"])])
+def test_a_library_of_clang_is_one_that_clang_finds(
+    machine: Machine, found: str, missing: list[str]
+) -> None:
+    (machine.folder / "packages.txt").write_text("[run]\nrt-dev libno.a libasan.a\n")
+    assert machine.run("--missing", "run").stdout.split() == ["rt-dev"]
+    machine.command(
+        "clang", f'[[ $1 == *=libasan.a ]] && echo {found}libasan.a || echo "${{1#*=}}"'
+    )
+    assert machine.run("--missing", "run").stdout.split() == missing
+
+
 def test_missing_packages_are_named_as_this_release_names_them(machine: Machine) -> None:
     machine.release("ubuntu", "24.04")
     assert machine.run("--missing", "check").stdout.split()[-1] == "browser-bin"
