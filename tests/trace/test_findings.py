@@ -134,17 +134,8 @@ def test_calls_between_work_have_an_indirect_cost(trace: Trace) -> None:
     finding, whole = found(report, "question"), report["indirect_ns"]
     indirect = finding["indirect_ns"]
     assert 0 <= indirect["value"] <= whole["value"] * 1.001
-    each = indirect["value"] / finding["calls"]
-    assert each < 1000  # ns
     known = indirect["value"] > indirect["error"]
     assert known == ("that the calls cost indirectly" in finding["sentence"])
-
-
-@pytest.mark.parametrize("method", ["bpf"], indirect=True)
-def test_calls_one_after_the_other_evict_nothing(trace: Trace, waste: Path, tmp_path: Path) -> None:
-    report = trace(waste, "value", tmp_path)
-    indirect = found(report, "value")["indirect_ns"]["value"]
-    assert indirect < 0.02 * found(report, "value")["cost_ns"]["value"]
 
 
 def test_one_name_in_several_directories_is_several_questions(trace: Trace) -> None:
