@@ -107,12 +107,13 @@ static void *begin(void *argument, void *top)
 	if (!start_waits())
 		home_depart();
 	/*
-	 * A cancellation inside of libc unwinds the thread on its carrier.  It goes home before it
-	 * leaves this frame: the home's loop is above, where libc's next functions have theirs.
+	 * However the thread ends, it goes home before it leaves this frame: the home's loop is
+	 * above, where the next functions have their frames.  A cancellation inside of libc unwinds
+	 * the thread on its carrier.
 	 */
 	pthread_cleanup_push(end_here, NULL);
 	result = beginning.start(beginning.argument);
-	pthread_cleanup_pop(0);
+	pthread_cleanup_pop(1);
 	return result;
 }
 
@@ -129,17 +130,13 @@ static void *begin_native(void *argument, void *top)
 static void *thread_main(void *argument)
 {
 	const struct beginning *beginning = argument;
-	void *result;
 
 	count_this_thread();
 	ferry_self.domain = beginning->domain;
 	ferry_self.filtered = beginning->filtered;
 	if (beginning->native)
-		result = ferry_threads_call_below(begin_native, argument, 0);
-	else
-		result = ferry_threads_call_below(begin, argument, home_room());
-	home_end();
-	return result;
+		return ferry_threads_call_below(begin_native, argument, 0);
+	return ferry_threads_call_below(begin, argument, home_room());
 }
 
 /* A stack that the program made: libc has the address of its end, or NULL. */
