@@ -100,12 +100,19 @@ static bool is_newly_held(struct carrier *carrier)
 	       !__atomic_load_n(&carrier->stuck, __ATOMIC_ACQUIRE) && is_held(carrier);
 }
 
-static void replace(struct carrier *carrier)
+/* Whoever clears the mark counts the carrier again: the carrier itself between two threads. */
+static bool replace(struct carrier *carrier)
 {
-	/* The carrier itself clears this, and counts itself again. */
-	__atomic_store_n(&carrier->stuck, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&carrier->stuck, true, __ATOMIC_SEQ_CST);
 	__atomic_fetch_sub(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
+	/* Its thread has ended its turn meanwhile: idle, it would not look for the mark. */
+	if (!__atomic_load_n(&carrier->current, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&carrier->stuck, false, __ATOMIC_SEQ_CST)) {
+		__atomic_fetch_add(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
+		return false;
+	}
 	report_count(COUNT_STUCK);
+	return true;
 }
 
 static bool is_needed(void)
@@ -142,10 +149,8 @@ static void replace_held(void)
 	int i, missing;
 
 	for (i = 0; i < made; i++)
-		if (is_newly_held(&carriers[i])) {
-			replace(&carriers[i]);
+		if (is_newly_held(&carriers[i]) && replace(&carriers[i]))
 			any = true;
-		}
 	if (any)
 		make_haste();
 	missing = carriers_allowed() - __atomic_load_n(&carrier_state.running, __ATOMIC_SEQ_CST);
