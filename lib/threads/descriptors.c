@@ -144,9 +144,12 @@ EXPORT int fclose(FILE *stream)
 
 static long duplicate(int from, int to, int flags, long number)
 {
+	int error;
+
 	if (from != to && !is_of_vfork()) {
-		if (watch_is_own(to))
-			watch_move_own(to);
+		error = watch_is_own(to) ? watch_move_own(to) : 0;
+		if (error)
+			return as_libc(error);
 		watch_close(to);
 	}
 	return as_libc(raw3(number, from, to, flags));

@@ -121,15 +121,17 @@ int watch_own(int index)
 }
 
 /* The epoll instance knows the others by their files, not by their numbers. */
-void watch_move_own(int fd)
+int watch_move_own(int fd)
 {
 	for (int i = 0; i < OWNS; i++)
 		if (own[i] == fd) {
 			const long moved = raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, OWN_FROM);
 
-			if (moved >= 0)
-				__atomic_store_n(&own[i], (int)moved, __ATOMIC_RELEASE);
+			if (moved < 0)
+				return (int)moved;
+			__atomic_store_n(&own[i], (int)moved, __ATOMIC_RELEASE);
 		}
+	return 0;
 }
 
 /* ---- what is known of descriptors ---- */

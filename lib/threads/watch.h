@@ -66,7 +66,7 @@ void watch_kick(void);
 bool watch_is_own(int fd);
 int watch_own_count(void);
 int watch_own(int index);
-void watch_move_own(int fd);
+int watch_move_own(int fd); /* returns 0 or -errno: no number is left */
 
 /* After fork(), in the child. */
 void watch_reset(void);

@@ -101,6 +101,14 @@ def test_a_thread_whose_creator_uses_its_clock_is_carried() -> None:
     assert " 1 threads at home for good" in done.stderr
 
 
+def test_a_program_that_takes_every_descriptor_leaves_the_layer_its_own() -> None:
+    """The layer's descriptors move out of the way, as far as the limit allows."""
+    command = [*CARRIED, "--carriers", "2", PROPERTIES, "descriptors_by_syscall"]
+    plain = run(PROPERTIES, "descriptors_by_syscall")
+    done = run("sh", "-c", 'ulimit -n 1024; exec "$@"', "sh", *command)
+    assert (done.stdout, done.returncode) == (plain.stdout, plain.returncode)
+
+
 def test_a_closed_descriptor_ends_the_wait_for_it() -> None:
     done = run(*CARRIED, PROGRAMS / "carried", "close")
     assert (done.stdout, done.returncode) == ("-1 Bad file descriptor\n", 0)
