@@ -17,7 +17,17 @@
 #include "common/memory.h"
 #include "common/record.h"
 
-#define HWCAP2_FSGSBASE (1UL << 1)
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#define OWN_NAME "x86-64"
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#define OWN_NAME "arm64"
+#else
+#define OWN_MACHINE EM_NONE
+#define OWN_NAME "x86-64 and arm64"
+#endif
+#define HWCAP2_FSGSBASE (1UL << 1) /* of x86-64 */
 #define MOST_INTERPRETERS 4 /* of a script whose interpreter is a script: as the kernel has it */
 
 /* ---- finding ---- */
@@ -140,8 +150,8 @@ static const char *why_image(const struct image *image)
 
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return "it is neither an ELF file nor a script";
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
-		return "it is for another machine than x86-64";
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
+		return "it is for another machine than " OWN_NAME;
 	if (has_section(image, header, ".go.buildinfo"))
 		return "it is written in Go, which has threads of its own";
 	if (!is_dynamic(image, header))
@@ -196,15 +206,11 @@ const char *why_unfit(const char *file)
 
 const char *why_unfit_here(void)
 {
-#ifdef __x86_64__
-	const char *tracer = line_after("/proc/self/status", "TracerPid:");
-
-	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+	if (OWN_MACHINE == EM_NONE)
+		return "this machine is neither x86-64 nor arm64";
+	if (OWN_MACHINE == EM_X86_64 && !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
 		return "this machine lets no program change its thread pointer (FSGSBASE)";
-	if (strtol(tracer, NULL, 10))
+	if (strtol(line_after("/proc/self/status", "TracerPid:"), NULL, 10))
 		return "it is traced";
 	return NULL;
-#else
-	return "this machine is not x86-64";
-#endif
 }

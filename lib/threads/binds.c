@@ -10,10 +10,13 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#ifdef __x86_64__
 #include <sys/io.h>
+#endif
 #include <sys/personality.h>
 #include <sys/prctl.h>
 
+#include "cpu.h"
 #include "end.h"
 #include "export.h"
 #include "home.h"
@@ -100,16 +103,13 @@ static void bind_pthread(pthread_t pthread, const char *reason)
 
 /* ---- the calls: the type, name, parameters and arguments, and why ---- */
 
-#define BINDING_CALLS(X)                                                                     \
-	X(int, setns, (int fd, int type), (fd, type), "setns")                               \
-	X(int, unshare, (int flags), (flags), "unshare")                                     \
-	X(int, setfsuid, (uid_t id), (id), "setfsuid")                                       \
-	X(int, setfsgid, (gid_t id), (id), "setfsgid")                                       \
-	X(int, ioperm, (unsigned long from, unsigned long count, int on), (from, count, on), \
-	  "ioperm")                                                                          \
-	X(int, iopl, (int level), (level), "iopl")                                           \
-	X(int, personality, (unsigned long persona), (persona), "personality")               \
-	X(int, nice, (int by), (by), "nice")                                                 \
+#define BINDING_CALLS(X)                                                       \
+	X(int, setns, (int fd, int type), (fd, type), "setns")                 \
+	X(int, unshare, (int flags), (flags), "unshare")                       \
+	X(int, setfsuid, (uid_t id), (id), "setfsuid")                         \
+	X(int, setfsgid, (gid_t id), (id), "setfsgid")                         \
+	X(int, personality, (unsigned long persona), (persona), "personality") \
+	X(int, nice, (int by), (by), "nice")                                   \
 	X(pid_t, _Fork, (void), (), "_Fork")
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
@@ -120,6 +120,10 @@ static void bind_pthread(pthread_t pthread, const char *reason)
 		return LIBC(name) arguments;         \
 	}
 BINDING_CALLS(X)
+#ifdef __x86_64__
+X(int, ioperm, (unsigned long from, unsigned long count, int on), (from, count, on), "ioperm")
+X(int, iopl, (int level), (level), "iopl")
+#endif
 #undef X
 
 /* Calls that name the kernel thread. */
@@ -325,30 +329,6 @@ __attribute__((used, visibility("hidden"))) void *ferry_threads_jump(enum jump j
 		functions[jump] = real_function(jumps[jump].name);
 	return functions[jump];
 }
-
-#define JUMP(name, index)                               \
-	__asm__(".text\n"                               \
-		".globl " name "\n"                     \
-		".type " name ",@function\n" name ":\n" \
-		"	push %rdi\n"                          \
-		"	push %rsi\n"                          \
-		"	push %rdx\n"                          \
-		"	push %rcx\n"                          \
-		"	push %r8\n"                           \
-		"	push %r9\n"                           \
-		"	sub $8, %rsp\n"                       \
-		"	mov $" #index ", %edi\n"        \
-		"	call ferry_threads_jump\n"            \
-		"	mov %rax, %r11\n"                     \
-		"	add $8, %rsp\n"                       \
-		"	pop %r9\n"                            \
-		"	pop %r8\n"                            \
-		"	pop %rcx\n"                           \
-		"	pop %rdx\n"                           \
-		"	pop %rsi\n"                           \
-		"	pop %rdi\n"                           \
-		"	jmp *%r11\n"                          \
-		".size " name ", .-" name "\n")
 
 JUMP("vfork", 0);
 JUMP("__vfork", 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "carrier.h"
 
-#include <immintrin.h>
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "cpu.h"
 #include "end.h"
 #include "monitor.h"
 #include "real.h"
@@ -154,11 +154,13 @@ static void look(struct carrier *carrier, int64_t deadline)
 static void wait_for_work(struct carrier *carrier)
 {
 	__atomic_fetch_add(&carrier_state.idle, 1, __ATOMIC_SEQ_CST);
+	order_after_atomic(); /* idle before the queues: see carrier_push() */
 	if (!carrier_has_work()) {
 		__atomic_store_n(&carrier->sleeps, carrier->sleeps + 1, __ATOMIC_RELAXED);
 		look(carrier, timer_next());
 	}
 	__atomic_fetch_sub(&carrier_state.idle, 1, __ATOMIC_SEQ_CST);
+	order_after_atomic(); /* the monitor looks for the idle before it sleeps */
 	monitor_wake();
 }
 
@@ -218,7 +220,7 @@ static void run(struct carrier *carrier, struct thread *thread)
 	thread->carrier = carrier;
 	__atomic_store_n(&carrier->current, thread, __ATOMIC_RELEASE);
 	__atomic_store_n(&carrier->switches, carrier->switches + 1, __ATOMIC_RELAXED);
-	ferry_threads_switch(&carrier->host.sp, thread->sp, thread->fs);
+	ferry_threads_switch(&carrier->host.sp, thread->sp, thread->tp);
 	__atomic_store_n(&carrier->current, NULL, __ATOMIC_RELEASE);
 	thread->carrier = NULL;
 	if (__atomic_load_n(&carrier->hogged, __ATOMIC_RELAXED)) {
@@ -234,7 +236,7 @@ static void *carrier_main(void *argument)
 	struct thread *thread;
 
 	raw3(SYS_prctl, PR_SET_NAME, (long)"ferry-carrier", 0);
-	carrier->host.fs = _readfsbase_u64();
+	carrier->host.tp = thread_pointer();
 	carrier->mask = signals_block();
 	carrier->mask = ~0UL; /* unlike any thread's: the first one sets it */
 	__atomic_store_n(&carrier->tid, (int)raw3(SYS_gettid, 0, 0, 0), __ATOMIC_RELEASE);

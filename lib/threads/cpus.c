@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* How many CPUs the process may use. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include "carrier.h"
-
-static int read_text(const char *path, char *text, size_t size)
-{
-	const int fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	long length;
-
-	if (fd < 0)
-		return fd;
-	length = raw3(SYS_read, fd, (long)text, (long)size - 1);
-	raw3(SYS_close, fd, 0, 0);
-	text[length > 0 ? length : 0] = '\0';
-	return length > 0 ? 0 : -1;
-}
 
 /* The quota of one control group in CPUs, rounded up; 0: none. */
 static int quota_of(const char *group)
@@ -28,8 +13,8 @@ static int quota_of(const char *group)
 	long quota, period;
 
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
-	if (read_text(path, text, sizeof(text)) || sscanf(text, "%ld %ld", &quota, &period) != 2 ||
-	    quota <= 0 || period <= 0)
+	if (read_text(path, text, sizeof(text)) <= 0 ||
+	    sscanf(text, "%ld %ld", &quota, &period) != 2 || quota <= 0 || period <= 0)
 		return 0;
 	return (int)((quota + period - 1) / period);
 }
@@ -40,7 +25,7 @@ static int quota(void)
 	char text[512], *group, *end;
 	int least = 0, one;
 
-	if (read_text("/proc/self/cgroup", text, sizeof(text)))
+	if (read_text("/proc/self/cgroup", text, sizeof(text)) <= 0)
 		return 0;
 	group = strstr(text, "0::/");
 	if (!group)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "create.h"
 #include "export.h"
 #include "home.h"

@@ -142,7 +142,7 @@ EXPORT int fclose(FILE *stream)
 	return real()->fclose(stream);
 }
 
-static long duplicate(int from, int to, int flags, long number)
+static long duplicate(int from, int to, int flags)
 {
 	int error;
 
@@ -152,17 +152,19 @@ static long duplicate(int from, int to, int flags, long number)
 			return as_libc(error);
 		watch_close(to);
 	}
-	return as_libc(raw3(number, from, to, flags));
+	return as_libc(raw3(SYS_dup3, from, to, flags));
 }
 
 EXPORT int dup2(int from, int to)
 {
-	return (int)duplicate(from, to, 0, SYS_dup2);
+	if (from != to)
+		return (int)duplicate(from, to, 0);
+	return as_libc(raw3(SYS_fcntl, from, F_GETFD, 0)) < 0 ? -1 : to;
 }
 
 EXPORT int dup3(int from, int to, int flags)
 {
-	return (int)duplicate(from, to, flags, SYS_dup3);
+	return (int)duplicate(from, to, flags);
 }
 
 static int close_span(unsigned int first, unsigned int last, int flags)

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "binds.h"
+#include "cpu.h"
 #include "export.h"
 #include "home.h"
 #include "lot.h"
@@ -164,12 +165,12 @@ static bool is_binding(long number)
 {
 	return IS_AMONG(number, SYS_setns, SYS_unshare, SYS_capset, SYS_setuid, SYS_setgid,
 			SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid,
-			SYS_setfsgid, SYS_setgroups, SYS_personality, SYS_ioperm, SYS_iopl,
-			SYS_ioprio_set, SYS_set_mempolicy, SYS_keyctl, SYS_add_key, SYS_request_key,
-			SYS_perf_event_open, SYS_arch_prctl, SYS_set_robust_list,
-			SYS_set_tid_address, SYS_ptrace, SYS_clone, SYS_clone3, SYS_vfork, SYS_fork,
-			SYS_landlock_restrict_self, SYS_io_uring_setup, SYS_io_uring_enter,
-			SYS_get_robust_list, SYS_timer_create);
+			SYS_setfsgid, SYS_setgroups, SYS_personality, SYS_ioprio_set,
+			SYS_set_mempolicy, SYS_keyctl, SYS_add_key, SYS_request_key,
+			SYS_perf_event_open, SYS_set_robust_list, SYS_set_tid_address, SYS_ptrace,
+			SYS_clone, SYS_clone3, OLD_BINDING SYS_landlock_restrict_self,
+			SYS_io_uring_setup, SYS_io_uring_enter, SYS_get_robust_list,
+			SYS_timer_create);
 }
 
 static bool is_signalled(struct thread *thread, const void *data)
@@ -195,12 +196,10 @@ static long send_signal(long number, int tid, const long a[6])
 /* Returns a new descriptor. */
 static bool is_birth(long number)
 {
-	return IS_AMONG(number, SYS_open, SYS_openat, SYS_openat2, SYS_creat, SYS_socket,
-			SYS_accept, SYS_accept4, SYS_dup, SYS_eventfd, SYS_eventfd2,
-			SYS_epoll_create, SYS_epoll_create1, SYS_timerfd_create, SYS_signalfd,
-			SYS_signalfd4, SYS_inotify_init, SYS_inotify_init1, SYS_memfd_create,
-			SYS_pidfd_open, SYS_pidfd_getfd, SYS_userfaultfd, SYS_fanotify_init,
-			SYS_perf_event_open);
+	return IS_AMONG(number, OLD_BIRTHS SYS_openat, SYS_openat2, SYS_socket, SYS_accept,
+			SYS_accept4, SYS_dup, SYS_eventfd2, SYS_epoll_create1, SYS_timerfd_create,
+			SYS_signalfd4, SYS_inotify_init1, SYS_memfd_create, SYS_pidfd_open,
+			SYS_pidfd_getfd, SYS_userfaultfd, SYS_fanotify_init, SYS_perf_event_open);
 }
 
 static long call_at_home(long number, const long a[6])
@@ -236,10 +235,13 @@ static long dispatch(long number, const long a[6])
 		return as_libc(close((int)a[0])) < 0 ? -errno : 0;
 	case SYS_close_range:
 		return close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2]) ? -errno : 0;
+#ifdef SYS_dup2
 	case SYS_dup2:
+		fd = dup2((int)a[0], (int)a[1]);
+		return fd < 0 ? -errno : fd;
+#endif
 	case SYS_dup3:
-		fd = number == SYS_dup2 ? dup2((int)a[0], (int)a[1]) :
-					  dup3((int)a[0], (int)a[1], (int)a[2]);
+		fd = dup3((int)a[0], (int)a[1], (int)a[2]);
 		return fd < 0 ? -errno : fd;
 	case SYS_prctl:
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]) < 0 ? -errno : 0;

@@ -11,9 +11,15 @@ the thread that it runs.
 import gdb
 
 CARRIED = 3  # PLACE_CARRIED of thread.h
-# What ferry_threads_switch() pushes below the address that it returns to.
-SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp")
-CONTROL = 8  # bytes of control words below
+# Where ferry_threads_switch() saves registers, in bytes from the stack pointer.
+X86_64 = {"r15": 8, "r14": 16, "r13": 24, "r12": 32, "rbx": 40, "rbp": 48, "rip": 56}
+AARCH64 = {f"x{number}": 16 + 8 * (number - 19) for number in range(19, 29)} | {"x29": 0, "pc": 8}
+# And the size of all that, the names of the stack and thread pointers, and of what else to keep:
+# the number of the system call, which begins again once the process goes on.
+CONTEXTS = {
+    "i386:x86-64": (X86_64, 64, "rsp", "fs_base", ("orig_rax",)),
+    "aarch64": (AARCH64, 176, "sp", "tpidr", ()),
+}
 
 
 def word(address: int) -> int:
@@ -35,18 +41,14 @@ def carried_threads() -> "list[gdb.Value]":
     return found
 
 
-def registers_of(thread: gdb.Value) -> "dict[str, int]":
-    stack = int(thread["sp"]) + CONTROL
-    saved = {name: word(stack + 8 * place) for place, name in enumerate(SAVED)}
-    stack += 8 * len(SAVED)
-    return saved | {"rip": word(stack), "rsp": stack + 8, "fs_base": int(thread["fs"])}
-
-
 def show_stack(thread: gdb.Value) -> None:
     """With the saved registers for a moment in place of the selected thread's."""
-    changed = registers_of(thread)
-    # The number of the system call as well: it begins again once the process goes on.
-    kept = {name: int(gdb.parse_and_eval(f"(long)${name}")) for name in (*changed, "orig_rax")}
+    cpu = gdb.selected_frame().architecture().name()
+    saved, size, stack_pointer, thread_pointer, others = CONTEXTS[cpu]
+    stack = int(thread["sp"])
+    changed = {name: word(stack + offset) for name, offset in saved.items()}
+    changed |= {stack_pointer: stack + size, thread_pointer: int(thread["tp"])}
+    kept = {name: int(gdb.parse_and_eval(f"(long)${name}")) for name in (*changed, *others)}
     try:
         for name, value in changed.items():
             gdb.execute(f"set ${name} = {value}")

@@ -9,13 +9,13 @@
  */
 #include "home.h"
 
-#include <immintrin.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "binds.h"
 #include "busy.h"
 #include "carrier.h"
+#include "cpu.h"
 #include "end.h"
 #include "lock.h"
 #include "report.h"
@@ -29,6 +29,8 @@
 #define SCORE_TO_BIND (-256)
 #define SCORE_MOST 256
 #define HOGS_TO_BIND 3
+
+__thread struct thread ferry_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static struct {
 	struct lock lock;
@@ -67,47 +69,20 @@ static void home_loop(struct thread *thread)
 			futex_wait(&thread->home_word, 0, -1);
 		thread->home_word = 0;
 		thread->host = &thread->home;
-		ferry_threads_switch(&thread->home.sp, thread->sp, thread->fs);
+		ferry_threads_switch(&thread->home.sp, thread->sp, thread->tp);
 	}
 }
 
-/* The first switch to a home returns here: RBX holds the thread. */
-__asm__(".text\n"
-	".type home_entry,@function\n"
-	"home_entry:\n"
-	"	mov %rbx, %rdi\n"
-	"	xor %ebp, %ebp\n"
-	"	call *%r12\n"
-	"	ud2\n"
-	".size home_entry, .-home_entry\n");
-void home_entry(void) __attribute__((visibility("hidden")));
-
-/* A context as ferry_threads_switch() saves it. */
-struct saved {
-	unsigned int mxcsr;
-	unsigned int x87;
-	unsigned long r15, r14, r13, r12, rbx, rbp;
-	void (*resume)(void);
-	unsigned long pad;
-};
-
 void home_prepare(struct thread *thread, void *top)
 {
-	thread->home.sp = (void *)(((unsigned long)top & ~15UL) - sizeof(struct saved));
-	thread->fs = thread->home.fs = _readfsbase_u64();
+	thread->home.sp = (void *)(((unsigned long)top & ~15UL) - CONTEXT_SIZE);
+	thread->tp = thread->home.tp = thread_pointer();
 }
 
 /* Only now: a thread that never leaves does not touch this page. */
 static void build_home(struct thread *thread)
 {
-	struct saved *saved = thread->home.sp;
-
-	memset(saved, 0, sizeof(*saved));
-	saved->mxcsr = _mm_getcsr();
-	__asm__ volatile("fnstcw %0" : "=m"(saved->x87));
-	saved->rbx = (unsigned long)thread;
-	saved->r12 = (unsigned long)home_loop;
-	saved->resume = home_entry;
+	ferry_threads_context(thread->home.sp, home_loop, thread);
 }
 
 /* Not inlined: nothing that depends on the host may be kept across it. */
@@ -115,7 +90,7 @@ __attribute__((noinline)) void home_leave_host(struct thread *thread)
 {
 	struct host *host = thread->host;
 
-	ferry_threads_switch(&thread->sp, host->sp, host->fs);
+	ferry_threads_switch(&thread->sp, host->sp, host->tp);
 }
 
 static void arrive(const char *reason)
@@ -298,7 +273,7 @@ void home_bind(const char *reason)
 	struct thread *thread = &ferry_self;
 
 	home_enter(reason);
-	if (thread->place != PLACE_NATIVE && thread->fs)
+	if (thread->place != PLACE_NATIVE && thread->tp)
 		settle(thread, reason);
 }
 

@@ -6,6 +6,7 @@
 #ifndef THREADS_LOCK_H
 #define THREADS_LOCK_H
 
+#include "cpu.h"
 #include "raw.h"
 
 struct lock {
@@ -23,7 +24,7 @@ static inline void lock_take(struct lock *lock)
 		if (__atomic_compare_exchange_n(&lock->word, &expected, 1, 0, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return;
-		__builtin_ia32_pause();
+		relax();
 	}
 	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
 		futex_wait(&lock->word, 2, -1);

@@ -7,6 +7,7 @@
 #define THREADS_LOT_H
 
 #include "busy.h"
+#include "cpu.h"
 #include "wait.h"
 
 #define BUCKETS 1024
@@ -31,6 +32,7 @@ static inline struct bucket *lot_enter(const void *address)
 	/* Ordered before the try, as the thing's change is before lot_wake()'s look: one sees the
 	 * other. */
 	__atomic_fetch_add(&bucket->waiters, 1, __ATOMIC_SEQ_CST);
+	order_after_atomic();
 	return bucket;
 }
 
@@ -44,13 +46,14 @@ enum wait_state lot_wait(struct bucket *bucket, const void *address, unsigned in
 			 int64_t deadline);
 
 /**
- * Wakes at most MOST threads that wait for ADDRESS, which was changed by an instruction that
- * orders memory fully (on x86-64, each one that is atomic).  Returns how many.
+ * Wakes at most MOST threads that wait for ADDRESS, which the caller has changed by an atomic
+ * instruction, or before a fence.  Returns how many.
  */
 static inline int lot_wake(const void *address, int most)
 {
 	struct bucket *bucket = lot_bucket(address);
 
+	order_after_atomic(); /* the change, before the look for waiters */
 	if (__builtin_expect(!__atomic_load_n(&bucket->waiters, __ATOMIC_SEQ_CST), 1))
 		return 0;
 	if (__builtin_expect(is_busy(), 0)) {

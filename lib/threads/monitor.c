@@ -6,7 +6,6 @@
  */
 #include "monitor.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -63,16 +62,10 @@ static void sleep_while_idle(void)
 static bool sleeps_in_kernel(int tid)
 {
 	char path[64], text[256], *state;
-	long length;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (read_text(path, text, sizeof(text)) < 0)
 		return true; /* a chroot without /proc: rather a carrier too many than none */
-	length = raw3(SYS_read, fd, (long)text, sizeof(text) - 1);
-	raw3(SYS_close, fd, 0, 0);
-	text[length > 0 ? length : 0] = '\0';
 	state = strrchr(text, ')');
 	return state && (state[2] == 'S' || state[2] == 'D');
 }

@@ -4,7 +4,9 @@
 #define THREADS_RAW_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,6 +33,32 @@ static inline long as_libc(long result)
 		return result;
 	errno = (int)-result;
 	return -1;
+}
+
+/* Without waiting. */
+static inline long poll_now(struct pollfd *polls, nfds_t count)
+{
+#ifdef SYS_poll
+	return raw3(SYS_poll, (long)polls, (long)count, 0);
+#else
+	struct timespec none = { 0 };
+
+	return raw6(SYS_ppoll, (long)polls, (long)count, (long)&none, 0, 0, 0);
+#endif
+}
+
+/* Reads the beginning of a file as text.  Returns its length or -errno. */
+static inline long read_text(const char *path, char *text, size_t size)
+{
+	const int fd = (int)raw6(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long length;
+
+	if (fd < 0)
+		return fd;
+	length = raw3(SYS_read, fd, (long)text, (long)size - 1);
+	raw3(SYS_close, fd, 0, 0);
+	text[length > 0 ? length : 0] = '\0';
+	return length;
 }
 
 /* DEADLINE: by CLOCK_MONOTONIC, in ns; negative: none. */

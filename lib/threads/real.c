@@ -7,11 +7,11 @@
 struct real real_functions;
 bool real_found;
 
-/* The versions of conditions before 2.3.2 are other types, and dlsym() might prefer them. */
+/* Older conditions of x86-64 are of another type, and dlsym() might prefer them. */
 static void *find(const char *name)
 {
 	if (!strncmp(name, "pthread_cond_", 13) && strcmp(name, "pthread_cond_clockwait") != 0)
-		return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+		return dlvsym(RTLD_NEXT, name, CONDITION_VERSION);
 	return dlsym(RTLD_NEXT, name);
 }
 

@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu.h"
+
 /* Functions that more than their wrappers call, or that a handler may be the first to call. */
 /* clang-format off */
 #define REAL_FUNCTIONS(X) \
@@ -89,7 +91,7 @@ void real_find(void);
 /* Also before constructors have run. */
 static inline const struct real *real(void)
 {
-	if (__builtin_expect(!real_found, 0))
+	if (__builtin_expect(!__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 0))
 		real_find();
 	return &real_functions;
 }
@@ -107,11 +109,11 @@ int real_mutex_unlock(pthread_mutex_t *mutex);
 int real_rwlock_rdlock(pthread_rwlock_t *lock);
 int real_rwlock_wrlock(pthread_rwlock_t *lock);
 int real_rwlock_unlock(pthread_rwlock_t *lock);
-__asm__(".symver real_mutex_lock,__pthread_mutex_lock@GLIBC_2.2.5\n"
-	".symver real_mutex_trylock,__pthread_mutex_trylock@GLIBC_2.2.5\n"
-	".symver real_mutex_unlock,__pthread_mutex_unlock@GLIBC_2.2.5\n"
-	".symver real_rwlock_rdlock,__pthread_rwlock_rdlock@GLIBC_2.2.5\n"
-	".symver real_rwlock_wrlock,__pthread_rwlock_wrlock@GLIBC_2.2.5\n"
-	".symver real_rwlock_unlock,__pthread_rwlock_unlock@GLIBC_2.2.5\n");
+__asm__(".symver real_mutex_lock,__pthread_mutex_lock@" LIBC_VERSION "\n"
+	".symver real_mutex_trylock,__pthread_mutex_trylock@" LIBC_VERSION "\n"
+	".symver real_mutex_unlock,__pthread_mutex_unlock@" LIBC_VERSION "\n"
+	".symver real_rwlock_rdlock,__pthread_rwlock_rdlock@" LIBC_VERSION "\n"
+	".symver real_rwlock_wrlock,__pthread_rwlock_wrlock@" LIBC_VERSION "\n"
+	".symver real_rwlock_unlock,__pthread_rwlock_unlock@" LIBC_VERSION "\n");
 
 #endif /* THREADS_REAL_H */

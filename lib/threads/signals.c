@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "signals.h"
 
-#include <fcntl.h>
-#include <immintrin.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "carrier.h"
+#include "cpu.h"
 #include "export.h"
 #include "home.h"
 #include "real.h"
@@ -243,13 +242,13 @@ static handler *libc_setxid, *libc_cancel;
 static void setxid(int signal, siginfo_t *info, void *context)
 {
 	const struct carrier *carrier = carrier_of_tid((int)raw3(SYS_gettid, 0, 0, 0));
-	const unsigned long fs = _readfsbase_u64();
+	const unsigned long tp = thread_pointer();
 
 	if (carrier)
-		_writefsbase_u64(carrier->host.fs);
+		set_thread_pointer(carrier->host.tp);
 	libc_setxid(signal, info, context);
 	if (carrier)
-		_writefsbase_u64(fs);
+		set_thread_pointer(tp);
 }
 
 void signals_start(void)
@@ -265,7 +264,7 @@ static void cancel(int signal, siginfo_t *info, void *context)
 
 	if (carrier) {
 		thread = __atomic_load_n(&carrier->current, __ATOMIC_ACQUIRE);
-		if (!thread || !thread->cancelled || thread->fs != _readfsbase_u64())
+		if (!thread || !thread->cancelled || thread->tp != thread_pointer())
 			return;
 	}
 	libc_cancel(signal, info, context);
@@ -276,16 +275,10 @@ static bool has_signal(const struct thread *thread)
 {
 	char path[64], text[2048];
 	const char *pending;
-	long length;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", thread->tid);
-	fd = (int)raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (read_text(path, text, sizeof(text)) < 0)
 		return true; /* an interrupted call rather than a thread that hangs */
-	length = raw3(SYS_read, fd, (long)text, sizeof(text) - 1);
-	raw3(SYS_close, fd, 0, 0);
-	text[length > 0 ? length : 0] = '\0';
 	pending = strstr(text, "\nSigPnd:");
 	return !pending || strtoull(pending + 8, NULL, 16) & BIT(SIGCANCEL);
 }

@@ -64,7 +64,7 @@ static bool is_ready(const struct io *io)
 	struct pollfd poll = { .fd = io->fd,
 			       .events = io->direction == DIRECTION_OUT ? POLLOUT : POLLIN };
 
-	return raw3(SYS_poll, (long)&poll, 1, 0) != 0;
+	return poll_now(&poll, 1) != 0;
 }
 
 /* Of a file that knows RWF_NOWAIT, a pipe for one, this is one call; others are asked first. */

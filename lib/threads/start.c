@@ -10,6 +10,7 @@
 #include "binds.h"
 #include "busy.h"
 #include "carrier.h"
+#include "cpu.h"
 #include "create.h"
 #include "end.h"
 #include "home.h"
@@ -22,22 +23,12 @@
 #include "timer.h"
 #include "watch.h"
 
-#define HWCAP2_FSGSBASE (1UL << 1)
-#define ARCH_SHSTK_STATUS 0x5005
-
 static struct lock guard;
 static enum { NOT_STARTED, STARTED, FAILED } state;
 static const char *refusal;
 static unsigned int waits_to_depart = 16;
 
 /* ---- conditions ---- */
-
-static bool has_shadow_stack(void)
-{
-	unsigned long features = 0;
-
-	return !raw3(SYS_arch_prctl, ARCH_SHSTK_STATUS, (long)&features, 0) && features & 1;
-}
 
 static bool has_symbol(const char *name)
 {
@@ -46,7 +37,7 @@ static bool has_symbol(const char *name)
 
 static const char *find_refusal(void)
 {
-	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+	if (!can_set_thread_pointer())
 		return "this machine has no instruction for the thread pointer (FSGSBASE)";
 	if (getauxval(AT_SECURE))
 		return "the program runs with privileges of its file";

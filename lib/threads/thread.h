@@ -20,7 +20,7 @@ enum place {
 /* A context that runs threads: a carrier's loop, or the loop of a home. */
 struct host {
 	void *sp;
-	unsigned long fs; /* the thread pointer */
+	unsigned long tp; /* the thread pointer */
 };
 
 struct signal_stack {
@@ -53,7 +53,7 @@ struct carrier;
 struct thread {
 	enum place place;
 	void *sp;	  /* the saved context, while it does not run */
-	unsigned long fs; /* its thread pointer, on every host */
+	unsigned long tp; /* its thread pointer, on every host: TLS addresses may be kept */
 	struct host *host;
 	struct carrier *carrier;	/* that runs it now, or NULL; of a carrier's own: itself */
 	void (*after)(struct thread *); /* for the host to do once the context is saved */
@@ -135,11 +135,5 @@ static inline bool is_watched(void)
 }
 
 _Static_assert((PLACE_NEW & 1) && (PLACE_CARRIED & 1) && !(PLACE_HOME & 1), "is_watched()");
-
-/* Saves the context in *FROM, and continues the one at TO with the thread pointer FS. */
-void ferry_threads_switch(void **from, void *to, unsigned long fs);
-
-/* Calls START(ARG, TOP) with ROOM bytes of the stack left free between TOP and its frame. */
-void *ferry_threads_call_below(void *(*start)(void *arg, void *top), void *arg, unsigned long room);
 
 #endif /* THREADS_THREAD_H */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Switching stacks and thread pointers: x86-64 with FSGSBASE. */
-#include "thread.h"
+#include <string.h>
 
-__thread struct thread ferry_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+#include "cpu.h"
 
 /*
  * What a function call preserves: six registers, the stack pointer, and the control words of SSE
- * and x87.  The thread pointer is the user's on every host, so TLS addresses may be cached across
- * a switch.
+ * and x87.
  */
 __asm__(".text\n"
 	".globl ferry_threads_switch\n"
@@ -37,6 +36,39 @@ __asm__(".text\n"
 	"	pop %rbp\n"
 	"	ret\n"
 	".size ferry_threads_switch, .-ferry_threads_switch\n");
+
+/* The first switch to a context returns here: RBX holds the thread. */
+__asm__(".text\n"
+	".type context_entry,@function\n"
+	"context_entry:\n"
+	"	mov %rbx, %rdi\n"
+	"	xor %ebp, %ebp\n"
+	"	call *%r12\n"
+	"	ud2\n"
+	".size context_entry, .-context_entry\n");
+void context_entry(void) __attribute__((visibility("hidden")));
+
+/* A context as ferry_threads_switch() saves it. */
+struct saved {
+	unsigned int mxcsr;
+	unsigned int x87;
+	unsigned long r15, r14, r13, r12, rbx, rbp;
+	void (*resume)(void);
+	unsigned long pad;
+};
+_Static_assert(sizeof(struct saved) <= CONTEXT_SIZE, "room for a context");
+
+void ferry_threads_context(void *sp, void (*start)(struct thread *thread), struct thread *thread)
+{
+	struct saved *saved = sp;
+
+	memset(saved, 0, sizeof(*saved));
+	saved->mxcsr = _mm_getcsr();
+	__asm__ volatile("fnstcw %0" : "=m"(saved->x87));
+	saved->rbx = (unsigned long)thread;
+	saved->r12 = (unsigned long)start;
+	saved->resume = context_entry;
+}
 
 /* With call frame information: exits, cancellation and exceptions unwind through it. */
 __asm__(".text\n"
