@@ -36,7 +36,8 @@ static noinline void become(const struct pt_regs *from)
 
 	syscall_get_arguments(current, (struct pt_regs *)from, args);
 	subcall_set_args(regs, args);
-	subcall_set_nr(regs, from->orig_ax);
+	subcall_set_nr(regs, syscall_get_nr(current, (struct pt_regs *)from));
+	subcall_set_restart_nr(regs);
 }
 
 /* The number in the registers says whether a slot or a posted call made this ioctl. */
@@ -49,9 +50,9 @@ static __always_inline long make(struct file *file, unsigned long argument, bool
 	long answer;
 
 	/* A slot must not run a batch: nothing would bound the depth of the stack. */
-	if (unlikely(outer->orig_ax == FERRY_NR_BATCH))
+	if (unlikely(syscall_get_nr(current, outer) == FERRY_NR_BATCH))
 		return -ENOSYS;
-	outer->orig_ax = FERRY_NR_BATCH;
+	subcall_set_nr(outer, FERRY_NR_BATCH);
 	/* Only tasks without filters come further than this. */
 	subcall_caller_init(&caller, regs, is_batch, 0);
 	/*
@@ -65,7 +66,7 @@ static __always_inline long make(struct file *file, unsigned long argument, bool
 	else
 		answer = serve_set(&caller, (struct flexsc_set __user *)argument);
 	fput(file);
-	outer->orig_ax = __NR_ioctl;
+	subcall_set_nr(outer, __NR_ioctl);
 	if (unlikely(caller.answers))
 		become(regs);
 	return answer;

@@ -4,10 +4,10 @@
 #define _ASM_ARM64_SUBCALL_H
 
 #include <linux/irq-entry-common.h>
-#include <linux/nospec.h>
 #include <linux/subcall.h>
 #include <linux/uaccess.h>
 #include <asm/asm-extable.h>
+#include <asm/subcall_dispatch.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
@@ -34,15 +34,6 @@ static __always_inline void subcall_set_restart_nr(struct pt_regs *regs)
 static __always_inline unsigned long *subcall_arg(struct pt_regs *regs, unsigned int k)
 {
 	return (unsigned long *)(k ? &regs->regs[k] : &regs->orig_x0);
-}
-
-/* Makes call NR, as invoke_syscall() does for a 64-bit task; no other one reaches batch(). */
-static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
-{
-	regs->syscallno = nr;
-	if (unlikely(nr >= __NR_syscalls))
-		return -ENOSYS;
-	return sys_call_table[array_index_nospec(nr, __NR_syscalls)](regs);
 }
 
 /*

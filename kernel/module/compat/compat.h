@@ -6,8 +6,8 @@
 #ifndef _FERRY_COMPAT_H
 #define _FERRY_COMPAT_H
 
-#if !defined(CONFIG_X86_64) || defined(CONFIG_UML)
-#error "ferry.ko is for x86-64 kernels only"
+#if !(defined(CONFIG_X86_64) || defined(CONFIG_ARM64)) || defined(CONFIG_UML)
+#error "ferry.ko is for x86-64 and arm64 kernels only"
 #endif
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -25,6 +25,19 @@
 
 #ifndef __NR_batch
 #define __NR_batch FERRY_NR_BATCH
+#endif
+
+#ifdef CONFIG_ARM64
+typedef syscall_fn_t sys_call_ptr_t;
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+static inline void syscall_set_arguments(struct task_struct *task, struct pt_regs *regs,
+					 const unsigned long *args)
+{
+	regs->orig_x0 = args[0];
+	memcpy(&regs->regs[1], args + 1, 5 * sizeof(*args));
+}
+#endif
 #endif
 
 /* The kernel's system call table, set by ferry_find_table(). */

@@ -43,7 +43,7 @@ static bool __init may_be_called(sys_call_ptr_t handler)
 static const char *__init call_of(const char *symbol)
 {
 	static const char *const prefixes[] = {
-		"__x64_sys_",
+		"__x64_sys_", "__arm64_sys_",
 		"__do_sys_", /* the second name of handlers without arguments */
 	};
 	size_t i;

@@ -5,7 +5,12 @@
 
 static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned int nr)
 {
+#ifdef CONFIG_ARM64
+	regs->syscallno = nr;
+	regs->regs[0] = regs->orig_x0; /* where handlers of older kernels read it */
+#else
 	regs->orig_ax = nr;
+#endif
 	if (unlikely(nr >= NR_syscalls))
 		return -ENOSYS;
 	return ferry_table[array_index_nospec(nr, NR_syscalls)](regs);
