@@ -58,6 +58,7 @@ targets:
   uml-7.3-tiny       the smallest of its kind that runs batches
   arm64-7.3 riscv64-7.3   64-bit Arm and RISC-V, booted by QEMU, after make setup-machines
   debian-6.1 debian-6.12   Debian's stock kernels, with ferry's module
+  debian-arm64-6.12  the same for 64-bit Arm, after make setup-machines
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
   TARGET-kcsan       the same with KCSAN, which finds data races (x86 only)
@@ -99,7 +100,7 @@ def list_versions(versions: Sequence[str]) -> None:
         rows.append((source.package, *known, " ".join(versions_tested(source)) or "never"))
     for target in STOCK_TARGETS:
         source, here_release = target.source, fetched_release(target)
-        known = (newest_release(source, cache_root()), here_release or "none")
+        known = (newest_release(target, cache_root()), here_release or "none")
         rows.append((source.package, *known, " ".join(versions_tested(source)) or "never"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

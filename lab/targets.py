@@ -109,7 +109,6 @@ ARM64 = Target(
     ("guest-foreign.config", "foreign.config", "arm64.config", "batch.config"),
     1350,
 )
-FOREIGN_TARGETS = (RISCV, ARM64)
 
 # The smallest user-mode kernel that runs batches, for whoever wants to see one soon.
 TINY_TARGET = replace(
@@ -131,6 +130,8 @@ STOCK_TARGETS = tuple(
     )
     for version in ("6.1", "6.12")
 )
+ARM64_STOCK = replace(STOCK_TARGETS[-1], name="debian-arm64-6.12", arch="arm64")
+FOREIGN_TARGETS = (RISCV, ARM64, ARM64_STOCK)
 TEST_TARGETS = DEFAULT_TARGETS + STOCK_TARGETS
 
 

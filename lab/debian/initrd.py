@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The initrd of stock kernels, whose 9P and overlay are modules: loads them, mounts the root."""
+"""The initrd of stock kernels, whose 9P and overlay are modules: loads them, mounts the root.
+
+For another machine it has modules only, and follows the initrd with that machine's busybox.
+"""
 
 import gzip
 import lzma
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lab import REPOSITORY, LabError
 from lab.toolchain import require_commands
 
 SCRIPT = REPOSITORY / "lab" / "guests" / "initrd"
 WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
+WANTED_BY_FOREIGN = ("virtio_mmio", "9pnet_virtio", "9p", "virtio_console")
 COMMANDS = ("sh", "mount", "umount", "insmod", "cat", "switch_root")
-DIRECTORIES = ("bin", "dev", "modules", "proc", "root")
+DIRECTORIES = ("bin", "dev", "proc", "root")
 
 
 def read_module(path: Path) -> bytes:
@@ -48,14 +54,14 @@ def module_name(path: str) -> str:
     return Path(path).name.partition(".")[0].replace("-", "_")
 
 
-def in_order(modules: Path) -> list[Path]:
-    """The files of WANTED, each after its dependencies; built-in modules have none."""
+def in_order(modules: Path, names: Sequence[str]) -> list[Path]:
+    """The files of NAMES, each after its dependencies; built-in modules have none."""
     lines = dependencies(modules).splitlines()
     needs = {name: rest.split() for name, _, rest in (line.partition(":") for line in lines)}
     files = {module_name(name): name for name in needs}
     built_in = set(map(module_name, (modules / "modules.builtin").read_text().splitlines()))
     ordered: dict[str, None] = {}
-    for wanted in (name for name in WANTED if name not in built_in):
+    for wanted in (name for name in names if name not in built_in):
         if wanted not in files:
             raise LabError(f"the kernel {modules.name} has no module {wanted}")
         # The last of what a module needs comes first.
@@ -63,10 +69,27 @@ def in_order(modules: Path) -> list[Path]:
     return [modules / name for name in ordered]
 
 
-def write_initrd(modules: Path, output: Path) -> None:
-    """The initrd for the kernel whose modules are in MODULES."""
+def write_modules(modules: Path, names: Sequence[str], archive: Any) -> None:  # noqa: ANN401
+    """Adds NAMES, from MODULES, to a CpioWriter as the files of its folder modules."""
+    archive.mkdir(b"modules", 0o755)
+    for number, module in enumerate(in_order(modules, names)):
+        name = f"modules/{number:02}-{module.name.partition('.')[0]}.ko"
+        archive.write_file(name.encode(), read_module(module), 0o644)
+
+
+def write_foreign_modules(modules: Path, output: Path) -> None:
     # Here, because an installed lab may lack it.
     from virtme.cpiowriter import CpioWriter  # type: ignore[import-untyped]
+
+    with output.open("wb") as file:
+        archive = CpioWriter(file)
+        write_modules(modules, WANTED_BY_FOREIGN, archive)
+        archive.write_trailer()
+
+
+def write_initrd(modules: Path, output: Path) -> None:
+    """The initrd for the kernel whose modules are in MODULES."""
+    from virtme.cpiowriter import CpioWriter
 
     busybox = shutil.which("busybox")
     if not busybox:
@@ -80,7 +103,5 @@ def write_initrd(modules: Path, output: Path) -> None:
         for command in COMMANDS:
             archive.symlink(b"busybox", f"bin/{command}".encode())
         archive.write_file(b"init", SCRIPT.read_bytes(), 0o755)
-        for number, module in enumerate(in_order(modules)):
-            name = f"modules/{number:02}-{module.name.partition('.')[0]}.ko"
-            archive.write_file(name.encode(), read_module(module), 0o644)
+        write_modules(modules, WANTED, archive)
         archive.write_trailer()

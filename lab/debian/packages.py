@@ -29,14 +29,15 @@ def transport_options() -> str:
     return "".join(f"{line}\n" for line in dump.stdout.splitlines() if REACHING.fullmatch(line))
 
 
-def private_state(suites: Sequence[str], kind: str = "deb") -> dict[str, str]:
+def private_state(suites: Sequence[str], kind: str = "deb", arch: str = "") -> dict[str, str]:
     """Makes a package state that knows SUITES only; the environment to use it.
 
-    KIND is the first word of its lines of sources.list: deb or deb-src.
+    KIND is the first word of its lines of sources.list: deb or deb-src.  ARCH is Debian's name of
+    the packages' architecture, unless they are for this machine.
     """
     if not KEYRING.exists():
         raise LabError(f"{KEYRING} is missing; the Debian package debian-archive-keyring holds it")
-    name = "+".join(suites) + kind.removeprefix("deb")
+    name = "+".join(suites) + kind.removeprefix("deb") + (arch and f"-{arch}")
     state = make_directory(cache_root() / "apt" / name)
     for folder in ("lists/partial", "archives/partial", "parts"):
         make_directory(state / folder)
@@ -48,6 +49,7 @@ def private_state(suites: Sequence[str], kind: str = "deb") -> dict[str, str]:
     (state / "status").touch()
     (state / "apt.conf").write_text(
         transport_options()
+        + (arch and f'APT::Architecture "{arch}";\nAPT::Architectures {{"{arch}";}};\n')
         + f'Dir::Etc::SourceList "{state}/sources.list";\n'
         + f'Dir::Etc::SourceParts "{state}/parts";\n'
         + f'Dir::Etc::Parts "{state}/parts";\n'
@@ -86,10 +88,10 @@ def first_error(log: Path) -> str:
 
 
 def updated_state(
-    package: str, suites: Sequence[str], directory: Path, kind: str = "deb"
+    package: str, suites: Sequence[str], directory: Path, kind: str = "deb", arch: str = ""
 ) -> dict[str, str]:
     """A package state of what the mirrors offer now; the environment to use it."""
-    env = private_state(suites, kind)
+    env = private_state(suites, kind, arch)
     new_log("fetch")
     # Without this option a mirror that cannot be reached is only a warning.
     run_apt(
@@ -98,9 +100,9 @@ def updated_state(
     return env
 
 
-def newest(start: str, rest: str, suites: Sequence[str], directory: Path) -> str:
+def newest(start: str, rest: str, suites: Sequence[str], directory: Path, arch: str = "") -> str:
     """The name with the highest version among the names of START followed by a match of REST."""
-    env = updated_state(start, suites, directory)
+    env = updated_state(start, suites, directory, arch=arch)
     names = run_apt(["apt-cache", "pkgnames", start], env, start, directory).split()
     found = [name for name in names if re.fullmatch(rest, name.removeprefix(start))]
     if not found:
@@ -108,10 +110,10 @@ def newest(start: str, rest: str, suites: Sequence[str], directory: Path) -> str
     return max(found, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
 
 
-def depends_on(package: str, suites: Sequence[str]) -> list[str]:
+def depends_on(package: str, suites: Sequence[str], arch: str = "") -> list[str]:
     """The packages that PACKAGE names as those it depends on."""
     command = ["apt-cache", "depends", package]
-    shown = run_apt(command, private_state(suites), package, cache_root())
+    shown = run_apt(command, private_state(suites, arch=arch), package, cache_root())
     return re.findall(r"^\W*Depends: (\S+)", shown, re.M)
 
 
@@ -129,10 +131,12 @@ def newest_file(package: str, suites: Sequence[str], directory: Path) -> Path:
     return directory / match[1]
 
 
-def download(packages: Sequence[str], suites: Sequence[str], directory: Path) -> None:
+def download(
+    packages: Sequence[str], suites: Sequence[str], directory: Path, arch: str = ""
+) -> None:
     """The files of the newest PACKAGES in SUITES; apt verifies signatures and checksums."""
     command = ["apt-get", "-q", "download", *packages]
-    run_apt(command, private_state(suites), packages[0], directory)
+    run_apt(command, private_state(suites, arch=arch), packages[0], directory)
 
 
 def downloaded(package: str, suites: Sequence[str], directory: Path) -> Path:

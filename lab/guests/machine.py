@@ -211,6 +211,9 @@ def guest_command(kernel: Kernel, run: Path, options: Options, lines: Lines) -> 
     if machine := FOREIGN.get(kernel.target.arch):
         require_emulator(kernel.target.arch)
         initrd = foreign_initrd(kernel.target.arch)
+        if kernel.initrd:  # with modules: an archive may follow another one
+            (run / "initrd").write_bytes(initrd.read_bytes() + kernel.initrd.read_bytes())
+            initrd = run / "initrd"
         return foreign_command(machine, kernel.image, initrd, run, options, lines)
     require_commands(BOOTING_X86)
     return x86_command(kernel.image, kernel.initrd, run, options, lines)

@@ -15,6 +15,7 @@ from lab.kernels.config import read_settings
 from lab.kernels.given import has_headers
 from lab.kernels.make import run_logged
 from lab.tested import last_tested
+from lab.toolchain import FOREIGN, tools_prefix
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,10 @@ def build_module(kernel: Kernel, module: Module) -> Path:
     with locked(f"build-{name}"):
         stage = kernel.directory / "module"
         if headers := headers_for(kernel):
-            make_it(kernel, module, stage, ["make", "-C", str(headers)], stage, log)
+            arch = kernel.target.arch
+            foreign = [f"ARCH={arch}", f"CROSS_COMPILE={tools_prefix(arch)}"]
+            command = ["make", "-C", str(headers), *(foreign if arch in FOREIGN else ())]
+            make_it(kernel, module, stage, command, stage, log)
         else:
             make_in_objects(kernel, module, stage, log)
         make_directory(built.parent)
