@@ -152,7 +152,7 @@ check-style: setup-check
 
 .PHONY: check-machines
 check-machines: setup-machines ## the tests of kernels for other machines, in emulation
-	@lab/ferry-lab test arm64-7.3 riscv64-7.3
+	@lab/ferry-lab test arm64-7.3 debian-arm64-6.12 riscv64-7.3
 
 .PHONY: check-full
 check-full: check check-packages check-machines ## long random runs, long fuzzing, valgrind, the Debian packages

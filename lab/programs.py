@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that tests of other machines run: compiled for them, with all libraries in."""
+"""The programs that tests of other machines run, compiled for them."""
 
 import subprocess
 from collections.abc import Sequence
@@ -27,7 +27,13 @@ class Program:
     place: str
     sources: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    compiling: str = ""
+    linking: str = "-static"
+    archs: tuple[str, ...] = tuple(FOREIGN)
 
+
+# Of the libraries for cross compilers: a guest has the host's /usr.
+ARM64_LINKER = "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1"
 
 PROGRAMS = (
     Program(
@@ -59,6 +65,21 @@ PROGRAMS = (
         ("tests/lib/differential/*.c", "lib/engine/*.c"),
     ),
     Program("measure/slots", ("measure/slots.c", "lib/engine/*.c")),
+    # The options are those of lib/threads/meson.build.
+    Program(
+        "lib/threads/libferry_threads.so",
+        ("lib/threads/*.c",),
+        ("switch_x86_64.c",),
+        compiling="-fPIC -fexceptions -fvisibility=hidden -fno-stack-protector",
+        linking="-shared -Wl,-z,nodelete -Wl,-z,now",
+        archs=("arm64",),
+    ),
+    Program(
+        "tests/lib/threads/properties",
+        ("tests/lib/threads/properties.c",),
+        linking=f"-Wl,--dynamic-linker={ARM64_LINKER}",
+        archs=("arm64",),
+    ),
 )
 
 
@@ -71,7 +92,8 @@ def programs_for(target: Target, build: Path) -> Path:
     output = cache_root() / "programs" / machine.name
     with locked(f"programs-{machine.name}"):
         for program in PROGRAMS:
-            compile_program(program, target.arch, output)
+            if target.arch in program.archs:
+                compile_program(program, target.arch, output)
     return output
 
 
@@ -89,7 +111,7 @@ def compile_program(program: Program, arch: str, output: Path) -> None:
 
     def compile_one(source: Path) -> Path:
         made = objects / "-".join([*source.parent.parts[-2:], source.with_suffix(".o").name])
-        options = [*DEFINED.split(), *OPTIONS.split(), *includes]
+        options = [*f"{DEFINED} {OPTIONS} {program.compiling}".split(), *includes]
         command = [*options, "-c", str(source), "-o", str(made)]
         run(arch, program, command)
         return made
@@ -97,7 +119,8 @@ def compile_program(program: Program, arch: str, output: Path) -> None:
     with ThreadPoolExecutor(cpu_count()) as pool:
         made = list(pool.map(compile_one, sources))
     make_directory(place.parent)
-    run(arch, program, ["-static", *map(str, made), "-pthread", "-o", str(place)])
+    linking = program.linking.split()
+    run(arch, program, [*linking, *map(str, made), "-pthread", "-o", str(place)])
 
 
 def run(arch: str, program: Program, arguments: Sequence[str]) -> None:
