@@ -65,7 +65,7 @@ PROGRAMS = (
         ("tests/lib/differential/*.c", "lib/engine/*.c"),
     ),
     Program("measure/slots", ("measure/slots.c", "lib/engine/*.c")),
-    # The options are those of lib/threads/meson.build.
+    # lib/threads/meson.build compiles it with the same options for this machine.
     Program(
         "lib/threads/libferry_threads.so",
         ("lib/threads/*.c",),

@@ -28,6 +28,13 @@
  * OLD_BIRTHS, OLD_BINDING   system calls of is_birth() and is_binding() that other processors lack
  */
 
+/* A function in assembly, which the library does not export. */
+#define HIDDEN_FUNCTION(name, code)  \
+	__asm__(".text\n"            \
+		".globl " name "\n"  \
+		".hidden " name "\n" \
+		".type " name ",@function\n" name ":\n" code ".size " name ", .-" name "\n")
+
 #define CONTEXT_SIZE 176 /* bytes that a saved context takes of its stack, at most */
 
 /* Writes a context at SP: the first switch to it calls START(THREAD), which does not return. */
