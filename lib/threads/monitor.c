@@ -24,6 +24,9 @@
 #else
 #define TICK 50000L
 #endif
+#ifndef MARK_LATE
+#define MARK_LATE 0L /* ns between a look at a carrier and its mark */
+#endif
 #define SHORT_TICK 40000L /* after a carrier was replaced: the next one may run into the same */
 #define LONG_COMPUTING 4000000L /* ns of CPU time in one go */
 #define SHORT_TICKS 5
@@ -57,6 +60,13 @@ static void sleep_while_idle(void)
 	while (__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
 		if (futex_wait(&asleep, 1, rest_due()) == -ETIMEDOUT)
 			return;
+}
+
+static void pause_for(long ns)
+{
+	const struct timespec span = { 0, ns };
+
+	raw3(SYS_nanosleep, (long)&span, 0, 0);
 }
 
 static bool sleeps_in_kernel(int tid)
@@ -96,6 +106,8 @@ static bool is_newly_held(struct carrier *carrier)
 /* Whoever clears the mark counts the carrier again: the carrier itself between two threads. */
 static bool replace(struct carrier *carrier)
 {
+	if (MARK_LATE)
+		pause_for(MARK_LATE);
 	__atomic_store_n(&carrier->stuck, true, __ATOMIC_SEQ_CST);
 	__atomic_fetch_sub(&carrier_state.running, 1, __ATOMIC_SEQ_CST);
 	/* Its thread has ended its turn meanwhile: idle, it would not look for the mark. */
@@ -173,9 +185,7 @@ static void *monitor_main(void *argument)
 	raw3(SYS_prctl, PR_SET_NAME, (long)"ferry-monitor", 0);
 	raw3(SYS_prctl, PR_SET_TIMERSLACK, 1, 0); /* ns: by default longer than a short tick */
 	while (!carriers_end()) {
-		const struct timespec span = { 0, hurry ? SHORT_TICK : TICK };
-
-		raw3(SYS_nanosleep, (long)&span, 0, 0);
+		pause_for(hurry ? SHORT_TICK : TICK);
 		tick();
 		quiet = all_idle() ? quiet + 1 : 0;
 		if (quiet >= QUIET_TICKS)

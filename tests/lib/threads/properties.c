@@ -2414,6 +2414,54 @@ static void who_computed_wakes_others(void)
 	puts("all were answered");
 }
 
+/* ---- a thread that yields, computes and wakes another, after a third has computed and waits ----
+ */
+
+static void *compute_and_wait(void *argument)
+{
+	compute_for(30);
+	sem_wait(&answer);
+	return argument;
+}
+
+static void *yield_and_post(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		compute_for(1);
+		sched_yield();
+	}
+	compute_for(50);
+	sem_post(&turn);
+	while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE))
+		;
+	return argument;
+}
+
+static void *set_flag_in_turn(void *argument)
+{
+	sem_wait(&turn);
+	__atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+	sem_post(&answer);
+	return argument;
+}
+
+static void who_yielded_wakes_others(void)
+{
+	pthread_t threads[3];
+	int i;
+
+	sem_init(&turn, 0, 0);
+	sem_init(&answer, 0, 0);
+	threads[0] = start(set_flag_in_turn, NULL);
+	threads[1] = start(compute_and_wait, NULL);
+	threads[2] = start(yield_and_post, NULL);
+	for (i = 0; i < 3; i++)
+		join(threads[i]);
+	puts("all were woken");
+}
+
 /* ---- each thread handles its faults on a signal stack of its own, where it waits ---- */
 
 #define FAULTS 20
@@ -2602,6 +2650,7 @@ static void streams_in_a_chroot(void)
 	X(inlined_futexes) \
 	X(spinning_threads_do_not_hold_others) \
 	X(who_computed_wakes_others) \
+	X(who_yielded_wakes_others) \
 	X(time_limits) \
 	X(a_condition_waits_with_any_mutex) \
 	X(time_limits_of_locks) \
