@@ -14,7 +14,7 @@ import pytest
 
 BUILD = Path(os.environ["FERRY_BUILD"])
 PROGRAMS = BUILD / "tests" / "lib" / "threads"
-PROPERTIES = PROGRAMS / "properties"
+PROPERTIES = PROGRAMS / "properties" / "properties"
 TRIALS = int(os.environ.get("FERRY_TRIALS", "1"))
 AT_ONCE = 8  # trials, which mostly wait
 CARRIED: list[str | Path] = [BUILD / "cli" / "ferry", "threads", "--after", "0", "--report"]
