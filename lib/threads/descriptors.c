@@ -89,33 +89,21 @@ static mode_t mode_of(int flags, va_list list)
 
 /* A FIFO is waited for here: that holds a carrier until the monitor replaces it. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and declarations */
-#define OPEN(name)                                          \
-	EXPORT int name(const char *path, int flags, ...)   \
-	{                                                   \
-		va_list list;                               \
-		mode_t mode;                                \
-                                                            \
-		va_start(list, flags);                      \
-		mode = mode_of(flags, list);                \
-		va_end(list);                               \
-		return born(LIBC(name)(path, flags, mode)); \
+#define OPEN(name, parameters, arguments)          \
+	EXPORT int name parameters                 \
+	{                                          \
+		va_list list;                      \
+		mode_t mode;                       \
+                                                   \
+		va_start(list, flags);             \
+		mode = mode_of(flags, list);       \
+		va_end(list);                      \
+		return born(LIBC(name) arguments); \
 	}
-OPEN(open)
-OPEN(open64)
-
-#define OPENAT(name)                                                  \
-	EXPORT int name(int folder, const char *path, int flags, ...) \
-	{                                                             \
-		va_list list;                                         \
-		mode_t mode;                                          \
-                                                                      \
-		va_start(list, flags);                                \
-		mode = mode_of(flags, list);                          \
-		va_end(list);                                         \
-		return born(LIBC(name)(folder, path, flags, mode));   \
-	}
-OPENAT(openat)
-OPENAT(openat64)
+OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
+OPEN(openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode))
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- ends ---- */
