@@ -103,17 +103,21 @@ static int replace(const char *path, const void *bytes, size_t length)
 	return error;
 }
 
-int write_file(const char *path, const void *bytes, size_t length)
+int try_to_write_file(const char *path, const void *bytes, size_t length)
 {
 	struct stat st;
-	int error;
 
 	if (is_standard_stream(path))
-		error = write_all(STDOUT_FILENO, bytes, length);
-	else if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		error = write_in_place(path, bytes, length);
-	else
-		error = replace(path, bytes, length);
+		return write_all(STDOUT_FILENO, bytes, length);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return write_in_place(path, bytes, length);
+	return replace(path, bytes, length);
+}
+
+int write_file(const char *path, const void *bytes, size_t length)
+{
+	int error = try_to_write_file(path, bytes, length);
+
 	if (error)
 		complain("%s: cannot write: %s",
 			 is_standard_stream(path) ? "standard output" : path, strerror(-error));

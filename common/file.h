@@ -11,6 +11,9 @@
  */
 int write_file(const char *path, const void *bytes, size_t length);
 
+/** The same for a file that nobody asked for: without a complaint. */
+int try_to_write_file(const char *path, const void *bytes, size_t length);
+
 /** Whether write_file() could begin with PATH now: 0, or -errno after complaining. */
 int check_writable(const char *path);
 

@@ -140,7 +140,8 @@ static bool costs_far_more(void)
 	least = read_least(file, boot);
 	if (call < least) {
 		line = keep_text("%s %.6f\n", boot, call);
-		write_file(file, line, strlen(line));
+		/* Where it cannot be kept, a later run has nothing to compare with. */
+		try_to_write_file(file, line, strlen(line));
 	}
 	return call > FAR_MORE * least;
 }

@@ -58,3 +58,9 @@ def test_text_without_a_least_call_of_this_boot_is_replaced(
 @pytest.mark.parametrize("cache", ["/proc/1/none", "relative", ""])
 def test_a_run_without_a_place_to_keep_it(cache: str, withheld: Withheld) -> None:
     assert not withheld(cache)
+
+
+def test_a_run_that_cannot_keep_it_says_nothing(kept: Path, withheld: Withheld) -> None:
+    """As on a read-only file system that access(2) takes for a writable one, such as 9P."""
+    kept.mkdir()
+    assert not withheld()
