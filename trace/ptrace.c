@@ -41,6 +41,7 @@ struct session {
 	bool began;	 /* the program has been executed */
 	double since;	 /* on the clock of now_ns(): what is counted began */
 	bool letting_go; /* every thread is detached when it stops */
+	float stops_ns;	 /* what the stops of a call take at least on this machine; 0: not known */
 };
 
 /* ---- calls ---- */
@@ -84,8 +85,12 @@ static void begin_call(struct session *session, struct thread *thread,
 	thread->began_ns = now_ns();
 }
 
-/* A stop takes some microseconds, and more on a busy machine: less is no sleep. */
+/*
+ * Stops take some microseconds, more on a busy machine, and a millisecond in an emulated one: what
+ * takes less than this, or than several times the least stops, is no sleep.
+ */
 #define SHORTEST_SLEEP 200e3F /* ns */
+#define SEVERAL 10
 
 static bool may_sleep(const struct traced_call *call)
 {
@@ -94,7 +99,7 @@ static bool may_sleep(const struct traced_call *call)
 	return !shape || shape->waits != NEVER_WAITS;
 }
 
-static void note_time(struct thread *thread)
+static void note_time(struct session *session, struct thread *thread)
 {
 	struct traced_call *call = &thread->call;
 
@@ -102,9 +107,13 @@ static void note_time(struct thread *thread)
 	if (!thread->began_ns)
 		return;
 	call->wall_ns = (float)(now_ns() - thread->began_ns);
-	if (call->wall_ns > SHORTEST_SLEEP && may_sleep(call))
-		call->waited_ns = call->wall_ns;
 	thread->began_ns = 0;
+	if (may_sleep(call)) {
+		if (call->wall_ns > fmaxf(SHORTEST_SLEEP, SEVERAL * session->stops_ns))
+			call->waited_ns = call->wall_ns;
+	} else if (!session->stops_ns || call->wall_ns < session->stops_ns) {
+		session->stops_ns = call->wall_ns;
+	}
 }
 
 /* A thread that was attached to within a call shows its end alone, which does not count. */
@@ -114,7 +123,7 @@ static void end_call(struct session *session, struct thread *thread, long result
 		return;
 	thread->in_call = false;
 	thread->call.result = result;
-	note_time(thread);
+	note_time(session, thread);
 	if (thread->call.nr == SYS_ptrace && result == -EPERM)
 		session->collected->refused_ptrace++;
 	session->observer->call(session->observer->context, &thread->call, &thread->own);

@@ -489,3 +489,11 @@ def test_busy_cpus_are_named(ferry_path: Path, may_trace: None) -> None:
             loop.wait()
     assert "CPUs busy, and it gains by idle ones" in " ".join(text.split())
     assert json.loads(document)["busy_cpus"] > 0.5
+
+
+def test_stops_are_no_sleep(trace: Trace, deeds: Path) -> None:
+    """Not even in an emulated machine, where the stops of a call take a millisecond."""
+    report = trace(deeds, "pipe")
+    calls = counts(report)
+    assert calls["read"][0] >= 300
+    assert sum(wait["times"] for wait in report["waits"]) < calls["read"][0] / 2
