@@ -18,7 +18,7 @@ PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure measure/servers report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter foreign initrd) tests/lib/threads/compare $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter foreign in-root initrd) tests/lib/threads/compare $(wildcard cli/completion/*.bash)
 
 # Others imitate a kernel, or ask the kernel about an address that cannot be read.
 VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble text_check text_copies \

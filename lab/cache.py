@@ -7,6 +7,8 @@
     trees/VERSION/series the same with the series applied; unchanged files are hard links
     builds/TARGET/KEY/   finished kernels; a directory here is always complete
     objects/TARGET/      what is compiled of a tree that is not the lab's
+    roots/MACHINE-KEY/   Debian's libraries and programs for another machine
+    programs/MACHINE/    what the lab compiles for guests of that machine
     kvm/                 whether KVM boots a kernel here
     tidy/KEY             an empty file: clang-tidy has no complaint about a C file as it was
     ccache/ logs/ runs/ locks/

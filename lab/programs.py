@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab import REPOSITORY, LabError
 from lab.cache import cache_root, locked, make_directory
+from lab.crossed import build_command
 from lab.kernels.make import make_environment
 from lab.targets import Target
 from lab.toolchain import FOREIGN, compiler, require_toolchain
@@ -80,6 +81,7 @@ PROGRAMS = (
         linking=f"-Wl,--dynamic-linker={ARM64_LINKER}",
         archs=("arm64",),
     ),
+    Program("tests/trace/deeds", ("tests/trace/deeds.c",), archs=("arm64",)),
 )
 
 
@@ -94,6 +96,8 @@ def programs_for(target: Target, build: Path) -> Path:
         for program in PROGRAMS:
             if target.arch in program.archs:
                 compile_program(program, target.arch, output)
+        if target.stock:  # the others have no BPF
+            build_command(target.arch, output)
     return output
 
 

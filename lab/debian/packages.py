@@ -139,6 +139,17 @@ def download(
     run_apt(command, private_state(suites, arch=arch), packages[0], directory)
 
 
+def download_all(
+    packages: Sequence[str], suites: Sequence[str], directory: Path, arch: str
+) -> None:
+    """The files of the newest PACKAGES for ARCH in SUITES, and of all that they depend on."""
+    env = updated_state(packages[0], suites, directory, arch=arch)
+    make_directory(directory / "partial")
+    command = ["apt-get", "-q", "-y", "--download-only", "--no-install-recommends"]
+    command += ["-o", f"Dir::Cache::Archives={directory}", "install", *packages]
+    run_apt(command, env, packages[0], directory)
+
+
 def downloaded(package: str, suites: Sequence[str], directory: Path) -> Path:
     """The newest PACKAGE in SUITES as a file in DIRECTORY; downloaded unless it is there."""
     path = newest_file(package, suites, directory)
