@@ -18,7 +18,7 @@ PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure measure/servers report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,exercise inside) $(addprefix lab/guests/,init enter foreign in-root initrd) tests/lib/threads/compare $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,cross exercise inside) $(addprefix lab/guests/,init enter foreign in-root initrd) tests/lib/threads/compare $(wildcard cli/completion/*.bash)
 
 # Others imitate a kernel, or ask the kernel about an address that cannot be read.
 VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble text_check text_copies \
@@ -185,7 +185,7 @@ else
 endif
 
 .PHONY: check-packages
-check-packages: packages setup-check ## check the packages: install and use them in minimal roots; RELEASE="12 13"
+check-packages: packages packages-arm64 setup-check ## check the packages: install and use them in minimal roots; RELEASE="12 13"
 	@PYTHONPATH=. python3 tests/setup/packages.py --release $(RELEASE)
 
 .PHONY: lint
@@ -217,6 +217,10 @@ bench: build ## the loop's cost, io_uring beside the loop, and mdu against du
 .PHONY: packages
 packages: setup-packages ## build the Debian packages, in build/packages
 	@debian/build
+
+.PHONY: packages-arm64
+packages-arm64: setup-packages setup-check ## the same for arm64, in build/packages-arm64; needs root
+	@PYTHONPATH=. python3 tests/setup/cross.py
 
 .PHONY: release
 release: setup-check ## check version, changelog and tests, and make archives with checksums in build/release; RESULTS=DIR: also of documents
