@@ -100,17 +100,6 @@ static size_t size_of(size_t i)
 	return i % 97 == 50 ? i * 300 : i % 11 ? i * 37 % 9000 : 0;
 }
 
-static char **make_many(void)
-{
-	char **names = make_names("name", MANY);
-	size_t i;
-
-	for (i = 0; i < MANY; i++)
-		if (i % 10)
-			make_file(names[i], size_of(i));
-	return names;
-}
-
 static void read_many(char **names, unsigned int flags, size_t memory,
 		      const struct ferry_files_options *options)
 {
@@ -134,7 +123,7 @@ TREE_TEST(test_every_file_once)
 	const struct ferry_files_options one = { .threads = 1 }, eight = { .threads = 8 };
 	const struct ferry_files_options timed = { .timeout_ms = 60000 };
 	const struct ferry_files_options *options[] = { NULL, &one, &eight, &timed };
-	char **names = make_many();
+	char **names = make_files(MANY, size_of);
 	size_t i, j;
 
 	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
@@ -270,7 +259,7 @@ TREE_TEST(test_memory_is_bounded)
 TREE_TEST(test_the_callback_ends_it)
 {
 	const struct ferry_files_options four = { .threads = 4 };
-	char **names = make_many();
+	char **names = make_files(MANY, size_of);
 	unsigned int flags;
 
 	for (flags = 0; flags <= FERRY_READ_CONCURRENT; flags += FERRY_READ_IN_ORDER) {

@@ -557,17 +557,6 @@ static size_t size_of(size_t i)
 	return i % 11 ? i * 37 % 9000 : 0;
 }
 
-static char **make_many(void)
-{
-	char **names = make_names("name", MANY);
-	size_t i;
-
-	for (i = 0; i < MANY; i++)
-		if (i % 10)
-			make_file(names[i], size_of(i));
-	return names;
-}
-
 static void read_many(char **names, unsigned int flags, const struct ferry_files_options *options)
 {
 	struct ferry_file *files = calloc(MANY, sizeof(*files));
@@ -593,7 +582,7 @@ TREE_TEST(test_many_with_any_number_of_threads)
 {
 	const struct ferry_files_options two = { .threads = 2 }, eight = { .threads = 8 };
 	const struct ferry_files_options one = { .threads = 1 }, timed = { .timeout_ms = 60000 };
-	char **names = make_many();
+	char **names = make_files(MANY, size_of);
 
 	read_many(names, 0, NULL);
 	read_many(names, 0, &one);

@@ -141,6 +141,17 @@ char **make_names(const char *prefix, size_t count)
 	return names;
 }
 
+char **make_files(size_t count, size_t (*size_of)(size_t i))
+{
+	char **names = make_names("name", count);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (i % 10)
+			make_file(names[i], size_of(i));
+	return names;
+}
+
 void free_names(char **names, size_t count)
 {
 	while (count)

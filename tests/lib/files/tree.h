@@ -44,6 +44,9 @@ void make_chain(const char *name, unsigned int levels);
 
 /** COUNT names "PREFIX0", "PREFIX1", ..., to be freed with free_names(). */
 char **make_names(const char *prefix, size_t count);
+/** The same, of files with SIZE_OF(i) bytes, of which each tenth does not exist. */
+char **make_files(size_t count, size_t (*size_of)(size_t i));
+
 void free_names(char **names, size_t count);
 
 #endif /* TREE_H */
