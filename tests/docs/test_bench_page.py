@@ -13,25 +13,14 @@ PAGE = "ferry-bench.5"
 
 # What `ferry bench` needs for each part of the page to be written, and where that part is.
 RUNS = {
-    "crossing": ["--trials", "4", "--calls", "50"],
-    "batch": ["--trials", "4", "--sizes", "1,4", "--slots", "8", "--beside", "raw"],
-    "chain": ["--trials", "4"],
-    "apps": ["--pairs", "6"],
-    "files": ["--pairs", "6", "--app", "stat"],
-    "flexsc": [
-        "--trials",
-        "4",
-        "--calls",
-        "500",
-        "--work",
-        "100",
-        "--threads",
-        "2,16",
-        "--runners",
-        "1",
-    ],
-    "pagefault": ["--trials", "4", "--memory", "16", "--sizes", "4"],
-    "threads": ["--pairs", "6", "--calls", "200", "--app", "compute"],
+    "crossing": "--trials 4 --calls 50",
+    "batch": "--trials 4 --sizes 1,4 --slots 8 --beside raw",
+    "chain": "--trials 4",
+    "apps": "--pairs 6",
+    "files": "--pairs 6 --app stat",
+    "flexsc": "--trials 4 --calls 500 --work 100 --threads 2,16 --runners 1",
+    "pagefault": "--trials 4 --memory 16 --sizes 4",
+    "threads": "--pairs 6 --calls 200 --app compute",
 }
 ONLY_IN = {
     "loop_ns": "crossing",
@@ -100,7 +89,7 @@ def documents(
     (folder / "tree" / "file").write_text("x")
 
     def run(bench: str, *more: str | Path) -> Any:  # noqa: ANN401 (JSON)
-        words = [bench, *RUNS[bench], *more, "--json", "-"]
+        words = [bench, *RUNS[bench].split(), *more, "--json", "-"]
         if bench in ("apps", "files"):
             words += ["--directory", folder / "tree"]
         done = subprocess.run(

@@ -19,26 +19,15 @@ Statistics = Callable[[list[Request]], list[dict[str, Any]]]
 
 # Short runs of each bench: what they print matters here, not how well they measure.
 SHORT = {
-    "crossing": ["--trials", "4", "--calls", "200"],
-    "batch": ["--trials", "4", "--sizes", "1,4,16", "--slots", "64", "--beside", "raw"],
-    "dispatch": ["--trials", "4", "--calls", "2000"],
-    "chain": ["--trials", "4"],
-    "apps": ["--pairs", "7"],
-    "files": ["--pairs", "7", "--app", "stat,read,hash,walk,small,du"],
-    "flexsc": [
-        "--trials",
-        "4",
-        "--calls",
-        "500",
-        "--work",
-        "0,150,2000",
-        "--threads",
-        "2,16",
-        "--runners",
-        "1",
-    ],
-    "pagefault": ["--trials", "4", "--memory", "16"],
-    "threads": ["--pairs", "4", "--calls", "200", "--app", "echo,queue", "--threads", "16"],
+    "crossing": "--trials 4 --calls 200",
+    "batch": "--trials 4 --sizes 1,4,16 --slots 64 --beside raw",
+    "dispatch": "--trials 4 --calls 2000",
+    "chain": "--trials 4",
+    "apps": "--pairs 7",
+    "files": "--pairs 7 --app stat,read,hash,walk,small,du",
+    "flexsc": "--trials 4 --calls 500 --work 0,150,2000 --threads 2,16 --runners 1",
+    "pagefault": "--trials 4 --memory 16",
+    "threads": "--pairs 4 --calls 200 --app echo,queue --threads 16",
 }
 
 
@@ -85,7 +74,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def short(tree: Path) -> dict[str, list[str]]:
     """Each bench's name and options for a short run."""
-    words = {bench: [bench, *options] for bench, options in SHORT.items()}
+    words = {bench: [bench, *options.split()] for bench, options in SHORT.items()}
     for bench in ("apps", "files"):
         words[bench] += ["--directory", str(tree)]
     return words
