@@ -163,3 +163,17 @@ def test_the_library_works_with_musl(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = subprocess.run([tmp_path / "program"], stdout=subprocess.PIPE, text=True, check=True)
     assert shown.stdout == Path("/etc/hostname").read_text()
+
+
+def test_the_library_takes_struct_statx_of_the_c_library(tmp_path: Path) -> None:
+    """As musl has it since 1.2.5."""
+    kernels = Path("/usr/include/linux/stat.h").read_text()
+    folder = tmp_path / "sys"
+    folder.mkdir()
+    own = kernels.replace("_LINUX_STAT_H", "OF_THE_C_LIBRARY")
+    start = "#pragma GCC system_header\n#include_next <sys/stat.h>\n"
+    (folder / "stat.h").write_text(start + own)
+    places = [f"-I{tmp_path}", f"-I{ROOT}"]
+    for name in ("walk_names.c", "calls.c"):
+        flags = ["-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only"]
+        assert_compiles(MUSL, *flags, *places, ROOT / "lib" / "files" / name)
