@@ -88,12 +88,12 @@ class FerryFileSystem(LocalFileSystem):  # type: ignore[misc]
         if how:
             return super().cat(path, recursive=recursive, on_error=on_error, **how)
         paths = self.expand_path(path, recursive=recursive)
-        single = isinstance(path, str) and len(paths) == 1 and not recursive
-        if single and self._strip_protocol(path) == paths[0]:
-            return self._checked(list(read_many(paths, on_error="return")), "raise")[0]
         files = [name for name in paths if not os.path.isdir(name)] if recursive else paths
+        listed = isinstance(path, list) or len(files) != 1
+        if not listed and files[0] == self._strip_protocol(path):
+            return self._checked(list(read_many(files, on_error="return")), "raise")[0]
         results = self._checked(list(read_many(files, on_error="return")), on_error)
         pairs = zip(files, results, strict=True)
-        if on_error == "omit":
-            return {name: data for name, data in pairs if not isinstance(data, Exception)}
-        return dict(pairs)
+        if on_error == "return":
+            return dict(pairs)
+        return {name: data for name, data in pairs if not isinstance(data, Exception)}

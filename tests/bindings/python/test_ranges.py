@@ -134,6 +134,7 @@ def test_contents(tree: Path, filesystem: Any) -> None:  # noqa: ANN401
 
     a, b = str(tree / "a"), str(tree / "b")
     assert filesystem.cat(a) == filesystem.cat(f"ferry://{a}") == b"first"
+    assert filesystem.cat(tree / "a") == filesystem.cat(a, recursive=True) == b"first"
     assert filesystem.cat([a, b]) == {a: b"first", b: b"second"}
     os.unlink(tree / "link")
     expected = {str(path): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
