@@ -35,7 +35,7 @@
 #include "lib/prefault/room.h"
 
 #define PAGES 64L
-#define SOME_FAULTS 4 /* faults that may have other causes, such as the stack */
+#define SOME_FAULTS 16 /* that may have other causes: the stack, or what a sanitizer keeps */
 #define LARGE ((size_t)4 << 20)
 
 static size_t page;
