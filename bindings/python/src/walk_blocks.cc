@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
-#include <thread>
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -17,7 +16,7 @@
 #include "entries.h"
 #include "module.h"
 #include "paths.h"
-#include "signals.h"
+#include "thread.h"
 
 namespace
 {
@@ -48,13 +47,9 @@ class Stream
 	{
 	}
 
-	// A child of fork() has no such thread to wait for.
 	~Stream()
 	{
-		if (process_ == getpid())
-			close();
-		else
-			thread_.release(); // NOLINT(bugprone-unused-return-value)
+		close();
 	}
 
 	Stream(const Stream &) = delete;
@@ -95,7 +90,7 @@ class Stream
 	std::deque<std::unique_ptr<Piece>> waiting_;
 	bool ended_ = false, busy_ = false;
 	bool alone_ = false; // there can be no thread: the caller walks, and takes all at its end
-	std::unique_ptr<std::thread> thread_;
+	std::unique_ptr<Thread> thread_;
 };
 
 // Waits until there is room for the piece.  Returns false when it is not wanted any more.
@@ -161,10 +156,8 @@ void Stream::work(ferry_files_options how)
 
 void Stream::start()
 {
-	NoSignals no_signals;
-
 	try {
-		thread_ = std::make_unique<std::thread>(&Stream::work, this, *call_.options());
+		thread_ = std::make_unique<Thread>([this, how = *call_.options()] { work(how); });
 	} catch (const std::system_error &) {
 		alone_ = true;
 	}
@@ -225,7 +218,7 @@ nb::object Stream::next()
 
 void Stream::close()
 {
-	if (!thread_ || process_ != getpid())
+	if (!thread_ || process_ != getpid()) // a child of fork() has no such thread
 		return;
 	{
 		std::lock_guard<std::mutex> lock(lock_);
