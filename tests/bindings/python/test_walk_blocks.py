@@ -111,7 +111,6 @@ def count_without_threads(directory: int) -> int:
     return len(paths_of(ferry.walk_blocks(".", directory=directory)))
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def recurse(levels: int) -> int:
     """Through C, which takes stack of the thread's."""
     return levels and next(map(recurse, [levels - 1]))
@@ -121,6 +120,7 @@ def test_a_callback_may_use_much_stack(tree: Path) -> None:
     assert list(ferry.walk_blocks(tree, prune=lambda path: bool(recurse(400))))
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_where_there_can_be_no_thread(wide: Path) -> None:
     directory = os.open(wide, os.O_RDONLY)
     child = os.fork()
