@@ -237,7 +237,7 @@ static long buffer_address(struct random *random)
 
 void pool_fill(unsigned char pool[])
 {
-	struct random random = { 1 };
+	struct random random = { .state = 1 };
 	long *words = (long *)pool;
 	int i;
 
@@ -259,7 +259,7 @@ void pool_fill(unsigned char pool[])
 
 void images_fill(struct batch_slot images[])
 {
-	struct random random = { 2 };
+	struct random random = { .state = 2 };
 	unsigned long i;
 
 	for (i = 0; i < IMAGES; i++) {
@@ -728,9 +728,9 @@ static void claim(struct maker *make)
 		program->ncall += 1 + below(make, 1000);
 }
 
-void generate(struct program *program, uint64_t seed, uint64_t index, unsigned long max)
+void generate_from(struct program *program, struct random *random, unsigned long max)
 {
-	struct maker make = { .random = random_for(seed, index), .program = program };
+	struct maker make = { .random = *random, .program = program };
 
 	memset(program, 0, sizeof(*program));
 	make.count = some_length(&make, max);
@@ -745,4 +745,12 @@ void generate(struct program *program, uint64_t seed, uint64_t index, unsigned l
 	}
 	aim_word_copies(&make);
 	claim(&make);
+	*random = make.random;
+}
+
+void generate(struct program *program, uint64_t seed, uint64_t index, unsigned long max)
+{
+	struct random random = random_for(seed, index);
+
+	generate_from(program, &random, max);
 }
