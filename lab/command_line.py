@@ -62,6 +62,7 @@ targets:
   TARGET-base        the same without the patch series
   TARGET-debug       the same with KASAN, UBSAN, lockdep and kmemleak
   TARGET-kcsan       the same with KCSAN, which finds data races (x86 only)
+  TARGET-kcov        the same with KCOV, for the fuzzer (7.3 only)
 """
 EXAMPLES = """\
 examples:

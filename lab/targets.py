@@ -32,6 +32,7 @@ class Target:
     steps: int = 0  # lines that make prints for a whole build, for the progress bar
     series: bool = True
     stock: bool = False  # Debian's own kernel; its source is the package with its headers
+    covered: tuple[str, ...] = ()  # C files that report which places in them were reached
     only: tuple[str, ...] | None = None  # these patches of the series, in this order
     patches: tuple[Path, ...] = ()  # the user's directories, applied last
     # Somebody's image or source tree, in place of SOURCE.  It runs the tests of the target LIKE.
@@ -162,6 +163,23 @@ def with_patches(target: Target, patches: Sequence[Path]) -> Target:
 RACE_TARGETS = tuple(
     variant(each, "kcsan", "kcsan.config") for each in DEFAULT_TARGETS if each.arch == "x86"
 )
+# For the fuzzer.  KCOV is off for all other files, so that it sees the series alone.
+COVERED = (
+    "kernel/subcall/batch.c",
+    "kernel/subcall/syscall.c",
+    "kernel/subcall/watched.c",
+    "kernel/subcall/flexsc.c",
+    "kernel/subcall/flexsc_syscall.c",
+    "mm/multi_page_alloc.c",
+    # They call the series, or are called by it.
+    "kernel/seccomp.c",
+    "mm/memory.c",
+)
+KCOV_TARGETS = tuple(
+    replace(variant(each, "kcov", "kcov.config"), covered=COVERED)
+    for each in DEFAULT_TARGETS
+    if each.source.version == "7.3"
+)
 TARGETS = {
     target.name: target
     for default in DEFAULT_TARGETS
@@ -171,7 +189,8 @@ TARGETS = {
         variant(default, "debug", "debug.config", f"debug-{default.arch}.config"),
     )
 } | {
-    target.name: target for target in (*STOCK_TARGETS, *RACE_TARGETS, TINY_TARGET, *FOREIGN_TARGETS)
+    target.name: target
+    for target in (*STOCK_TARGETS, *RACE_TARGETS, *KCOV_TARGETS, TINY_TARGET, *FOREIGN_TARGETS)
 }
 MODULE_TARGETS = (*STOCK_TARGETS, TARGETS["x86-7.3"])  # ferry.ko is tested on them
 

@@ -39,6 +39,7 @@ from lab.kernels.config import (
 )
 from lab.kernels.given import provide_image
 from lab.kernels.make import run_logged
+from lab.kernels.places import PLACES, find_places, variables
 from lab.kernels.progress import progress
 from lab.kernels.trees import sync_tree
 from lab.targets import SERIES_FRAGMENTS, Target
@@ -104,6 +105,7 @@ def key_of(target: Target, version: str) -> str:
         series_state(target, NOT_COMPILED),
         render(requested(fragments(target))),
         compiler_version(target.arch),
+        *variables(target),
     ):
         digest.update(f"{len(part)} {part}\n".encode())
     return digest.hexdigest()[:16]
@@ -131,7 +133,7 @@ def build(target: Target, jobs: int | None = None) -> Kernel:
             if key_of(target, version_of(package)) != key:
                 raise LabError("the series or the configuration changed meanwhile: run it again")
             objects = compile_in(target, tree, new_log(f"build-{target.name}"), key, jobs)
-        keep(kernel, objects, version_of(package))
+        keep(kernel, objects, version_of(package), tree)
         return kernel
 
 
@@ -143,7 +145,8 @@ def build_given(target: Target, kernels: Path, jobs: int | None) -> Kernel:
     key = hashlib.sha256((objects / target.image).read_bytes()).hexdigest()[:16]
     kernel = Kernel(target, key, kernels / key)
     if not kernel.directory.is_dir():
-        keep(kernel, objects, (objects / "include/config/kernel.release").read_text().strip())
+        release = (objects / "include/config/kernel.release").read_text().strip()
+        keep(kernel, objects, release, target.given)
     return kernel
 
 
@@ -216,6 +219,7 @@ def make_command(target: Target, objects: Path, *goals: str) -> list[str]:
         "KBUILD_BUILD_USER=ferry",
         "KBUILD_BUILD_HOST=lab",
         "KBUILD_BUILD_TIMESTAMP=2026-01-01",
+        *variables(target),
         *goals,
     ]
 
@@ -278,12 +282,14 @@ def compiled(kernel: Kernel, log: Path) -> Iterator[tuple[Path, Path]]:
         yield tree, compile_in(target, tree, log, key)
 
 
-def keep(kernel: Kernel, objects: Path, version: str) -> None:
-    """Copies what booting takes out of the objects."""
+def keep(kernel: Kernel, objects: Path, version: str, tree: Path) -> None:
+    """Copies what booting and testing take out of the objects."""
     target = kernel.target
     about = {"target": target.name, "source": version, "compiler": compiler_version(target.arch)}
     with made_whole(kernel.directory) as partial:
         for name in (target.image, *KEPT_FILES):
             shutil.copy2(objects / name, partial / Path(name).name)
+        if target.covered:
+            (partial / PLACES).write_text(find_places(target, tree, objects / "vmlinux"))
         (partial / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     prune_builds(target.builds)

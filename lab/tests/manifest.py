@@ -29,7 +29,8 @@ class Row(BaseModel):
     # For sh, in the root of the repository.  $FERRY_BUILD is the build directory, or what stands
     # for it on another machine (lab/programs.py), and
     # $FERRY_KSELFTEST, for tests, has the programs that the series adds to the kernel's;
-    # $FERRY_MODULE, for tests named module-*, is ferry.ko.  A benchmark's comes after
+    # $FERRY_MODULE, for tests named module-*, is ferry.ko; $FERRY_PLACES, on -kcov kernels, is what
+    # lab/kernels/places.py made.  A benchmark's comes after
     # "ferry bench".
     command: str
     memory: str = "1G"
@@ -54,6 +55,7 @@ class GuestTest(Row):
     debug: bool = True  # on -debug and -kcsan kernels, too
     timeout: float = Field(default=300, gt=0)  # seconds, wall-clock: what takes longer hangs
     cpus: int = Field(default=2, ge=1)
+    shown: bool = False  # its output is figures: printed, too, when it passes
     alone: bool = False  # leaves the guest changed, so no other test runs in it
 
     def runs_on(self, target: str) -> bool:

@@ -17,6 +17,7 @@ from lab.guests.machine import Options
 from lab.guests.run import run_in_guest
 from lab.kernels.build import Kernel
 from lab.kernels.modules import FERRY, build_module, lacking
+from lab.kernels.places import PLACES
 from lab.kernels.selftests import added_selftests, programs_in
 from lab.targets import Target
 from lab.tests.manifest import GuestTest, needs_module
@@ -50,6 +51,8 @@ class Session:
         """The results of the tests that began; all others are still to be run."""
         first = self.tests[0]
         environment = {"FERRY_BUILD": str(self.build), "FERRY_KSELFTEST": str(self.selftests)}
+        if self.kernel.target.covered:
+            environment["FERRY_PLACES"] = str(self.kernel.directory / PLACES)
         if any(needs_module(test.name) for test in self.tests):
             environment["FERRY_MODULE"] = str(build_module(self.kernel, FERRY))
         outcome = run_in_guest(
@@ -125,6 +128,8 @@ def report(kernel: Kernel, result: Result) -> None:
     elif result.verdict == "failed":
         line += f": {result.reason}; {load}; {log} has its output"
     print(line, flush=True)
+    if result.verdict == "passed" and result.test.shown:
+        print(result.output.decode(errors="replace"), end="", flush=True)
     if result.verdict == "failed" and not starved:
         for line in end_of_failure(result.output.decode(errors="replace")):
             print(f"     {line}", flush=True)

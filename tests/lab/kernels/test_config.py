@@ -49,6 +49,7 @@ def test_the_fragments_of_each_target_are_there(target: Target) -> None:
     assert ("CONFIG_SUBCALL_BATCH" in wanted) == target.series
     assert ("CONFIG_KASAN" in wanted) == target.name.endswith("-debug")
     assert ("CONFIG_KCSAN" in wanted) == target.name.endswith("-kcsan")
+    assert ("CONFIG_KCOV" in wanted) == bool(target.covered)
 
 
 def test_no_fragment_says_something_twice() -> None:

@@ -87,6 +87,13 @@ def test_verdicts_are_printed_and_counted(run: Run) -> None:
     assert "skip uml-7.3/skipped\n" in output
 
 
+def test_figures_are_printed_of_a_test_that_passes(run: Run) -> None:
+    figures = GuestTest(name="figures", command="echo 256 of 305", shown=True)
+    _, output = run(RUN_ALL, figures, *named(quiet="echo nothing"))
+    assert "ok   uml-7.3/figures\n256 of 305\n" in output
+    assert "nothing" not in output
+
+
 def test_a_bad_line_fails_the_test_it_came_from(run: Run) -> None:
     chosen = named(one="true", two="true", three="true")
     bug = 'sed -i "/begin three/i BUG: in two" "$run/kmsg"\n'
