@@ -27,6 +27,7 @@
 #include <ferry.h>
 
 #include "program.h"
+#include "tests/kernel/fuzz/coverage.h"
 #include "weather.h"
 
 #define EXIT_SKIPPED 77
@@ -48,6 +49,14 @@ static struct shared *shared;
 static enum ferry_engine engine = FERRY_SYSCALL;
 static uint64_t seed;
 static unsigned long round_number;
+static struct coverage *reached; /* NULL: nothing is recorded */
+
+/* Thread I of a round. */
+static void record(unsigned int i)
+{
+	if (reached)
+		coverage_record(i);
+}
 
 /* ---- threads that run batches ---- */
 
@@ -58,6 +67,7 @@ static void *work(void *arg)
 	static _Thread_local struct program program;
 
 	program_open(&program);
+	record((unsigned int)index);
 	atomic_store(&shared->tids[index], gettid());
 	while (!atomic_load(&shared->stop)) {
 		long last;
@@ -71,6 +81,8 @@ static void *work(void *arg)
 			_exit(1);
 		}
 		atomic_fetch_add(&shared->batches, 1);
+		if (reached)
+			coverage_make_room(reached, (unsigned int)index);
 	}
 	return NULL;
 }
@@ -91,6 +103,7 @@ static void *work_on_fleeting_memory(void *arg)
 	const unsigned long ncall = 2 * PAGE / sizeof(struct batch_slot);
 
 	(void)arg;
+	record(WORKERS);
 	while (!atomic_load(&shared->stop)) {
 		/* Zeroed slots read nothing from /dev/null; results may become slots as well. */
 		if (!sigsetjmp(after_fault, 1))
@@ -286,9 +299,11 @@ static bool run_round(void)
 
 static int usage(FILE *to, int status)
 {
-	fputs("usage: storm [--engine NAME] [--seed N] [--round N] [--seconds N]\n"
+	fputs("usage: storm [--engine NAME] [--seed N] [--round N] [--seconds N] [--reached FILE]\n"
 	      "Disturbs batches of the engine (syscall) for so many seconds (10), or in one "
-	      "round.\n",
+	      "round.\n"
+	      "With --reached, writes the addresses of the places in the kernel that KCOV has\n"
+	      "recorded.\n",
 	      to);
 	return status;
 }
@@ -310,6 +325,8 @@ static int run(double seconds, bool one_round)
 	weather_make_cgroup();
 	while (well && (now() < end || round_number == first)) {
 		well = run_round();
+		if (reached)
+			coverage_take(reached);
 		round_number++;
 		if (one_round)
 			break;
@@ -319,19 +336,40 @@ static int run(double seconds, bool one_round)
 	return well ? 0 : 1;
 }
 
+/* Returns NULL, or why nothing can be recorded. */
+static const char *start_recording(void)
+{
+	reached = mmap(NULL, sizeof(*reached), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (reached == MAP_FAILED)
+		err(2, "storm: memory");
+	return coverage_open();
+}
+
+static void write_reached(const char *path)
+{
+	FILE *file = fopen(path, "we");
+
+	if (file)
+		coverage_write(reached, file);
+	if (!file || fclose(file))
+		err(2, "storm: %s", path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "engine", required_argument, NULL, 'e' },
 						 { "seed", required_argument, NULL, 's' },
 						 { "round", required_argument, NULL, 'r' },
 						 { "seconds", required_argument, NULL, 't' },
+						 { "reached", required_argument, NULL, 'p' },
 						 { "executed", no_argument, NULL, 'x' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	double seconds = 10;
 	bool one_round = false;
-	const char *why;
-	int option;
+	const char *path = NULL, *why = NULL;
+	int option, status;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	seed = any_seed();
@@ -350,6 +388,9 @@ int main(int argc, char **argv)
 		case 't':
 			seconds = strtod(optarg, NULL);
 			break;
+		case 'p':
+			path = optarg;
+			break;
 		case 'x':
 			return 0; /* what a round executes at its end */
 		case 'h':
@@ -360,7 +401,7 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc || (int)engine < 0)
 		return usage(stderr, 2);
-	if (ferry_engine_probe(engine, &why)) {
+	if (ferry_engine_probe(engine, &why) || (path && (why = start_recording()))) {
 		printf("skipped: %s\n", why);
 		return EXIT_SKIPPED;
 	}
@@ -370,5 +411,8 @@ int main(int argc, char **argv)
 	if (shared == MAP_FAILED)
 		err(2, "storm: memory");
 	printf("seed: %" PRIu64 "\n", seed);
-	return run(seconds, one_round);
+	status = run(seconds, one_round);
+	if (path)
+		write_reached(path);
+	return status;
 }

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -79,6 +80,20 @@ void weather_ignore(void)
 {
 	signal(RESTARTING, SIG_IGN);
 	signal(BREAKING, SIG_IGN);
+}
+
+void weather_start_timer(struct random *random)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+				  .sigev_signo = signals[random_below(random, 2)] };
+	long first = (long)(20000 + random_below(random, 400000));
+	/* A slow machine would do nothing but handle signals that come faster. */
+	long later = (long)(1000000 + random_below(random, 4000000));
+	const struct itimerspec when = { { 0, later }, { 0, first } };
+	timer_t timer;
+
+	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+		timer_settime(timer, 0, &when, NULL);
 }
 
 /* For all threads, which no longer agree on getppid() from some slot on. */

@@ -19,6 +19,9 @@ void weather_prepare(void);
 /* From here on the process ignores the signals, even when it executes another program. */
 void weather_ignore(void);
 
+/* A timer that sends the process one of these signals again and again. */
+void weather_start_timer(struct random *random);
+
 /* One disturbance of the calling process, whose threads are TIDS. */
 void weather_within(struct random *random, const pid_t tids[], int count, int *filters);
 
