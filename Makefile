@@ -18,7 +18,7 @@ PYTHON_SOURCES := calls lib bindings measure report lab tests trace
 # Each is checked alone: their modules have the same names.
 PYTHON_FOLDERS = calls lib/text bindings/python bindings/python/ferry measure measure/servers report tests trace/bpf \
 	$(patsubst %/,%,$(filter-out tests/lab/%,$(sort $(dir $(wildcard tests/*/*.py tests/*/*/*.py)))))
-SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,cross exercise inside) $(addprefix lab/guests/,init enter foreign in-root initrd) tests/lib/threads/compare $(wildcard cli/completion/*.bash)
+SHELL_SOURCES := setup release debian/build lib/after-install measure/servers/serve.sh tests/step measure/logged .ci/run lab/ferry-lab $(addprefix tests/setup/,cross exercise inside) $(addprefix lab/guests/,init enter foreign in-root initrd) tests/lib/threads/compare tests/kernel/fuzz/measured $(wildcard cli/completion/*.bash)
 
 # Others imitate a kernel, or ask the kernel about an address that cannot be read.
 VALGRIND_TESTS := check kernel_calls memory program program_limit text_assemble text_check text_copies \
@@ -160,7 +160,8 @@ check-full: check check-packages check-machines ## long random runs, long fuzzin
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
 	@meson test -C build-asan --suite full --print-errorlogs
-	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug x86-6.12-kcsan
+	@lab/ferry-lab test --full x86-6.12 x86-7.3 uml-7.3 debian-6.1 debian-6.12 uml-7.3-debug x86-6.12-debug x86-6.12-kcsan \
+		uml-7.3-kcov x86-7.3-kcov
 
 RELEASE := 12 13
 STEPS := run check
