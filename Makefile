@@ -97,8 +97,13 @@ python: setup-check ## build a wheel and a source distribution of the Python pac
 
 .PHONY: wheels
 wheels: python ## wheels also for arm64 and musl, in build/wheels
+	@rm -rf build/wheels
 	@python3 -m pip install --quiet --disable-pip-version-check ziglang==0.17.1
 	@python3 bindings/python/wheels.py build/wheel/*.whl build/wheels
+
+.PHONY: check-wheels
+check-wheels: wheels ## run the tests of the Python package with its wheel for musl, in a Python for musl that it builds
+	@PYTHONPATH=. python3 tests/bindings/wheels.py build/wheels
 
 .PHONY: rust
 rust: setup-check ## lay out the Rust crate as it is published, in build/crate
@@ -155,7 +160,7 @@ check-machines: setup-machines ## the tests of kernels for other machines, in em
 	@lab/ferry-lab test arm64-7.3 debian-arm64-6.12 riscv64-7.3
 
 .PHONY: check-full
-check-full: check check-packages check-machines ## long random runs, long fuzzing, valgrind, the Debian packages
+check-full: check check-packages check-wheels check-machines ## long random runs, long fuzzing, valgrind, the Debian packages, the wheel for musl
 	@meson test -C build --suite full --print-errorlogs
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
