@@ -72,7 +72,7 @@ build-asan/build.ninja: | setup-check
 build-asan: build-asan/build.ninja
 	@meson compile -C build-asan
 
-# clang with ThreadSanitizer, for flexsc; meson test builds there what its tests need
+# clang with ThreadSanitizer, for flexsc and files; meson test builds there what its tests need
 build-tsan/build.ninja: | setup-check
 	$(CLANG) meson setup build-tsan -Dwerror=true -Db_sanitize=thread -Db_lundef=false
 
@@ -159,8 +159,14 @@ check-style: setup-check
 check-machines: setup-machines ## the tests of kernels for other machines, in emulation
 	@lab/ferry-lab test arm64-7.3 debian-arm64-6.12 riscv64-7.3
 
+REPEAT := 100
+
+.PHONY: check-races
+check-races: build-tsan/build.ninja ## the tests of many files and of prefault with ThreadSanitizer, REPEAT=100 times each
+	@$(MESON_TEST) -C build-tsan --suite files --repeat $(REPEAT) '*'
+
 .PHONY: check-full
-check-full: check check-packages check-wheels check-machines ## long random runs, long fuzzing, valgrind, the Debian packages, the wheel for musl
+check-full: check check-races check-packages check-wheels check-machines ## long random runs, races, long fuzzing, valgrind, the Debian packages, the wheel for musl
 	@meson test -C build --suite full --print-errorlogs
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)
