@@ -60,7 +60,10 @@ PROGRAMS = (
         ),
         ("pages_ahead.c", "watched.c"),
     ),
-    Program("tests/kernel/storm", ("tests/kernel/storm/*.c", "lib/engine/*.c")),
+    Program(
+        "tests/kernel/storm",
+        ("tests/kernel/storm/*.c", "tests/kernel/fuzz/coverage.c", "lib/engine/*.c"),
+    ),
     Program(
         "tests/lib/differential/differential",
         ("tests/lib/differential/*.c", "lib/engine/*.c"),
