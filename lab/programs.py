@@ -79,7 +79,7 @@ PROGRAMS = (
         archs=("arm64",),
     ),
     Program(
-        "tests/lib/threads/properties/properties",
+        "tests/lib/threads/properties",
         ("tests/lib/threads/properties/*.c",),
         linking=f"-Wl,--dynamic-linker={ARM64_LINKER}",
         archs=("arm64",),
