@@ -7,12 +7,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from packages import FOLDER, LAST_LINES, copy_tree
+from packages import FOLDER, copy_tree, new_root_log, run_there
 from readme import block
-from roots import CODENAMES, fresh_root, in_root, running
+from roots import CODENAMES, fresh_root
 
 from lab import REPOSITORY, LabError
-from lab.cache import cache_root, made_whole, make_directory
+from lab.cache import made_whole
 
 OUTPUT = REPOSITORY / "build" / "packages-arm64"
 
@@ -28,16 +28,11 @@ def fill(folder: Path) -> None:
 
 
 def make(release: str) -> None:
-    log = make_directory(cache_root() / "logs") / f"packages-arm64-debian-{release}.log"
-    log.unlink(missing_ok=True)
+    log = new_root_log("packages-arm64", release)
     print(f"packages-arm64: making and using them in a root of Debian {release} (log: {log})")
     with fresh_root(release) as root:
         fill(root / FOLDER[1:])
-        with running(in_root(root, FOLDER, ["./cross"]), log) as process:
-            status = process.wait()
-        if status:
-            print(*log.read_text(errors="replace").splitlines()[-LAST_LINES:], sep="\n")
-            raise LabError(f"no packages for arm64; the whole log is {log}")
+        run_there(root, "./cross", log, "no packages for arm64")
         shutil.rmtree(OUTPUT, ignore_errors=True)
         with made_whole(OUTPUT) as partial:
             for path in sorted((root / FOLDER[1:] / "packages").glob("*.deb")):

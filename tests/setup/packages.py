@@ -116,16 +116,26 @@ def fill(folder: Path) -> None:
     (folder / "functions").write_text("".join(f"{name}\n" for name in names))
 
 
-def exercise(release: str) -> None:
-    log = make_directory(cache_root() / "logs") / f"packages-debian-{release}.log"
+def new_root_log(name: str, release: str) -> Path:
+    log = make_directory(cache_root() / "logs") / f"{name}-debian-{release}.log"
     log.unlink(missing_ok=True)
-    with fresh_root(release) as root:
-        fill(root / FOLDER[1:])
-        with running(in_root(root, FOLDER, ["./exercise"]), log) as process:
-            status = process.wait()
+    return log
+
+
+def run_there(root: Path, program: str, log: Path, complaint: str) -> None:
+    """Runs PROGRAM in FOLDER inside ROOT; when it fails, prints its last lines and raises."""
+    with running(in_root(root, FOLDER, [program]), log) as process:
+        status = process.wait()
     if status:
         print(*log.read_text(errors="replace").splitlines()[-LAST_LINES:], sep="\n")
-        raise LabError(f"the packages do not work in Debian {release}; the whole log is {log}")
+        raise LabError(f"{complaint}; the whole log is {log}")
+
+
+def exercise(release: str) -> None:
+    log = new_root_log("packages", release)
+    with fresh_root(release) as root:
+        fill(root / FOLDER[1:])
+        run_there(root, "./exercise", log, f"the packages do not work in Debian {release}")
 
 
 def main() -> None:

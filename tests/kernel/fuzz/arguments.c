@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 
 #include <ferry.h>
@@ -31,9 +30,6 @@
 #define UNTOUCHED 0x5e5e5e5e5e5e5e5eL
 #define FEW 8	 /* slots of a program with odd arguments */
 #define ROUNDS 8 /* of batches under one watcher */
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define PICK(random, array) ((array)[random_below(random, LENGTH(array))])
 
 /* A page each; a page that cannot be accessed follows. */
 enum area { ARGS, CALLS, RETS, COPIES, READ_ONLY, AREAS };
@@ -324,20 +320,6 @@ static bool run_odd(struct random *random, FILE *why)
 
 /* ---- good arguments in bad weather ---- */
 
-static void filter(unsigned int action)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { LENGTH(code), code };
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
-}
-
 static void add_watcher(struct random *random)
 {
 	static const unsigned int actions[] = {
@@ -353,7 +335,7 @@ static void add_watcher(struct random *random)
 	}
 	if (action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_KILL_THREAD)
 		subject_may_die(SIGSYS);
-	filter(action);
+	weather_filter(action, 0);
 }
 
 static bool run_good(struct random *random, FILE *why)

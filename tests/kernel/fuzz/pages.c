@@ -25,9 +25,6 @@
 #define FIRST (WINDOW - 32) /* where most accesses begin: a table ends soon */
 #define MOST_STEPS 40
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define PICK(random, array) ((array)[random_below(random, LENGTH(array))])
-
 static char group[] = "/sys/fs/cgroup/ferry-fuzz";
 static char *area; /* PAGES pages, from the beginning of a page table on */
 

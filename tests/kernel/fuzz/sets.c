@@ -22,7 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/filter.h>
 #include <linux/flexsc.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -39,9 +38,6 @@
 #define MOST_ENTRIES 16	     /* that programs fill */
 #define VALUE 4242
 #define SERVES 6 /* how often the thread serves after it was interrupted */
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define PICK(random, array) ((array)[random_below(random, LENGTH(array))])
 
 static const struct timespec moment = { 0, 100000 };
 static struct flexsc_set *set; /* two pages that cannot be accessed surround its memory */
@@ -239,15 +235,6 @@ struct other {
 	_Atomic pid_t tid;
 };
 
-static void allow_all(void)
-{
-	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
-	struct sock_fprog program = { LENGTH(code), code };
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
-}
-
 static void change(enum trait trait)
 {
 	static char may_pass = SYSCALL_DISPATCH_FILTER_ALLOW;
@@ -263,7 +250,7 @@ static void change(enum trait trait)
 		syscall(SYS_setresuid, -1, 1000, -1);
 		break;
 	case FILTER:
-		allow_all();
+		weather_filter(SECCOMP_RET_ALLOW, 0);
 		break;
 	case PRIVILEGES:
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -437,7 +424,7 @@ static bool run(struct random *random, FILE *why)
 	if (other.trait == ENDS)
 		end_service();
 	if (watched)
-		allow_all();
+		weather_filter(SECCOMP_RET_ALLOW, 0);
 	if (is_disturbed)
 		weather_start_timer(random);
 	left = serve(random);

@@ -9,6 +9,9 @@
 #include "coverage.h"
 #include "tests/lib/differential/random.h"
 
+/* One of the elements of ARRAY. */
+#define PICK(random, array) ((array)[random_below(random, sizeof(array) / sizeof((array)[0]))])
+
 struct subject {
 	const char *name;
 

@@ -96,11 +96,8 @@ void weather_start_timer(struct random *random)
 		timer_settime(timer, 0, &when, NULL);
 }
 
-/* For all threads, which no longer agree on getppid() from some slot on. */
-static void add_filter(struct random *random, int *filters)
+void weather_filter(unsigned int action, unsigned int flags)
 {
-	unsigned int action =
-		random_percent(random, 50) ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | FILTERED_ERRNO;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
@@ -109,10 +106,18 @@ static void add_filter(struct random *random, int *filters)
 	};
 	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
 
-	if (++*filters > MOST_FILTERS)
-		return;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+}
+
+/* For all threads, which no longer agree on getppid() from some slot on. */
+static void add_filter(struct random *random, int *filters)
+{
+	unsigned int action =
+		random_percent(random, 50) ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | FILTERED_ERRNO;
+
+	if (++*filters <= MOST_FILTERS)
+		weather_filter(action, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 /* glibc makes every thread change its credentials, by a signal. */

@@ -22,6 +22,9 @@ void weather_ignore(void);
 /* A timer that sends the process one of these signals again and again. */
 void weather_start_timer(struct random *random);
 
+/* A seccomp filter that answers getppid() with ACTION; FLAGS are of seccomp(). */
+void weather_filter(unsigned int action, unsigned int flags);
+
 /* One disturbance of the calling process, whose threads are TIDS. */
 void weather_within(struct random *random, const pid_t tids[], int count, int *filters);
 
