@@ -34,12 +34,15 @@ def run(*command: str, stdin: str = "") -> str:
 def variables(target: Target) -> list[str]:
     """For make: they have the files of TARGET instrumented, with debug information.
 
-    The patches that are mailed need not say so.  A file of the same name elsewhere is
-    instrumented, too, but its places are not kept.
+    The patches that are mailed need not say so.  OBJ is the directory that make is in: another
+    file of the same name, as arch/x86/boot/memory.c, may run where nothing can record it.
     """
     if not target.covered:
         return []
-    named = [f"KCOV_INSTRUMENT_{Path(file).stem}.o=y" for file in target.covered]
+    files = [Path(file) for file in target.covered]
+    named = [
+        f"KCOV_INSTRUMENT_{file.stem}.o=$(if $(filter {file.parent},$(obj)),y)" for file in files
+    ]
     # In user-mode Linux calls go through registers otherwise, which no disassembly tells apart.
     model = " -mcmodel=small" if target.arch == "um" else ""
     return [*named, f"CFLAGS_KCOV=-fsanitize-coverage=trace-pc -g{model}"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The places of a kernel with KCOV are read from its disassembly and debug information."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,24 @@ def test_a_place_has_its_line_and_the_functions_around_it() -> None:
     assert not describe(0x1F, second, Path("/tree"), ["kernel/subcall/batch.c"])
 
 
-def test_only_the_files_of_the_fuzzer_are_instrumented() -> None:
-    command = variables(TARGETS["x86-7.3-kcov"])
-    assert "KCOV_INSTRUMENT_batch.o=y" in command
-    assert len(command) == len(COVERED) + 1
+# Like a kernel's, it runs itself for each directory.
+MAKEFILE = """\
+ifndef obj
+all: ; @for obj in $(DIRECTORIES); do $(MAKE) -s --no-print-directory obj=$$obj; done
+else
+all: ; @echo $(obj)/$(FILE).o=$(KCOV_INSTRUMENT_$(FILE).o)
+endif
+"""
+
+
+def test_only_the_files_of_the_fuzzer_are_instrumented(tmp_path: Path) -> None:
+    given = variables(TARGETS["x86-7.3-kcov"])
+    assert len(given) == len(COVERED) + 1
     assert not variables(TARGETS["x86-7.3"])
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    own = ["FILE=memory", "DIRECTORIES=mm arch/x86/boot mm/kasan"]
+    said = subprocess.check_output(["make", "-s", *given, *own], cwd=tmp_path, text=True)
+    assert said.split() == ["mm/memory.o=y", "arch/x86/boot/memory.o=", "mm/kasan/memory.o="]
 
 
 @pytest.mark.parametrize("name", ["uml-7.3", "x86-7.3"])
