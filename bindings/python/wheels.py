@@ -36,6 +36,11 @@ PLATFORMS = {  # the target of zig, and the end of an extension's name
     "musllinux_1_2_x86_64": ("x86_64-linux-musl", "x86_64-linux-musl"),
     "musllinux_1_2_aarch64": ("aarch64-linux-musl", "aarch64-linux-musl"),
 }
+# Of libgcc_s: what compiled C++ and its library call.
+UNWINDING = (
+    "DeleteException ForcedUnwind GetGR GetIP GetIPInfo GetLanguageSpecificData GetRegionStart"
+    " RaiseException Resume Resume_or_Rethrow SetGR SetIP"
+)
 PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
 
 # As in meson.build, src/meson.build and ferry/meson.build.  Zig's own default traps what it finds.
@@ -84,12 +89,28 @@ def compile_all(target: str, version: str, folder: Path) -> list[Path]:
         return list(pool.map(run, range(len(jobs))))
 
 
+def unwinder(target: str, folder: Path) -> list[Path]:
+    """What to link with for the unwinder of glibc, libgcc_s; nothing for musl.
+
+    Python before 3.14 ends its threads by pthread_exit() where they wait for the interpreter that
+    ends.  glibc then has libgcc_s unwind them, also through the extension, and an unwinder of the
+    extension's own does not know what libgcc_s passes: that ended the process by SIGSEGV.
+    """
+    if "-gnu" not in target:
+        return []
+    source, library = folder / "unwinder.c", folder / "libgcc_s.so"
+    source.write_text("".join(f"void _Unwind_{name}(void) {{}}\n" for name in UNWINDING.split()))
+    named = ["-shared", "-nostdlib", "-Wl,-soname,libgcc_s.so.1"]
+    subprocess.run([*zig("cc", target), *named, source, "-o", library], check=True)
+    return [library]
+
+
 def extension(target: str, version: str) -> bytes:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        objects = compile_all(target, version, folder)
+        inputs = compile_all(target, version, folder) + unwinder(target, folder)
         link = [*zig("c++", target), "-shared", "-s", "-Wl,--gc-sections", "-pthread"]
-        subprocess.run([*link, *objects, "-o", folder / "ferry.so"], check=True)
+        subprocess.run([*link, *inputs, "-o", folder / "ferry.so"], check=True)
         return (folder / "ferry.so").read_bytes()
 
 
