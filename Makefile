@@ -102,7 +102,7 @@ wheels: python ## wheels also for arm64 and musl, in build/wheels
 	@python3 bindings/python/wheels.py build/wheel/*.whl build/wheels
 
 .PHONY: check-wheels
-check-wheels: wheels ## run the tests of the Python package with its wheel for musl, in a Python for musl that it builds
+check-wheels: wheels ## run the tests of the Python package with the wheels: in a Python for musl that it builds, and for arm64 in emulation
 	@PYTHONPATH=. python3 tests/bindings/wheels.py build/wheels
 
 .PHONY: rust
@@ -166,7 +166,7 @@ check-races: build-tsan/build.ninja ## the tests of many files and of prefault w
 	@$(MESON_TEST) -C build-tsan --suite files --repeat $(REPEAT) '*'
 
 .PHONY: check-full
-check-full: check check-races check-packages check-wheels check-machines ## long random runs, races, long fuzzing, valgrind, the Debian packages, the wheel for musl
+check-full: check check-races check-packages check-wheels check-machines ## long random runs, races, long fuzzing, valgrind, the Debian packages, the wheels
 	@meson test -C build --suite full --print-errorlogs
 	@meson test -C build --wrapper 'valgrind --error-exitcode=9 --leak-check=full -q' \
 		--timeout-multiplier 20 --print-errorlogs $(VALGRIND_TESTS)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the tests of the Python package with its wheel for musl: wheels.py FOLDER.
+"""Runs the tests of the Python package with its wheels: wheels.py FOLDER.
 
-FOLDER is what `make wheels` filled.  pip takes that wheel, and what the tests use, for a machine
-with musl; a Python for musl runs them.  The rest of tests/bindings/python is left out: test_bench
-runs the command `ferry`, and test_wheel builds the wheel for this machine.
+FOLDER is what `make wheels` filled.  pip takes a wheel, and what the tests use, for its machine; a
+Python for that runs them, for arm64 in an emulator of programs.  The rest of
+tests/bindings/python is left out: test_bench runs the command `ferry`, and test_wheel builds a
+wheel.
 """
 
 import os
@@ -12,16 +13,71 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from musl_python import musl_python
+from musl_python import PYTHON, musl_python
 
 from lab import REPOSITORY, LabError
+from lab.debian.root import foreign_root
 
-PLATFORMS = ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64")
 USED = ("pytest", "numpy", "pandas", "pyarrow", "fsspec", "xxhash", "blake3")
 TESTS = REPOSITORY / "tests" / "bindings" / "python"
-LEFT_OUT = ("test_bench.py", "test_wheel.py")
+LEFT_OUT = ("--ignore={}/test_bench.py", "--ignore={}/test_wheel.py")
+
+
+def emulated_python(folder: Path) -> Path:
+    """Debian's for arm64, and a command in FOLDER that runs it; so do its children."""
+    root = foreign_root("arm64")
+    python = root / "usr" / "bin" / PYTHON
+    if not python.exists():
+        raise LabError(
+            f"the wheel is for {PYTHON}, and {root} has another one: use that of Debian 12"
+        )
+    command = folder / PYTHON
+    emulator = f'exec qemu-aarch64 -L {root} -0 "$0" {python} "$@"'
+    command.write_text(f"#!/bin/sh\nexport PYTHONHOME={root}/usr\n{emulator}\n")
+    command.chmod(0o755)
+    return command
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a wheel is tested."""
+
+    wheel: str
+    platforms: tuple[str, ...]  # whose wheels pip may take
+    python: Callable[[Path], Path]
+    left_out: tuple[str, ...] = ()  # options of pytest
+
+
+MACHINES = (
+    Machine(
+        "manylinux_*_x86_64",
+        ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
+        lambda _: Path(sys.executable),
+    ),
+    Machine(
+        "musllinux_*_x86_64",
+        ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64"),
+        lambda _: musl_python(),
+    ),
+    Machine(
+        "manylinux_*_aarch64",
+        ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"),
+        emulated_python,
+        # The emulator ignores madvise() and RLIMIT_AS, keeps memory of its own, keeps its locks in
+        # the child of a process with threads, and has another /usr.
+        (
+            "--ignore={}/test_prefault.py",
+            "--deselect={}/test_read_many.py::test_files_too_large_for_memory_fail_alone",
+            "--deselect={}/test_interruptions.py::test_nothing_leaks",
+            "--deselect={}/test_interruptions.py::test_fork_in_the_middle",
+            "--deselect={}/test_walk_blocks.py::test_it_waits_for_its_caller",
+        ),
+    ),
+)
 
 
 def pinned() -> list[str]:
@@ -30,27 +86,33 @@ def pinned() -> list[str]:
     return re.findall(rf"^(?:{'|'.join(USED)})==\S+", lines, re.M)
 
 
-def install(wheel: Path, folder: Path) -> None:
+def install(wheel: Path, platforms: tuple[str, ...], folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--target", str(folder), "--no-compile", "--only-binary=:all:"]
-    command += [f"--platform={platform}" for platform in PLATFORMS]
+    command += [f"--platform={platform}" for platform in platforms]
     subprocess.run([*command, wheel, *pinned()], check=True)
 
 
-def run_tests(python: Path, build: Path, packages: Path) -> int:
-    own = {"FERRY_BUILD": str(build), "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [str(python), "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(TESTS)]
-    command += [f"--ignore={TESTS / name}" for name in LEFT_OUT]
-    return subprocess.run(command, env=os.environ | own, check=False).returncode
+def run_tests(machine: Machine, wheel: Path) -> int:
+    """The status of pytest."""
+    with tempfile.TemporaryDirectory() as name:
+        build = Path(name)
+        packages = build / "bindings" / "python"  # where the tests look for the package
+        install(wheel, machine.platforms, packages)
+        own = {"FERRY_BUILD": name, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(machine.python(build)), "-m", "pytest", "-q", "-rs"]
+        command += ["-p", "no:cacheprovider", str(TESTS)]
+        command += [option.format(TESTS) for option in (*LEFT_OUT, *machine.left_out)]
+        return subprocess.run(command, env=os.environ | own, check=False).returncode
 
 
 def main() -> int:
-    [wheel] = Path(sys.argv[1]).glob("libferry-*-musllinux_*_x86_64.whl")
-    python = musl_python()
-    with tempfile.TemporaryDirectory() as name:
-        packages = Path(name, "bindings", "python")  # where the tests look for the package
-        install(wheel, packages)
-        return run_tests(python, Path(name), packages)
+    failed = 0
+    for machine in MACHINES:
+        [wheel] = Path(sys.argv[1]).glob(f"libferry-*-{machine.wheel}.whl")
+        print(f"testing {wheel.name}", flush=True)
+        failed |= run_tests(machine, wheel)
+    return failed
 
 
 if __name__ == "__main__":
