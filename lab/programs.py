@@ -31,6 +31,7 @@ class Program:
     compiling: str = ""
     linking: str = "-static"
     archs: tuple[str, ...] = tuple(FOREIGN)
+    calls: bool = False  # with the table of calls
 
 
 # Of the libraries for cross compilers: a guest has the host's /usr.
@@ -67,6 +68,11 @@ PROGRAMS = (
     Program(
         "tests/lib/differential/differential",
         ("tests/lib/differential/*.c", "lib/engine/*.c"),
+    ),
+    Program(
+        "tests/lib/flexsc/stress",
+        ("tests/lib/flexsc/stress.c", "lib/flexsc/*.c", "lib/engine/*.c"),
+        calls=True,
     ),
     Program("measure/slots", ("measure/slots.c", "lib/engine/*.c")),
     # lib/threads/meson.build compiles it with the same options for this machine.
@@ -112,6 +118,8 @@ def compile_program(program: Program, arch: str, output: Path) -> None:
         for path in sorted(REPOSITORY.glob(pattern))
         if path.name not in program.left_out
     ]
+    if program.calls:
+        sources.append(table_of_calls(output))
     place = output / program.place
     objects = make_directory(output / "objects" / program.place)
     includes = [f"-I{REPOSITORY / name}" for name in INCLUDES]
@@ -128,6 +136,13 @@ def compile_program(program: Program, arch: str, output: Path) -> None:
     make_directory(place.parent)
     linking = program.linking.split()
     run(arch, program, [*linking, *map(str, made), "-pthread", "-o", str(place)])
+
+
+def table_of_calls(output: Path) -> Path:
+    """Makes it anew: which calls there are depends on the machine only when it is compiled."""
+    table = make_directory(output / "calls") / "calls.c"
+    subprocess.run(["python3", REPOSITORY / "calls" / "table.py", table], check=True)
+    return table
 
 
 def run(arch: str, program: Program, arguments: Sequence[str]) -> None:

@@ -63,7 +63,7 @@ TEST_F(filtered, a_filter_decides_about_posted_calls)
 	start(&self->runner, self->set, NULL);
 	EXPECT_EQ(THIS_PROCESS, made(self->set, ENTRY(__NR_getpid)));
 	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
-	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(__NR_fork)));
+	EXPECT_EQ(-ENOSYS, made(self->set, ENTRY(__NR_clone)));
 	wait_until_idle(&self->runner);
 	EXPECT_EQ(-EPERM, made(self->set, ENTRY(__NR_getppid)));
 	EXPECT_EQ(0, stop(&self->runner));

@@ -17,8 +17,17 @@ from lab.toolchain import FOREIGN, tools_prefix
 
 SELFTESTS = "tools/testing/selftests"
 PLACE = f"{SELFTESTS}/subcall"
-# What is there on other machines, whose kernels have batch() alone.
-FOREIGN_PROGRAMS = ("batch", "batch_raw", "null")
+# The tests of what kernels of other machines have.
+FOREIGN_PROGRAMS = (
+    "batch",
+    "batch_raw",
+    "flexsc",
+    "flexsc_blocked",
+    "flexsc_confined",
+    "flexsc_signals",
+    "flexsc_watchers",
+    "null",
+)
 # The kernel's own tests of what the series touches.
 OWN = (
     "clone3",
