@@ -24,6 +24,8 @@ PACKAGES = (
     # what tests of ferry trace run
     "python3-pytest",
     "strace",
+    # what packages of PyPI take
+    "libstdc++6",
 )
 
 

@@ -101,7 +101,7 @@ bool are_utf8(const Names &names)
 	const char *bytes = names.bytes()->data();
 	size_t size = names.bytes()->size();
 
-	if (std::none_of(bytes, bytes + size, [](char byte) { return byte < 0; }))
+	if (std::none_of(bytes, bytes + size, [](signed char byte) { return byte < 0; }))
 		return true;
 	for (size_t i = 0; i < names.size(); i++)
 		if (!names[i].empty() && (names[i][0] & 0xc0) == 0x80)
