@@ -63,9 +63,10 @@ build-tests: setup-check ## build the tests as well
 	@meson configure build -Dtests=true -Dwerror=true
 	@meson compile -C build
 
-# clang with AddressSanitizer and UBSan, fuzzers included
+# clang with AddressSanitizer and UBSan, fuzzers included; char has no sign, as on arm64
 build-asan/build.ninja: | setup-check
 	$(CLANG) meson setup build-asan -Dwerror=true -Dfuzzers=true \
+		-Dc_args=-funsigned-char -Dcpp_args=-funsigned-char \
 		-Db_sanitize=address,undefined -Db_lundef=false --buildtype=debug
 
 .PHONY: build-asan
