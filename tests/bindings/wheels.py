@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Runs the tests of the Python package with its wheels: wheels.py FOLDER.
 
-FOLDER is what `make wheels` filled.  pip takes a wheel, and what the tests use, for its machine; a
-Python for that runs them, for arm64 in an emulator of programs.  The rest of
-tests/bindings/python is left out: test_bench runs the command `ferry`, and test_wheel builds a
-wheel.
+`make wheels` puts the wheels into FOLDER.  pip installs each, and the packages that the tests use,
+for the wheel's machine.  A Python for that machine runs the tests; an emulator of programs runs
+the Python for arm64.  Two tests are left out: test_bench runs the command `ferry`, and test_wheel
+builds a wheel.
 """
 
 import os
@@ -24,7 +24,7 @@ from lab.debian.root import foreign_root
 
 USED = ("pytest", "numpy", "pandas", "pyarrow", "fsspec", "xxhash", "blake3")
 TESTS = "tests/bindings/python"  # relative: --deselect takes names as pytest prints them
-LEFT_OUT = ("--ignore={}/test_bench.py", "--ignore={}/test_wheel.py")
+LEFT_OUT = (f"--ignore={TESTS}/test_bench.py", f"--ignore={TESTS}/test_wheel.py")
 
 
 def emulated_python(folder: Path) -> Path:
@@ -49,35 +49,31 @@ def emulated_python(folder: Path) -> Path:
 class Machine:
     """Where a wheel is tested."""
 
-    wheel: str
-    platforms: tuple[str, ...]  # whose wheels pip may take
+    platforms: tuple[str, ...]  # the wheel's own, and others whose wheels pip may take
     python: Callable[[Path], Path]
     left_out: tuple[str, ...] = ()  # options of pytest
 
 
 MACHINES = (
     Machine(
-        "manylinux_*_x86_64",
         ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
         lambda _: Path(sys.executable),
     ),
     Machine(
-        "musllinux_*_x86_64",
         ("musllinux_1_2_x86_64", "musllinux_1_1_x86_64"),
         lambda _: musl_python(),
     ),
     Machine(
-        "manylinux_*_aarch64",
         ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"),
         emulated_python,
         # The emulator ignores madvise() and RLIMIT_AS, has memory and threads of its own, and keeps
         # its locks in the child of a process with threads.
         (
-            "--ignore={}/test_prefault.py",
+            f"--ignore={TESTS}/test_prefault.py",
             *("-k", "not fork"),
-            "--deselect={}/test_read_many.py::test_files_too_large_for_memory_fail_alone",
-            "--deselect={}/test_interruptions.py::test_nothing_leaks",
-            "--deselect={}/test_walk_blocks.py::test_where_there_can_be_no_thread",
+            f"--deselect={TESTS}/test_read_many.py::test_files_too_large_for_memory_fail_alone",
+            f"--deselect={TESTS}/test_interruptions.py::test_nothing_leaks",
+            f"--deselect={TESTS}/test_walk_blocks.py::test_where_there_can_be_no_thread",
         ),
     ),
 )
@@ -104,8 +100,7 @@ def run_tests(machine: Machine, wheel: Path) -> int:
         install(wheel, machine.platforms, packages)
         own = {"FERRY_BUILD": name, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [str(machine.python(build)), "-m", "pytest", "-q", "-rs"]
-        command += ["-p", "no:cacheprovider", TESTS]
-        command += [option.format(TESTS) for option in (*LEFT_OUT, *machine.left_out)]
+        command += ["-p", "no:cacheprovider", TESTS, *LEFT_OUT, *machine.left_out]
         done = subprocess.run(command, env=os.environ | own, cwd=REPOSITORY, check=False)
         return done.returncode
 
@@ -113,7 +108,7 @@ def run_tests(machine: Machine, wheel: Path) -> int:
 def main() -> int:
     failed = 0
     for machine in MACHINES:
-        [wheel] = Path(sys.argv[1]).glob(f"libferry-*-{machine.wheel}.whl")
+        [wheel] = Path(sys.argv[1]).glob(f"libferry-*-{machine.platforms[0]}.whl")
         print(f"testing {wheel.name}", flush=True)
         failed |= run_tests(machine, wheel)
     return failed
