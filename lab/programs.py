@@ -139,7 +139,7 @@ def compile_program(program: Program, arch: str, output: Path) -> None:
 
 
 def table_of_calls(output: Path) -> Path:
-    """Makes it anew: which calls there are depends on the machine only when it is compiled."""
+    """Writes the table of calls for all machines, of which the compiler takes its own."""
     table = make_directory(output / "calls") / "calls.c"
     subprocess.run(["python3", REPOSITORY / "calls" / "table.py", table], check=True)
     return table
