@@ -205,9 +205,8 @@ static void change_one(void)
 	before = property->get();
 	CHILD_ASSERT(!sem_init(&looked, 0, 0));
 	CHILD_ASSERT(in_the_pool() == before);
-	if (property->change())
-		return; /* not allowed here */
-	CHILD_ASSERT(property->get() != before);
+	if (property->change() || property->get() == before)
+		return; /* not allowed here, or so before: the tests may run under nice */
 	CHILD_ASSERT(in_the_pool() == property->get());
 }
 
