@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * batch(): an array of system calls with forward jumps, run in one crossing.
- * Documentation/userspace-api/batch.rst describes the semantics.
- *
- * Both the system call and the module's /dev/ferry use this code; struct subcall_caller
- * hides the differences.
- */
+/* An array of system calls, run in one crossing: Documentation/userspace-api/batch.rst */
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>

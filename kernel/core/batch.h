@@ -9,7 +9,7 @@
 #include <asm/subcall.h>
 #include <asm/syscall.h>
 
-/* The context of a batch: a system call, or an ioctl on the module's device. */
+/* The context of a batch. */
 struct subcall_caller {
 	struct pt_regs *regs; /* hold the call of the current slot */
 	bool refused;	      /* user space has to make the current call; false at the start */

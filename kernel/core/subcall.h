@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * System calls that make others: the interface between them, the entry code and seccomp.
- */
+/* System calls that make others: the interface between them, the entry code and seccomp. */
 #ifndef _LINUX_SUBCALL_H
 #define _LINUX_SUBCALL_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
-/*
- * System calls that make others: the structures and constants that user space and the
- * kernel share.  batch(2) describes them.
- */
+/* System calls that make others; batch(2) describes them. */
 #ifndef _UAPI_LINUX_SUBCALL_H
 #define _UAPI_LINUX_SUBCALL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The part of batch() specific to x86-64: dispatching a call, and fetching a slot.
- */
+/* The part of batch() specific to x86-64: dispatching a call, and fetching a slot. */
 #ifndef _ASM_X86_SUBCALL_H
 #define _ASM_X86_SUBCALL_H
 
