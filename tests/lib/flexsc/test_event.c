@@ -11,12 +11,12 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fixture.h"
 #include "tests/lib/unit/child.h"
+#include "tests/lib/unit/thread_count.h"
 
 /* An event loop waits so long for an event that is due. */
 #define TIMEOUT_MS 20000
@@ -203,18 +203,9 @@ static void a_childs_calls_are_done_at_once(void **state)
 	ASSERT_IN_CHILD(call_in_child);
 }
 
-/* ".", ".." and one for each. */
-static unsigned long threads_of_process(void)
-{
-	struct stat tasks;
-
-	CHILD_ASSERT(!stat("/proc/self/task", &tasks));
-	return tasks.st_nlink;
-}
-
 static void open_eventfd_in_child(void)
 {
-	unsigned long before = threads_of_process();
+	int before = threads_of_process();
 
 	call_in_child();
 	CHILD_ASSERT(threads_of_process() == before);

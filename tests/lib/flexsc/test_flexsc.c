@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,12 +31,12 @@
 #include <ferry_flexsc.h>
 
 #include "tests/lib/unit/child.h"
+#include "tests/lib/unit/thread_count.h"
 #include "fixture.h"
 
 #define MANY 2000
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#ifdef UNDER_THREAD_SANITIZER
 /* Children may start threads. */
 const char *__tsan_default_options(void);
 
@@ -46,7 +45,6 @@ const char *__tsan_default_options(void)
 	return "die_after_fork=0";
 }
 
-#endif
 #endif
 
 static struct ferry_flexsc *start(const struct ferry_flexsc_options *options)
@@ -295,17 +293,6 @@ static void calls_of_the_thread_are_made_by_the_thread(void **state)
 /* ---- stand-ins ---- */
 
 #define LOCKED 20
-
-static int threads_of_process(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	int count = -2; /* . and .. */
-
-	while (readdir(tasks))
-		count++;
-	closedir(tasks);
-	return count;
-}
 
 /* Polls COUNT tickets again and again until all calls are done. */
 static void poll_all(struct ferry_flexsc *flexsc, long tickets[], int count, long expected)

@@ -11,7 +11,6 @@
  *
  * Exit status 0, or 1 after a sentence on standard error.
  */
-#include <dirent.h>
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +24,8 @@
 #include <unistd.h>
 
 #include <ferry_flexsc.h>
+
+#include "tests/lib/unit/thread_count.h"
 
 #define MOST 100
 
@@ -191,18 +192,6 @@ static void shared(void)
 }
 
 /* ---- calls that do not block ---- */
-
-static int threads_of_process(void)
-{
-	DIR *folder = opendir("/proc/self/task");
-	int tasks = -2; /* "." and ".." */
-
-	while (folder && readdir(folder))
-		tasks++;
-	if (folder)
-		closedir(folder);
-	return tasks;
-}
 
 static void standins(void)
 {

@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/lib/unit/thread_count.h"
 
 /* In a child, cmocka's assertions would continue with the parent's tests; these end it. */
 #define CHILD_ASSERT(condition)                                                             \
@@ -21,7 +22,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define FORK_NEEDS_QUIET_THREADS
+#define UNDER_THREAD_SANITIZER
 #endif
 #endif
 
@@ -32,17 +33,16 @@
  */
 static inline void wait_for_quiet_threads(void)
 {
-#ifdef FORK_NEEDS_QUIET_THREADS
-	const nlink_t alone = 2 + 2; /* two for the directory; this thread, and the sanitizer's */
-	static bool in_vain;	     /* threads that stay, like runners of flexsc, are quiet */
-	struct stat threads;
+#ifdef UNDER_THREAD_SANITIZER
+	static bool in_vain; /* threads that stay, like runners of flexsc, are quiet */
 	int tenths;
 
-	for (tenths = 0; !in_vain; in_vain = ++tenths == 80) {
-		if (!stat("/proc/self/task", &threads) && threads.st_nlink <= alone)
+	for (tenths = 0; tenths < 80 && !in_vain; tenths++) {
+		if (threads_of_process() <= 2) /* this one, and the sanitizer's */
 			return;
 		usleep(100000);
 	}
+	in_vain = true;
 #endif
 }
 
