@@ -57,14 +57,8 @@ static const u8 kinds[NR_KINDS] = {
 	[WORD_COPY] = SPECIAL,
 };
 
-#ifdef SUBCALL_FREQUENT
-/* Calls that have a faster way to their handlers. */
-#define FREQUENT_ROW(name, handler) [__NR_##name] = true,
-static const bool frequent[NR_KINDS] = { SUBCALL_FREQUENT(FREQUENT_ROW) };
-#define is_frequent(row) frequent[row]
-#else
-#define is_frequent(row) false
-#define subcall_dispatch_frequent subcall_dispatch
+#ifndef SUBCALL_FREQUENT
+#define subcall_dispatch_frequent(regs, nr, result) false
 #endif
 
 static_assert(SUBCALL_NR_CALLS <= WORD_COPY, "the table has to cover every call");
@@ -126,20 +120,33 @@ long subcall_run(struct subcall_caller *caller, unsigned int nr)
 	return subcall(caller->regs, nr, &caller->refused);
 }
 
+/* Makes call NR, which nothing watches, if that takes no look at the slot. */
+static __always_inline bool dispatch_plain(struct pt_regs *regs, unsigned long nr, long *result)
+{
+	if (subcall_dispatch_frequent(regs, nr, result))
+		return true;
+	if (kinds[nr % NR_KINDS] == CALL)
+		*result = subcall_dispatch(regs, nr);
+	else if (kinds[nr % NR_KINDS] == ABSENT)
+		*result = -ENOSYS;
+	else
+		return false;
+	return true;
+}
+
 /* Runs any slot, which has been fetched into b->head and the registers. */
 static noinline long run_slot(struct batch *b, const struct batch_slot __user *slot)
 {
+	long result = b->head.argc > BATCH_MAX_ARGS ? forward(b, slot) : 0;
 	short nr = b->head.nr;
 
-	if (b->head.argc > BATCH_MAX_ARGS) {
-		long bad = forward(b, slot);
-
-		if (bad)
-			return bad;
-	}
-	if (nr >= 0)
-		return subcall_run(b->caller, nr);
-	return nr == BATCH_WDCPY ? copy_word(b->regs) : -ENOSYS;
+	if (result)
+		return result;
+	if (nr < 0)
+		return nr == BATCH_WDCPY ? copy_word(b->regs) : -ENOSYS;
+	if (!subcall_watchers(current) && dispatch_plain(b->regs, nr, &result))
+		return result;
+	return subcall_run(b->caller, nr);
 }
 
 /* The number of slots to skip after RESULT; negative if the batch ends. */
@@ -262,10 +269,15 @@ static noinline const struct batch_slot __user *step(struct batch *b,
 						     bool settled, unsigned long state)
 {
 	long skip;
+	int error;
 
 	if (!settled && subcall_is_restart(b->result) && settle(b, slot, state))
 		return NULL;
-	if (put_user(b->result, ret_of(b, slot))) {
+	/* Handlers can run during a page fault in user space only. */
+	pagefault_disable();
+	error = put_user(b->result, ret_of(b, slot));
+	pagefault_enable();
+	if (error) {
 		b->answer = leave(b, index_of(b, slot), BATCH_STORE, -EOPNOTSUPP);
 		return NULL;
 	}
@@ -293,22 +305,6 @@ static __always_inline bool step_fast(struct batch *b, struct pt_regs *regs,
 		return false;
 	*slot += 1 + skip;
 	*ret += 1 + skip;
-	return true;
-}
-
-/* Makes call NR, which nothing watches, if that takes no look at the slot. */
-static __always_inline bool dispatch_plain(struct pt_regs *regs, unsigned long nr, long *result)
-{
-	unsigned long row = nr % NR_KINDS;
-
-	if (likely(is_frequent(row)))
-		*result = subcall_dispatch_frequent(regs, nr);
-	else if (kinds[row] == CALL)
-		*result = subcall_dispatch(regs, nr);
-	else if (kinds[row] == ABSENT)
-		*result = -ENOSYS;
-	else
-		return false;
 	return true;
 }
 
@@ -343,11 +339,6 @@ static __always_inline void run_slots(struct batch *b, const struct batch_slot _
 
 			if (skip >= 0 && step_fast(b, regs, &slot, &ret, result, skip))
 				continue;
-		}
-		/* The last slot ends the batch, wherever it jumps to. */
-		if (settled && index_of(b, slot) == b->ncall - 1 && !put_user(result, ret)) {
-			b->answer = b->ncall - 1;
-			return;
 		}
 step:
 		b->result = result;

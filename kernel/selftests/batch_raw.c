@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The call batch(): its arguments, the meaning of slots, the registers that it leaves, and the
- * state where user space has to continue.
- */
+/* batch(): arguments, slots, the registers that it leaves, and the state for user space. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,21 +140,24 @@ TEST_F(raw, the_call_of_a_position_comes_from_the_arguments)
 	EXPECT_EQ(-EINTR, self->rets[1]);
 }
 
-TEST_F(raw, a_result_that_cannot_be_stored_is_left_to_the_caller)
+TEST_F(raw, a_result_that_takes_a_page_fault_is_left_to_the_caller)
 {
-	long *bad = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	long *rets = (long *)(page + 4096) - 1;
 
-	self->args.rets = P(bad);
+	ASSERT_EQ(0, madvise(page + 4096, 4096, MADV_DONTNEED));
+	self->args.rets = P(rets);
 	EXPECT_EQ(-EOPNOTSUPP, raw_call(__NR_batch, self->arg));
 	EXPECT_REGISTERS_KEPT();
-	EXPECT_LEFT_AT(0, BATCH_STORE);
-	EXPECT_EQ(THIS_PROCESS, self->args.result);
-	EXPECT_EQ(0, memcmp(&self->args.slot, &self->calls[0], sizeof(self->calls[0])));
+	EXPECT_LEFT_AT(1, BATCH_STORE);
+	EXPECT_EQ(getppid(), self->args.result);
+	EXPECT_EQ(0, memcmp(&self->args.slot, &self->calls[1], sizeof(self->calls[1])));
 	/* No call is made whose result has no place in user space. */
 	self->args.state = BATCH_BEGIN;
 	self->args.rets = LONG_MIN;
 	EXPECT_EQ(-EOPNOTSUPP, RUN());
-	EXPECT_LEFT_AT(0, BATCH_BEGIN);
+	EXPECT_LEFT_AT(1, BATCH_BEGIN);
 }
 
 TEST_F(raw, results_select_jumps)

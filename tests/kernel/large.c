@@ -82,6 +82,7 @@ TEST(a_batch_may_begin_beyond_what_an_int_counts)
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	expect(calls != MAP_FAILED && (unsigned long)calls > position * sizeof(*calls));
 	rets = (long *)((char *)calls + PAGE);
+	rets[0] = -1; /* the kernel leaves a result whose page is missing to user space */
 	calls[0] = SLOT(SYS_getppid);
 	calls[1] = SLOT(-1);
 	ferry_batch_begin(&args, rets - position, calls - position, position + 2);

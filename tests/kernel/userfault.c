@@ -291,6 +291,44 @@ TEST(a_signal_over_the_start_of_user_dispatch_is_no_call)
 	expect_child(dispatch_late, NULL);
 }
 
+/* ---- the handler of a thread supplies the page that it waits for ---- */
+
+static void fill_first_page(int sig)
+{
+	fill_page((unsigned long)region);
+	count_signal(sig);
+}
+
+static void *signal_at_fault(void *arg)
+{
+	(void)arg;
+	next_fault();
+	pthread_kill(victim, SIGUSR1);
+	return NULL;
+}
+
+static void store_with_handler(void *arg)
+{
+	const struct batch_slot calls[2] = { SLOT(SYS_getppid), SLOT(SYS_getppid) };
+	long *rets;
+
+	(void)arg;
+	make_region();
+	rets = (long *)region;
+	signal(SIGUSR1, fill_first_page);
+	victim = pthread_self();
+	thread_start(signal_at_fault, NULL);
+	if (run_batch(rets, calls, 2) != 1)
+		_exit(2);
+	_exit(rets[0] == getppid() && rets[1] == getppid() && handled == 1 ? 0 : 3);
+}
+
+TEST(a_handler_may_make_room_for_the_result_that_its_thread_stores)
+{
+	open_userfaultfd();
+	expect_child(store_with_handler, NULL);
+}
+
 /* ---- pages that are never served ---- */
 
 static void wait_for_slots(void *arg)

@@ -60,10 +60,11 @@ static __always_inline int batch_fetch(struct batch_head *head, struct pt_regs *
 }
 
 /*
- * Stores RESULT in *RET, then fetches SLOT.  Leaves the jumps in HEAD alone if that fails.
- * One user access covers both.  The caller has checked the bounds, and fetched a slot since:
- * the fence of that fetch serves for these accesses, too.  A CPU that mispredicts that bound
- * runs past it by the longest jump, 2 MiB, which on x86 is not canonical above user space.
+ * Stores RESULT in *RET, then fetches SLOT, if that takes no page fault.  Leaves the jumps in HEAD
+ * alone otherwise.  One user access covers both.  The caller has checked the bounds, and fetched
+ * a slot since: the fence of that fetch serves for these accesses, too.  A CPU that mispredicts
+ * that bound runs past it by the longest jump, 2 MiB, which on x86 is not canonical above user
+ * space.
  */
 static __always_inline int batch_store_and_fetch(s64 __user *ret, long result,
 						 struct batch_head *head, struct pt_regs *regs,
@@ -71,11 +72,13 @@ static __always_inline int batch_store_and_fetch(s64 __user *ret, long result,
 {
 	int error = -EFAULT;
 
+	pagefault_disable();
 	batch_access_begin();
 	unsafe_put_user(result, ret, bad_ret);
 	error = batch_unsafe_fetch(head, regs, slot);
 bad_ret:
 	batch_access_end();
+	pagefault_enable();
 	return error;
 }
 

@@ -106,12 +106,17 @@ static __always_inline int batch_fetch(struct batch_head *head, struct pt_regs *
 /* The same within a user access. */
 #define batch_unsafe_fetch batch_fetch
 
-/* Stores RESULT in *RET, then fetches SLOT.  Leaves HEAD alone if that fails. */
+/* Stores RESULT in *RET, then fetches SLOT; takes no page fault.  Leaves HEAD alone if it fails. */
 static __always_inline int batch_store_and_fetch(s64 __user *ret, long result,
 						 struct batch_head *head, struct pt_regs *regs,
 						 const struct batch_slot __user *slot)
 {
-	return __put_user(result, ret) ? -EFAULT : batch_fetch(head, regs, slot);
+	int error;
+
+	pagefault_disable();
+	error = __put_user(result, ret) ? -EFAULT : batch_fetch(head, regs, slot);
+	pagefault_enable();
+	return error;
 }
 
 #endif /* __UM_SUBCALL_H */

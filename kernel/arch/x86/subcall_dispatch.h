@@ -21,16 +21,20 @@ static __always_inline long subcall_dispatch(struct pt_regs *regs, unsigned long
 	return x64_sys_call(regs, nr);
 }
 
-#define SUBCALL_CASE(name, handler) case __NR_##name: return __x64_sys_##handler(regs);
+#define SUBCALL_CASE(name, handler)					\
+	case __NR_##name:						\
+		regs->orig_ax = __NR_##name;				\
+		*result = __x64_sys_##handler(regs);			\
+		return true;
 
-/* The same for frequent calls: it finds one by three comparisons, x64_sys_call() by up to nine. */
-static __always_inline long subcall_dispatch_frequent(struct pt_regs *regs, unsigned long nr)
+/* Makes a frequent call, which takes fewer comparisons than in x64_sys_call(). */
+static __always_inline bool subcall_dispatch_frequent(struct pt_regs *regs, unsigned long nr,
+						      long *result)
 {
-	regs->orig_ax = nr;
 	switch (nr) {
 	SUBCALL_FREQUENT(SUBCALL_CASE)
 	default:
-		return x64_sys_call(regs, nr);
+		return false;
 	}
 }
 
