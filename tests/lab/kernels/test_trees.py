@@ -51,6 +51,16 @@ def test_what_a_patch_no_longer_changes_is_restored_as_new(base: Path, tmp_path:
     assert not (patched / "added").exists()
 
 
+def test_a_directory_that_a_removed_file_leaves_empty_goes(base: Path, tmp_path: Path) -> None:
+    patched = tmp_path / "patched"
+    sync_tree(base, patched, made(**{"new/deep/file": "", "new/other": ""}))
+    sync_tree(base, patched, made(**{"new/other": ""}))
+    assert not (patched / "new/deep").exists()
+    assert (patched / "new/other").exists()
+    sync_tree(base, patched, made())
+    assert not (patched / "new").exists()
+
+
 def test_an_interrupted_change_is_taken_up(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
