@@ -63,7 +63,8 @@ static inline long subcall_watched(struct pt_regs *regs, unsigned int nr, bool *
 /* The number of current's filters; -1 in strict mode, which is never left. */
 static inline int subcall_count_filters(void)
 {
-	if (seccomp_mode(&current->seccomp) == SECCOMP_MODE_STRICT)
+	/* Another thread may set a filter meanwhile, but not strict mode. */
+	if (data_race(seccomp_mode(&current->seccomp)) == SECCOMP_MODE_STRICT)
 		return -1;
 #ifdef CONFIG_SECCOMP_FILTER
 	return atomic_read(&current->seccomp.filter_count);

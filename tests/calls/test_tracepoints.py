@@ -13,7 +13,8 @@ import pytest
 from calls.table import X86, Call
 
 EVENTS = Path("/sys/kernel/tracing/events/syscalls")
-FIELD = re.compile(r"^\tfield:.*[ *](\w+);", re.M)
+# __data_loc: the contents of a buffer, which kernels of 2026 record beside the arguments.
+FIELD = re.compile(r"^\tfield:(?!__data_loc).*[ *](\w+);", re.M)
 # The kernel names a tracepoint by its function.
 FUNCTIONS = {
     "fstat": "newfstat",
