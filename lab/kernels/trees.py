@@ -46,16 +46,6 @@ def replace_file(path: Path, content: bytes, mode: int) -> None:
     os.replace(temporary, path)
 
 
-def remove_file(tree: Path, name: str) -> None:
-    """Removes the file NAME of TREE, and the directories that are empty then."""
-    (tree / name).unlink(missing_ok=True)
-    for directory in Path(name).parents:
-        try:
-            (tree / directory).rmdir()
-        except OSError:
-            return
-
-
 def sync_tree(base: Path, tree: Path, files: Files) -> None:
     """Makes TREE what the series makes of BASE.  The caller holds the lock of the trees."""
     if not tree.exists():
@@ -72,7 +62,9 @@ def sync_tree(base: Path, tree: Path, files: Files) -> None:
         if original.is_file():
             replace_file(tree / name, original.read_bytes(), original.stat().st_mode & 0o777)
         else:
-            remove_file(tree, name)
+            (tree / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # not empty
+                os.removedirs((tree / name).parent)
     for name, (content, mode) in files.items():
         replace_file(tree / name, content, mode)
     write_changed(tree, after)
