@@ -12,7 +12,7 @@ from lab.bench.run import Document
 SLOT = 65.0  # instructions, of an unimplemented call
 FREQUENT = 45.0  # and beyond the handler of these
 FREQUENT_CALLS = ("read", "write", "openat", "close", "fstat", "lstat", "statx")
-BEYOND_HANDLER = 70.0  # and of others
+BEYOND_HANDLER = 60.0  # and of others
 CROSSING = 450.0  # without the library
 DEVICE_SLOT = 10.0  # instructions more than the system call takes, per slot
 DEVICE_CROSSING = 150.0  # and per batch
