@@ -150,14 +150,14 @@ TEST_F(raw, a_result_that_takes_a_page_fault_is_left_to_the_caller)
 	self->args.rets = P(rets);
 	EXPECT_EQ(-EOPNOTSUPP, raw_call(__NR_batch, self->arg));
 	EXPECT_REGISTERS_KEPT();
+	EXPECT_EQ(THIS_PROCESS, rets[0]);
 	EXPECT_LEFT_AT(1, BATCH_STORE);
 	EXPECT_EQ(getppid(), self->args.result);
 	EXPECT_EQ(0, memcmp(&self->args.slot, &self->calls[1], sizeof(self->calls[1])));
 	/* No call is made whose result has no place in user space. */
-	self->args.state = BATCH_BEGIN;
-	self->args.rets = LONG_MIN;
+	self->args = batch_args((long *)LONG_MIN, self->calls, 3);
 	EXPECT_EQ(-EOPNOTSUPP, RUN());
-	EXPECT_LEFT_AT(1, BATCH_BEGIN);
+	EXPECT_LEFT_AT(0, BATCH_BEGIN);
 }
 
 TEST_F(raw, results_select_jumps)
