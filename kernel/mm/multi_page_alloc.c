@@ -49,6 +49,12 @@
 #define GFP_AHEAD ((GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_NOMEMALLOC | __GFP_NOWARN) & \
 		   ~__GFP_RECLAIM)
 
+/*
+ * A memory cgroup takes the lack of both reclaim flags for a caller that may not spin on
+ * locks, and charges each page by itself.  Charges never wake kswapd.
+ */
+#define GFP_CHARGE (GFP_AHEAD | __GFP_KSWAPD_RECLAIM)
+
 /* How many entries, including the faulting one, the fault may fill. */
 static unsigned long window(const struct vm_fault *vmf)
 {
@@ -195,7 +201,7 @@ static bool charge_pages(struct mm_struct *mm, struct page *pages[], unsigned lo
 	while (charged < count) {
 		struct folio *folio = page_folio(pages[charged]);
 
-		if (mem_cgroup_charge(folio, mm, GFP_AHEAD))
+		if (mem_cgroup_charge(folio, mm, GFP_CHARGE))
 			break;
 		__folio_mark_uptodate(folio);
 		list_add_tail(&folio->lru, folios);
