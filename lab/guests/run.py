@@ -15,7 +15,7 @@ from lab.guests.console import Watcher
 from lab.guests.kvm import kvm_boots
 from lab.guests.load import Meter
 from lab.guests.machine import Lines, Options, Outcome, guest_command
-from lab.guests.run_directory import new_run, write_command
+from lab.guests.run_directory import findings, new_run, write_command
 from lab.guests.terminal import Keys
 from lab.guests.watch import Watch
 from lab.kernels.build import Kernel
@@ -97,7 +97,10 @@ def run_in_guest(
         # What was on its way when the guest was ended.
         pump({s: f for s, f in streams.items() if not keys or s is not keys.user_end})
         watch.watcher.close()
-        return watch.outcome()
+        outcome = watch.outcome()
+        if outcome.findings:
+            findings(run).write_text("".join(f"{line}\n" for line in outcome.findings))
+        return outcome
 
 
 def check(options: Options) -> None:

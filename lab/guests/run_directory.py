@@ -18,24 +18,33 @@ from lab.kernels.build import Kernel
 from lab.toolchain import FOREIGN
 
 SCRIPTS = Path(__file__).resolve().parent
-KEPT_RUNS = 30
+KEPT_RUNS = 30  # of those with findings, and of the others
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TERM", "COLORTERM")
 PREFIXES = ("FERRY_", "BATCH_")
 
 
 @contextlib.contextmanager
 def new_run(name: str) -> Iterator[Path]:
-    """A directory for this run; the oldest ones that have ended go."""
+    """A directory for this run; the oldest ones that have ended go.
+
+    Runs without findings do not displace those with some: they may be all there is of a rare bug.
+    """
     runs = make_directory(cache_root() / "runs")
     # Anything else there is not ours.
     past = sorted(filter(Path.is_dir, runs.iterdir()), key=lambda path: path.stat().st_mtime)
-    for path in past[: -KEPT_RUNS or None]:
-        remove_if_ended(path)
+    for found in (True, False):
+        for path in [p for p in past if findings(p).exists() is found][: -KEPT_RUNS or None]:
+            remove_if_ended(path)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     run = make_directory(runs / f"{stamp}-{name}-{os.getpid()}-{time.monotonic_ns() % 10**6}")
     with (run / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield run
+
+
+def findings(run: Path) -> Path:
+    """The file of bad lines on the console, if there were any."""
+    return run / "findings"
 
 
 def remove_if_ended(run: Path) -> None:

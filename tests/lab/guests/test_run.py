@@ -215,6 +215,16 @@ def test_old_runs_go(fake_guest: Kernel, cache: Path, monkeypatch: pytest.Monkey
     assert len(list((cache / "runs").iterdir())) == 3
 
 
+def test_runs_without_findings_do_not_displace_one_with_some(
+    fake_guest: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_directory, "KEPT_RUNS", 1)
+    behaviours = ("say 'BUG: rare'; run_command", *["run_command"] * 3)
+    consoles = [run(fake_guest, behaviour)[0].console for behaviour in behaviours]
+    assert [path.exists() for path in consoles] == [True, False, True, True]
+    assert (consoles[0].parent / "findings").read_text() == "BUG: rare\n"
+
+
 def test_a_file_among_the_runs_does_not_stop_new_ones(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
