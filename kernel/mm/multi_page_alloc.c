@@ -13,6 +13,7 @@
  * pages that were not mapped are freed after it is released.
  */
 #include <linux/cgroup.h>
+#include <linux/cpuset.h>
 #include <linux/gfp.h>
 #include <linux/hugetlb.h>
 #include <linux/ksm.h>
@@ -111,21 +112,37 @@ static unsigned long below(unsigned long limit, unsigned long used)
 }
 
 /*
- * Whether COUNT pages are free above the mark at which kswapd starts, and enough besides
- * them is free or can be reclaimed without swapping: on a machine that has been up for a
- * while the page cache leaves little free.  Pages that cannot be dropped may take half
- * of the memory at most.
+ * Whether the bulk allocator's node, the nearest that the cpuset allows, has a zone with COUNT
+ * pages above the mark at which kswapd starts.  kswapd stops when one zone has enough, so any
+ * zone will do.
+ */
+static bool node_has_free(unsigned long count)
+{
+	struct zonelist *zones = node_zonelist(numa_mem_id(), GFP_AHEAD);
+	nodemask_t *allowed = &cpuset_current_mems_allowed;
+	enum zone_type highest = gfp_zone(GFP_AHEAD);
+	struct zoneref *first = first_zones_zonelist(zones, highest, allowed), *ref;
+	struct zone *zone;
+
+	for_each_zone_zonelist_nodemask(zone, ref, zones, highest, allowed) {
+		if (zone_to_nid(zone) != zonelist_node_idx(first))
+			break;
+		if (zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count, highest, 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether COUNT pages are free, and enough besides them is free or can be reclaimed without
+ * swapping: on a machine that has been up for a while the page cache leaves little free.
+ * Pages that cannot be dropped may take half of the memory at most.
  */
 static bool machine_has_room(unsigned long count)
 {
-	struct zoneref *ref = first_zones_zonelist(node_zonelist(numa_mem_id(), GFP_AHEAD),
-						   gfp_zone(GFP_AHEAD), NULL);
-	struct zone *zone = zonelist_zone(ref);
 	unsigned long kept = totalram_pages() / (are_droppable() ? 8 : 2);
 
-	return zone && zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count,
-					 zonelist_zone_idx(ref), 0) &&
-	       si_mem_available() >= kept + count;
+	return node_has_free(count) && si_mem_available() >= kept + count;
 }
 
 #ifdef CONFIG_MEMCG
