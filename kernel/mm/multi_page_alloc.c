@@ -13,7 +13,6 @@
  * pages that were not mapped are freed after it is released.
  */
 #include <linux/cgroup.h>
-#include <linux/cpuset.h>
 #include <linux/gfp.h>
 #include <linux/hugetlb.h>
 #include <linux/ksm.h>
@@ -30,7 +29,6 @@
 #include <linux/sched.h>
 #include <linux/swap.h>
 #include <linux/syscalls.h>
-#include <linux/topology.h>
 #include <linux/vmstat.h>
 
 #include <asm/tlbflush.h>
@@ -112,20 +110,18 @@ static unsigned long below(unsigned long limit, unsigned long used)
 }
 
 /*
- * Whether the bulk allocator's node, the nearest that the cpuset allows, has a zone with COUNT
- * pages above the mark at which kswapd starts.  kswapd stops when one zone has enough, so any
- * zone will do.
+ * Whether a zone of node NID has COUNT pages above the mark at which kswapd starts.  kswapd
+ * stops when one zone has enough, so any zone will do.
  */
-static bool node_has_free(unsigned long count)
+static bool node_has_free(int nid, unsigned long count)
 {
-	struct zonelist *zones = node_zonelist(numa_mem_id(), GFP_AHEAD);
-	nodemask_t *allowed = &cpuset_current_mems_allowed;
 	enum zone_type highest = gfp_zone(GFP_AHEAD);
-	struct zoneref *first = first_zones_zonelist(zones, highest, allowed), *ref;
+	struct zoneref *ref;
 	struct zone *zone;
 
-	for_each_zone_zonelist_nodemask(zone, ref, zones, highest, allowed) {
-		if (zone_to_nid(zone) != zonelist_node_idx(first))
+	for_each_zone_zonelist(zone, ref, node_zonelist(nid, GFP_AHEAD), highest) {
+		/* Other nodes follow. */
+		if (zone_to_nid(zone) != nid)
 			break;
 		if (zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count, highest, 0))
 			return true;
@@ -134,15 +130,15 @@ static bool node_has_free(unsigned long count)
 }
 
 /*
- * Whether COUNT pages are free, and enough besides them is free or can be reclaimed without
- * swapping: on a machine that has been up for a while the page cache leaves little free.
- * Pages that cannot be dropped may take half of the memory at most.
+ * Whether node NID has COUNT free pages, and enough besides them is free or can be reclaimed
+ * without swapping: on a machine that has been up for a while the page cache leaves little
+ * free.  Pages that cannot be dropped may take half of the memory at most.
  */
-static bool machine_has_room(unsigned long count)
+static bool machine_has_room(int nid, unsigned long count)
 {
 	unsigned long kept = totalram_pages() / (are_droppable() ? 8 : 2);
 
-	return node_has_free(count) && si_mem_available() >= kept + count;
+	return node_has_free(nid, count) && si_mem_available() >= kept + count;
 }
 
 #ifdef CONFIG_MEMCG
@@ -229,16 +225,17 @@ static bool charge_pages(struct mm_struct *mm, struct page *pages[], unsigned lo
 	return charged == count;
 }
 
-/* Adds up to COUNT zeroed and charged folios to FOLIOS. */
-static void alloc_ahead(struct mm_struct *mm, unsigned long count, struct list_head *folios)
+/* Adds up to COUNT zeroed and charged folios of node NID to FOLIOS. */
+static void alloc_ahead(struct mm_struct *mm, int nid, unsigned long count,
+			struct list_head *folios)
 {
 	while (count) {
 		struct page *pages[CHUNK] = {};
 		unsigned long asked = memcgs_room(mm, min(count, CHUNK)), got;
 
-		if (!asked || !machine_has_room(asked))
+		if (!asked || !machine_has_room(nid, asked))
 			return;
-		got = alloc_page_array(GFP_AHEAD, asked, pages);
+		got = alloc_page_array(GFP_AHEAD, nid, asked, pages);
 		if (!charge_pages(mm, pages, got, folios) || got < asked)
 			return;
 		count -= asked;
@@ -353,7 +350,7 @@ vm_fault_t map_with_pages_ahead(struct vm_fault *vmf, struct folio *folio)
 	pte_t *pte;
 
 	list_add(&folio->lru, &folios);
-	alloc_ahead(mm, count_zeros_ahead(vmf, entries), &folios);
+	alloc_ahead(mm, folio_nid(folio), count_zeros_ahead(vmf, entries), &folios);
 
 	mmu_notifier_range_init(&range, MMU_NOTIFY_CLEAR, 0, mm, vmf->address,
 				vmf->address + entries * PAGE_SIZE);
