@@ -44,9 +44,9 @@
  */
 #define CHUNK 32
 
-/* No reclaim, not even by kswapd, and no reserves: the pages are a guess. */
-#define GFP_AHEAD ((GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_NOMEMALLOC | __GFP_NOWARN) & \
-		   ~__GFP_RECLAIM)
+/* No reclaim, not even by kswapd, no reserves and no other node: the pages are a guess. */
+#define GFP_AHEAD ((GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_NOMEMALLOC | __GFP_NOWARN | \
+		    __GFP_THISNODE) & ~__GFP_RECLAIM)
 
 /*
  * A memory cgroup takes the lack of both reclaim flags for a caller that may not spin on
@@ -119,13 +119,9 @@ static bool node_has_free(int nid, unsigned long count)
 	struct zoneref *ref;
 	struct zone *zone;
 
-	for_each_zone_zonelist(zone, ref, node_zonelist(nid, GFP_AHEAD), highest) {
-		/* Other nodes follow. */
-		if (zone_to_nid(zone) != nid)
-			break;
+	for_each_zone_zonelist(zone, ref, node_zonelist(nid, GFP_AHEAD), highest)
 		if (zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count, highest, 0))
 			return true;
-	}
 	return false;
 }
 
