@@ -109,14 +109,19 @@ static void reap(pid_t pid, int signal)
 
 /* ---- a memory cgroup ---- */
 
-static void make_cgroup(const char *file)
+static bool set_limit(const char *file, unsigned long limit)
 {
-	char path[100], limit[32];
+	char path[100], text[32];
 
 	snprintf(path, sizeof(path), CGROUP "/%s", file);
-	snprintf(limit, sizeof(limit), "%lu", LIMIT);
+	snprintf(text, sizeof(text), "%lu", limit);
+	return write_file(path, text);
+}
+
+static void make_cgroup(const char *file)
+{
 	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
-	if ((mkdir(CGROUP, 0755) && errno != EEXIST) || !write_file(path, limit))
+	if ((mkdir(CGROUP, 0755) && errno != EEXIST) || !set_limit(file, LIMIT))
 		suite_skip("no memory cgroup can be made here");
 }
 
@@ -225,13 +230,9 @@ static void touch_sparsely(void *arg)
 
 static void run_sparsely(const struct sparse *sparse)
 {
-	char path[100], limit[32];
-
 	make_cgroup("memory.max");
 	write_file(CGROUP "/memory.max", "max");
-	snprintf(path, sizeof(path), CGROUP "/%s", sparse->file);
-	snprintf(limit, sizeof(limit), "%lu", sparse->limit);
-	expect(write_file(path, limit));
+	expect(set_limit(sparse->file, sparse->limit));
 	if (sparse->above) {
 		expect(write_file(CGROUP "/cgroup.subtree_control", "+memory"));
 		expect_equal(mkdir(CHILD, 0755), 0);
@@ -276,6 +277,18 @@ static bool are_pages_ahead_clean(void)
 	return clean > 0;
 }
 
+static void skip_unless_clean(void)
+{
+	if (!are_pages_ahead_clean())
+		suite_skip("pages ahead cannot be dropped: this CPU sets no dirty bit");
+}
+
+/* Shortens the lists of each CPU, which otherwise keep tens of megabytes. */
+static void keep_few_pages_for_cpus(bool few)
+{
+	write_file("/proc/sys/vm/percpu_pagelist_high_fraction", few ? "1000000" : "0");
+}
+
 /*
  * Memory in KiB that is free or in slabs, where KASAN keeps freed objects for a while; without
  * the pages in the lists of each CPU.  A lost page is in neither.
@@ -284,6 +297,28 @@ static long free_memory(void)
 {
 	write_file("/proc/sys/vm/drop_caches", "3");
 	return number_in("/proc/meminfo", "MemFree:") + number_in("/proc/meminfo", "Slab:");
+}
+
+#define LIMITED 300
+
+TEST(processes_that_reach_a_limit_return_all)
+{
+	long free_before = 0;
+	int i;
+
+	alarm(0);
+	make_cgroup("memory.max");
+	keep_few_pages_for_cpus(true);
+	for (i = 0; i < LIMITED; i++) {
+		if (i == LIMITED / 10)
+			free_before = free_memory();
+		reap(child_start(touch_until_the_limit, NULL), 0);
+		expect_nothing_charged();
+	}
+	/* Half of a chunk for each process would be 64 KiB. */
+	expect(free_memory() > free_before - LIMITED * 8L);
+	keep_few_pages_for_cpus(false);
+	remove_cgroup();
 }
 
 #define LOWERED (LIMIT / 8)
@@ -305,25 +340,21 @@ static void touch_again_and_again(void *arg)
 	}
 }
 
-static void set_limit(unsigned long limit)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%lu", limit);
-	expect(write_file(CGROUP "/memory.max", text));
-}
-
 /* Lowers the limit while a process holds pages that are not charged yet. */
 static void lower_limit(int times)
 {
 	pid_t pid = child_start(touch_again_and_again, NULL);
 
 	for (; times; times--) {
-		while (number_in(CGROUP "/memory.current", "") < (long)LOWERED)
+		/* Nothing tells that the group has grown. */
+		while (number_in(CGROUP "/memory.current", "") < (long)LOWERED) {
+			expect_equal(waitpid(pid, NULL, WNOHANG), 0);
 			usleep(100);
-		set_limit(LOWERED);
+		}
+		expect(set_limit("memory.max", LOWERED));
+		/* The process charges what it holds, which shows nowhere. */
 		usleep(1000);
-		set_limit(LIMIT);
+		expect(set_limit("memory.max", LIMIT));
 	}
 	kill(pid, SIGKILL);
 	reap(pid, SIGKILL);
@@ -336,19 +367,17 @@ TEST(what_a_limit_refuses_is_not_lost)
 {
 	long free_before;
 
-	if (!are_pages_ahead_clean())
-		suite_skip("this CPU does not maintain the dirty bit");
+	skip_unless_clean();
 	alarm(0);
 	make_cgroup("memory.max");
-	/* Shortens the lists of each CPU, which otherwise keep tens of megabytes. */
-	write_file("/proc/sys/vm/percpu_pagelist_high_fraction", "1000000");
+	keep_few_pages_for_cpus(true);
 	lower_limit(TIMES / 10);
 	free_before = free_memory();
 	lower_limit(TIMES);
-	/* Half of a chunk is 64 KiB. */
+	/* A refusal would lose half of a chunk, 64 KiB: one in 16 shows. */
 	expect(free_memory() > free_before - TIMES * 4L);
 	expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 0);
-	write_file("/proc/sys/vm/percpu_pagelist_high_fraction", "0");
+	keep_few_pages_for_cpus(false);
 	remove_cgroup();
 }
 
@@ -419,8 +448,7 @@ static void touch_beside_cache(void *arg)
 
 TEST(page_cache_up_to_the_limit_leaves_room)
 {
-	if (!are_pages_ahead_clean())
-		suite_skip("this CPU does not maintain the dirty bit");
+	skip_unless_clean();
 	make_cacheable(2 * LIMIT);
 	make_cgroup("memory.max");
 	reap(child_start(touch_beside_cache, NULL), 0);
@@ -434,8 +462,7 @@ TEST(a_full_page_cache_leaves_room)
 	const long total = number_in("/proc/meminfo", "MemTotal:");
 	int cache;
 
-	if (!are_pages_ahead_clean())
-		suite_skip("this CPU does not maintain the dirty bit");
+	skip_unless_clean();
 	alarm(0);
 	make_cacheable((size_t)total * 1280); /* bytes: 1.25 times as much */
 	/* kswapd starts when a tenth of the memory is free, and ends at two tenths. */
@@ -455,8 +482,7 @@ TEST(pages_ahead_are_dropped_at_a_limit)
 {
 	int before = complaints();
 
-	if (!are_pages_ahead_clean())
-		suite_skip("this CPU does not maintain the dirty bit");
+	skip_unless_clean();
 	run_sparsely(&beyond_half);
 	expect_equal(number_in(CGROUP "/memory.events", "oom_kill "), 0);
 	remove_both_cgroups();
