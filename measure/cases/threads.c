@@ -274,13 +274,6 @@ static void stop(struct server *server)
 	end_process(server);
 }
 
-static bool has_ended(pid_t pid)
-{
-	siginfo_t info = { 0 };
-
-	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
-}
-
 /* Waits until it listens; returns why it does not, or NULL. */
 static const char *connect_to(struct server *server, int port)
 {
@@ -290,7 +283,7 @@ static const char *connect_to(struct server *server, int port)
 	int error;
 
 	while ((error = load_open(&server->load, port)) == -ECONNREFUSED) {
-		if (has_ended(server->pid) || interrupted() || now_ns() > end)
+		if (child_has_ended(server->pid) || interrupted() || now_ns() > end)
 			break;
 		nanosleep(&pause, NULL);
 	}

@@ -104,6 +104,13 @@ int wait_for_child(pid_t child, int number)
 	return status;
 }
 
+bool child_has_ended(pid_t child)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
 int run_in_child(int (*work)(void *context), void *context)
 {
 	pid_t parent = getpid(), child;

@@ -3,6 +3,7 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct process {
@@ -41,5 +42,8 @@ int run_in_child(int (*work)(void *context), void *context);
  * thread of a process without others.
  */
 int wait_for_child(pid_t child, int number);
+
+/** Whether CHILD is gone, or ended and has yet to be waited for. */
+bool child_has_ended(pid_t child);
 
 #endif /* PROCESS_H */

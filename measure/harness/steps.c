@@ -12,13 +12,18 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "clock.h"
 #include "interrupt.h"
+#include "process.h"
 #include "statistics.h"
 
 #define SLOTS_OF_PAGE 64 /* the loop checks of each page that it can be read */
 #define FEW 8
 #define MANY (FEW + SLOTS_OF_PAGE)
-#define MOST 1000000 /* steps, some seconds: nothing here takes so many */
+#define MOST 1000000 /* steps: nothing here takes so many */
+
+#define PAUSE_NS 2000000     /* between two looks at a child that runs */
+#define START_NS 10000000000 /* at most, before a child counts */
 
 #if !defined(__has_feature)
 #define __has_feature(name) 0
@@ -58,14 +63,25 @@ static long place_of(pid_t child)
 }
 #endif
 
+/* Until CHILD has counted it prepares itself, which step by step might take a minute. */
+static bool has_begun(pid_t child, const volatile long *count)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	double end = now_ns() + START_NS;
+
+	while (!*count && !child_has_ended(child) && !interrupted() && now_ns() < end)
+		nanosleep(&pause, NULL);
+	return *count;
+}
+
 /* Steps until *COUNT changes, or -1. */
 static long steps_until_change(pid_t child, const volatile long *count)
 {
 	long counted = *count, steps = 0, place = 0, before;
 
 	while (*count == counted) {
-		if (steps == MOST || ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) ||
-		    !wait_for_stop(child))
+		if (steps == MOST || interrupted() ||
+		    ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || !wait_for_stop(child))
 			return -1;
 		before = place;
 		place = place_of(child);
@@ -77,7 +93,7 @@ static long steps_until_change(pid_t child, const volatile long *count)
 /* The first change is where counting starts. */
 static long look_at_one(pid_t child, const volatile long *count)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	long steps = -1;
 
 	nanosleep(&pause, NULL);
@@ -103,7 +119,7 @@ double instructions_between(void (*run)(volatile long *count), size_t windows)
 		run(count);
 		_exit(0);
 	}
-	if (child < 0 || ptrace(PTRACE_SEIZE, child, NULL, NULL))
+	if (child < 0 || ptrace(PTRACE_SEIZE, child, NULL, NULL) || !has_begun(child, count))
 		taken = -1;
 	while (taken >= 0 && found < windows && !interrupted()) {
 		taken = look_at_one(child, count);

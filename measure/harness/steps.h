@@ -16,7 +16,7 @@ double instructions_per_call(void (*run)(unsigned long calls));
 /**
  * The instructions in user space from one increment of *COUNT to the next, in RUN, which increments
  * it until it is killed: the median of so many WINDOWS.  In between RUN goes at full speed, so that
- * what depends on time behaves as usual.  NAN where nothing can be counted.
+ * what depends on time behaves as usual.  NAN where nothing can be counted, or once interrupted().
  */
 double instructions_between(void (*run)(volatile long *count), size_t windows);
 
