@@ -127,7 +127,9 @@ def script(runs: Mapping[str, str], results: Path) -> str:
         document = shlex.quote(f"{results}/{name}.json")
         lines.append(PREPARE.get(name, ""))
         command = f'"$FERRY_BUILD"/cli/ferry bench {name} {options} --json {document}'
-        lines.append(f"timeout -s INT -k {SECONDS} {SECONDS} {command} || [ $? = 124 ]")
+        # In the foreground: a second signal, as one to the whole group is, would end it at once.
+        limit = f"timeout --foreground -s INT -k {SECONDS} {SECONDS}"
+        lines.append(f"{limit} {command} || [ $? = 124 ]")
     return "\n".join(lines)
 
 

@@ -117,19 +117,26 @@ static bool time_trial(struct session *session, size_t index, struct job *job, d
 	return true;
 }
 
+static void set_latency(struct cell *cell, const struct job *job)
+{
+	static const double fractions[] = { 0.5, 0.9, 0.99, 1 };
+	size_t i;
+
+	sort_values(job->samples, (size_t)job->calls);
+	for (i = 0; i < COUNT_OF(fractions); i++)
+		cell->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
+}
+
 /* Apart from the trials, since taking the time at every call takes time. */
 static bool time_latency(struct session *session, size_t index, struct job *job)
 {
-	static const double fractions[] = { 0.5, 0.9, 0.99, 1 };
 	struct cell *cell = &session->cells[index];
-	size_t i;
 	bool ran;
 
 	job->samples = allocate((size_t)job->calls, sizeof(*job->samples));
 	ran = way_run(cell->way, job);
-	sort_values(job->samples, (size_t)job->calls);
-	for (i = 0; i < COUNT_OF(fractions); i++)
-		cell->latency[i] = quantile(job->samples, (size_t)job->calls, fractions[i]);
+	if (!interrupted())
+		set_latency(cell, job);
 	free(job->samples);
 	return ran;
 }

@@ -19,6 +19,7 @@
 #include "common/memory.h"
 #include "common/messages.h"
 #include "measure/harness/clock.h"
+#include "measure/harness/interrupt.h"
 #include "measure/harness/machine.h"
 #include "slot.h"
 
@@ -122,7 +123,7 @@ static bool run_plain(struct job *job)
 	double start = 0;
 	long i, result;
 
-	for (i = 0; i < job->calls; i++) {
+	for (i = 0; i < job->calls && !interrupted(); i++) {
 		if (job->samples)
 			start = now_ns();
 		result = call_plainly(job);
@@ -145,7 +146,7 @@ static bool run_batch(struct job *job)
 		slots[i] = is_write(job) ?
 				   (struct batch_slot){ CALL(SYS_write, null_file, (long)"x", 1) } :
 				   (struct batch_slot){ .nr = SYS_getpid };
-	for (done = 0; done < job->calls; done += some) {
+	for (done = 0; done < job->calls && !interrupted(); done += some) {
 		some = job->calls - done < AT_ONCE ? job->calls - done : AT_ONCE;
 		start = job->samples ? now_ns() : 0;
 		if (ferry_batch(rets, slots, (unsigned long)some, 0, 0) != some - 1)
@@ -228,7 +229,7 @@ static bool run_ring(struct job *job, bool poll)
 		io_uring_submit(&ring);
 	else
 		io_uring_submit_and_wait(&ring, (unsigned int)under_way);
-	while (done < job->calls && result == 1) {
+	while (done < job->calls && result == 1 && !interrupted()) {
 		from = ring_take(&ring, &result);
 		if (!from)
 			continue;
@@ -303,6 +304,8 @@ static long take_share(struct crew *crew, long *first)
 {
 	long left = __atomic_fetch_sub(&crew->left, SHARE, __ATOMIC_RELAXED);
 
+	if (interrupted())
+		return 0;
 	*first = crew->job->calls - left;
 	return left < SHARE ? left : SHARE;
 }

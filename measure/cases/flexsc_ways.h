@@ -46,7 +46,10 @@ struct job {
 /** Why this way cannot make the call here, as a constant sentence, or NULL. */
 const char *way_missing(enum way way, const char *call);
 
-/** Makes the calls and times them; complains and returns false when one fails. */
+/**
+ * Makes the calls and times them; complains and returns false when one fails.  Ends early once
+ * interrupted(): where the runner has no CPU of its own, a trial may take a minute.
+ */
 bool way_run(enum way way, struct job *job);
 
 /** Opens what the calls need, once in a process. */

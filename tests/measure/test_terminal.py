@@ -121,6 +121,27 @@ def test_ctrl_c_keeps_what_was_finished(
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
+# Settings with which a trial takes longer than a Session waits for the end.
+LONG_TRIALS = {
+    "one thread": ["--calls", "100000000", "--threads", "1", "--work", "100000"],
+    "many threads": ["--calls", "1", "--warmup", "1", "--threads", "256", "--work", "1000000"],
+}
+
+
+@pytest.mark.parametrize("settings", LONG_TRIALS.values(), ids=LONG_TRIALS)
+def test_ctrl_c_ends_a_trial_of_flexsc(
+    settings: list[str], ferry_path: Path, environment: dict[str, str]
+) -> None:
+    session = Session(ferry_path, ["flexsc", *settings], environment)
+    session.wait_until("will take about")
+    time.sleep(3)  # a trial shows no progress before its end
+    session.process.send_signal(signal.SIGINT)
+    status, printed = session.finish()
+    assert status == 130
+    assert "interrupted" in printed + session.shown
+    wait_until_nobody_is_left(session.process.pid)
+
+
 def test_ctrl_c_before_anything_is_finished_writes_nothing(
     ferry_path: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
