@@ -63,7 +63,10 @@ static long place_of(pid_t child)
 }
 #endif
 
-/* Until CHILD has counted it prepares itself, which step by step might take a minute. */
+/*
+ * Until CHILD has counted it prepares itself, which step by step might take a minute.  The count is
+ * a word in shared memory, so this polls.
+ */
 static bool has_begun(pid_t child, const volatile long *count)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };

@@ -346,7 +346,7 @@ static void lower_limit(int times)
 	pid_t pid = child_start(touch_again_and_again, NULL);
 
 	for (; times; times--) {
-		/* Nothing tells that the group has grown. */
+		/* The kernel does not report that a group grows, so this polls. */
 		while (number_in(CGROUP "/memory.current", "") < (long)LOWERED) {
 			expect_equal(waitpid(pid, NULL, WNOHANG), 0);
 			usleep(100);
